@@ -1,0 +1,1 @@
+"""The bundled domains; each is written against the public API, as a third party would write it."""

@@ -1,0 +1,29 @@
+"""What a domain is written with: records, databases, toolkits; and the environments made of it."""
+
+from ..errors import ToolError
+from .database import Change, Database
+from .domain import DEFAULT_SPLIT, Domain, DomainSpec, PolicyFiles
+from .environment import Environment, same_result
+from .records import Record, canonical
+from .tables import KeyedBy, Table
+from .toolkit import Tool, ToolInfo, Toolkit, tool
+
+__all__ = [
+    "DEFAULT_SPLIT",
+    "Change",
+    "Database",
+    "Domain",
+    "DomainSpec",
+    "Environment",
+    "KeyedBy",
+    "PolicyFiles",
+    "Record",
+    "Table",
+    "Tool",
+    "ToolError",
+    "ToolInfo",
+    "Toolkit",
+    "canonical",
+    "same_result",
+    "tool",
+]

@@ -1,0 +1,139 @@
+"""Databases: the state of one side, forked for each simulation, compared by what was touched."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+
+from .records import Record, canonical, clone, plain
+from .tables import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from typing_extensions import Self
+
+
+class Change(NamedTuple):
+    """One place where two states differ; ``missing`` says which of them lacks it: ``expected`` or ``got``."""
+
+    path: str
+    expected: Any
+    got: Any
+    missing: str | None = None
+
+
+class Database(Record):
+    """Base of a domain's databases: a record whose fields are tables, records and plain values."""
+
+    def fork(self) -> Self:
+        """An independent state with the same content, made in microseconds."""
+        copy = self.model_copy()
+        fields = copy.__dict__
+        for name, value in fields.items():
+            fields[name] = value.fork() if isinstance(value, Table) else clone(value)
+        return copy
+
+    def dump(self) -> dict[str, Any]:
+        """The whole state as JSON values, in the shape of the database file."""
+        return self.model_dump(mode="json", warnings=False)
+
+    def digest(self) -> str:
+        """SHA-256, in hex, of the whole state.
+
+        Source: τ²-bench v1.0.1, database hash.
+        """
+        return hashlib.sha256(canonical(self).encode()).hexdigest()
+
+    def merged(self, update: dict[str, Any]) -> Self:
+        """A state with the update laid over this one: objects merge, anything else replaces.
+
+        Raises:
+            pydantic.ValidationError: The result does not fit the database's records.
+
+        Source: τ²-bench v1.0.1, initialization data.
+        """
+        state = self.fork()
+        for name, part in update.items():
+            old = getattr(state, name, None)
+            if isinstance(old, Table) and not old.ordered and isinstance(part, dict):
+                (record_type,) = get_args(type(self).model_fields[name].annotation)
+                for key, fields in part.items():
+                    old[key] = record_type.model_validate(_overlay(plain(old.peek(key)), fields))
+            else:
+                state.__pydantic_validator__.validate_assignment(state, name, _overlay(plain(old), part))
+        return state
+
+    def equals(self, other: Database) -> bool:
+        """Whether both states are the same, in order of lists and in type of JSON value."""
+        return next(self._unequal_fields(other), None) is None
+
+    def changes(self, other: Database) -> list[Change]:
+        """Where the other state (``got``) differs from this one (``expected``)."""
+        found: list[Change] = []
+        for name in self._unequal_fields(other):
+            mine, theirs = getattr(self, name), getattr(other, name)
+            if isinstance(mine, Table):
+                _compare_tables(name, mine, theirs, found)
+            else:
+                _walk(name, plain(mine), plain(theirs), found)
+        return found
+
+    def _unequal_fields(self, other: Database) -> Iterator[str]:
+        for name in type(self).model_fields:
+            mine, theirs = getattr(self, name), getattr(other, name)
+            same = _same_table(mine, theirs) if isinstance(mine, Table) else canonical(mine) == canonical(theirs)
+            if not same:
+                yield name
+
+
+def _touched(a: Table[Any], b: Table[Any]) -> list[str]:
+    """Ids at which the tables may differ, in a stable order."""
+    if a.shares_base_with(b):
+        return sorted(a.touched | b.touched)
+    return list(dict.fromkeys([*a, *b]))
+
+
+def _same_table(a: Table[Any], b: Table[Any]) -> bool:
+    touched = _touched(a, b)
+    if any(canonical(a.peek(key)) != canonical(b.peek(key)) for key in touched):
+        return False
+    return not (touched and a.ordered) or list(a) == list(b)
+
+
+def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]) -> None:
+    before = len(found)
+    for key in _touched(a, b):
+        mine, theirs = a.peek(key), b.peek(key)
+        if mine is None or theirs is None:
+            if mine is not theirs:
+                missing = "expected" if mine is None else "got"
+                found.append(Change(f"{name}/{key}", plain(mine), plain(theirs), missing))
+        else:
+            _walk(f"{name}/{key}", plain(mine), plain(theirs), found)
+    if len(found) == before:
+        found.append(Change(f"{name} (order)", list(a), list(b)))
+
+
+def _overlay(old: Any, new: Any) -> Any:
+    if isinstance(old, dict) and isinstance(new, dict):
+        return old | {key: _overlay(old.get(key), value) for key, value in new.items()}
+    return new
+
+
+def _walk(path: str, expected: Any, got: Any, found: list[Change]) -> None:
+    if canonical(expected) == canonical(got):
+        return
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key in dict.fromkeys([*expected, *got]):
+            if key not in got:
+                found.append(Change(f"{path}/{key}", expected[key], None, "got"))
+            elif key not in expected:
+                found.append(Change(f"{path}/{key}", None, got[key], "expected"))
+            else:
+                _walk(f"{path}/{key}", expected[key], got[key], found)
+    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
+        for position, (mine, theirs) in enumerate(zip(expected, got, strict=True)):
+            _walk(f"{path}/{position}", mine, theirs, found)
+    else:
+        found.append(Change(path, expected, got))

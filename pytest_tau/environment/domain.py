@@ -1,0 +1,274 @@
+"""Domains: what a domain declares, and a domain with its data at hand."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from ..models import load_json, load_task_file
+from .environment import Environment
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..models import Task
+    from .database import Database
+    from .toolkit import Toolkit
+
+#: The split that runs when none is named, where a domain has it.
+DEFAULT_SPLIT = "base"
+
+
+@dataclass(frozen=True)
+class PolicyFiles:
+    """The files of one flavour of a policy, joined in order; ``solo`` for an agent that works alone."""
+
+    normal: tuple[str, ...]
+    solo: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class DomainSpec:
+    """What a domain declares about itself.
+
+    Attributes:
+        name: How ``--tau-domain`` calls it.
+        folder: Its databases and policies.
+        tasks: Its task files (``*.json``) and ``split_tasks.json``.
+        agent_db: Type of the agent-side database, in ``db.json`` or ``db.toml``.
+        agent_tools: The agent's toolkit.
+        user_db: Type of the user-side database, in ``user_db.json`` or ``user_db.toml``.
+        user_tools: The user's toolkit.
+        sync: Called with both databases after each successful call.
+        policies: Flavours of the policy by name; the first is the default.
+        policy_text: Makes one text of the files' texts.
+        data_name: Folder under ``domains/`` of official data, where it is not the name.
+    """
+
+    name: str
+    folder: Path
+    tasks: Path
+    agent_db: type[Database]
+    agent_tools: type[Toolkit[Any]]
+    user_db: type[Database] | None = None
+    user_tools: type[Toolkit[Any]] | None = None
+    sync: Callable[[Any, Any], None] | None = None
+    policies: dict[str, PolicyFiles] = field(default_factory=lambda: {"default": PolicyFiles(("policy.md",))})
+    policy_text: Callable[..., str] = "\n".join
+    data_name: str | None = None
+
+    def load(self, data_dir: Path | str | None = None) -> Domain:
+        """The domain with its bundled data, or with data laid out as τ²-bench's ``data/tau2``.
+
+        Raises:
+            ConfigurationError: The folder lacks this domain.
+        """
+        if data_dir is None:
+            return Domain(self, self.folder, self.tasks)
+        folder = Path(data_dir) / "domains" / (self.data_name or self.name)
+        if not folder.is_dir():
+            raise ConfigurationError(
+                f"no data of domain {self.name!r} in {data_dir}: expected a folder domains/{folder.name} there"
+            )
+        return Domain(self, folder, folder)
+
+
+class Domain:
+    """A domain with its data, read once and shared by every environment made from it.
+
+    Attributes:
+        spec: What the domain declares.
+        folder: Where its databases and policies are read from.
+        tasks_folder: Where its tasks are read from.
+    """
+
+    def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
+        self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
+        self._reference_environments: dict[tuple[int, bool], tuple[Task, Environment]] = {}
+        self._policies: dict[tuple[str | None, bool], str] = {}
+
+    @property
+    def name(self) -> str:
+        """The domain's name."""
+        return self.spec.name
+
+    def tasks(self, split: str | None = DEFAULT_SPLIT) -> list[Task]:
+        """The tasks of a split, in file order.
+
+        Args:
+            split: A split's name; None for every task. A domain without splits has only ``base``: every task.
+
+        Raises:
+            ConfigurationError: No such split.
+            TaskFormatError: A task file does not follow the format.
+        """
+        if split is None or (split == DEFAULT_SPLIT and not self.splits):
+            return list(self._tasks)
+        if split not in self.splits:
+            raise ConfigurationError(f"{unknown_name('split', split, self.splits)} of domain {self.name!r}")
+        wanted = set(self.splits[split])
+        missing = wanted.difference(task.id for task in self._tasks)
+        if missing:
+            file = self.tasks_folder / "split_tasks.json"
+            raise TaskFormatError(f"names a task that does not exist: {min(missing)!r}", file=file, field=split)
+        return [task for task in self._tasks if task.id in wanted]
+
+    @functools.cached_property
+    def splits(self) -> dict[str, list[str]]:
+        """Task ids by split."""
+        file = self.tasks_folder / "split_tasks.json"
+        return load_json(file) if file.is_file() else {}
+
+    def environment(
+        self,
+        task: Task | None = None,
+        solo: bool = False,
+        policy: str | None = None,
+        *,
+        replay_history: bool = True,
+    ) -> Environment:
+        """A fresh environment.
+
+        Args:
+            task: Whose initial state is applied; None for the untouched databases.
+            solo: The agent works alone, with both sides' tools.
+            policy: Flavour of the policy; None for the default.
+            replay_history: Whether the calls of the task's message history are carried out.
+
+        Raises:
+            ConfigurationError: Unknown flavour, or the domain cannot be run solo.
+            TaskFormatError: The initial state cannot be applied.
+        """
+        spec = self.spec
+        if solo and (spec.user_tools is None or not self._policy_files(policy).solo):
+            raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
+        agent_db, user_db = self._databases
+        environment = Environment(
+            domain_name=self.name,
+            policy=self._policy(policy, solo=solo),
+            agent=spec.agent_tools(agent_db.fork()),
+            user=spec.user_tools(user_db.fork()) if spec.user_tools and user_db else None,
+            sync=spec.sync,
+            solo=solo,
+        )
+        environment.sync()
+        if task is not None and task.initial_state is not None:
+            apply_initial_state(environment, task, replay_history=replay_history)
+        return environment
+
+    def reference_environment(self, task: Task, solo: bool = False) -> Environment:
+        """The state after the task's reference actions, computed once a process and read-only.
+
+        Source: τ²-bench v1.0.1: an action that raises is skipped, and there is no sync between actions.
+        """
+        key = (id(task), solo)
+        if key not in self._reference_environments:
+            environment = self.environment(task, solo=solo)
+            for action in task.criteria.actions or []:
+                try:
+                    environment.execute(action.name, action.arguments, action.requestor)
+                except Exception:  # noqa: BLE001, S112 - the tool boundary; a failing reference action is skipped
+                    continue
+            # The task is kept so that its id() stays its own.
+            self._reference_environments[key] = (task, environment)
+        return self._reference_environments[key][1]
+
+    @functools.cached_property
+    def _tasks(self) -> list[Task]:
+        if (self.tasks_folder / "tasks.json").is_file():
+            # Official data keeps subsets of tasks.json beside it.
+            files = [self.tasks_folder / "tasks.json"]
+        else:
+            files = sorted(f for f in self.tasks_folder.glob("*.json") if f.name != "split_tasks.json")
+        if not files:
+            raise ConfigurationError(f"no task files of domain {self.name!r} in {self.tasks_folder}")
+        tasks: list[Task] = []
+        seen: dict[str, Path] = {}
+        for file in files:
+            for task in load_task_file(file).tasks:
+                if task.id in seen:
+                    raise TaskFormatError(f"{seen[task.id].name} has a task with this id", file=file, task_id=task.id)
+                seen[task.id] = file
+                tasks.append(task)
+        return tasks
+
+    @functools.cached_property
+    def _databases(self) -> tuple[Database, Database | None]:
+        spec = self.spec
+        agent_db = _load_database(self.folder, "db", spec.agent_db)
+        return agent_db, _load_database(self.folder, "user_db", spec.user_db) if spec.user_db else None
+
+    def _policy_files(self, flavour: str | None) -> PolicyFiles:
+        flavours = self.spec.policies
+        if flavour is not None and flavour not in flavours:
+            raise ConfigurationError(f"{unknown_name('policy', flavour, flavours)} of domain {self.name!r}")
+        return flavours[flavour] if flavour is not None else next(iter(flavours.values()))
+
+    def _policy(self, flavour: str | None, *, solo: bool) -> str:
+        key = (flavour, solo)
+        if key not in self._policies:
+            files = self._policy_files(flavour)
+            texts = [self._read(name) for name in (files.solo if solo else files.normal)]
+            self._policies[key] = self.spec.policy_text(texts)
+        return self._policies[key]
+
+    def _read(self, name: str) -> str:
+        try:
+            return (self.folder / name).read_text(encoding="utf-8")
+        except OSError as error:
+            raise ConfigurationError(f"policy of domain {self.name!r}: {error}") from None
+
+
+def apply_initial_state(environment: Environment, task: Task, *, replay_history: bool = True) -> None:
+    """Merge initialization data, run initialization actions, replay the message history, sync.
+
+    Raises:
+        TaskFormatError: Names the task and the field that cannot be applied.
+    """
+    state = task.initial_state
+    if state is None:
+        return
+    where = "initial_state.initialization_data"
+    try:
+        if state.initialization_data is not None:
+            environment.merge(state.initialization_data.agent_data, state.initialization_data.user_data)
+        for position, action in enumerate(state.initialization_actions or []):
+            where = f"initial_state.initialization_actions.{position}"
+            environment.run_function(action.env_type, action.func_name, action.arguments)
+        where = "initial_state.message_history"
+        if replay_history and state.message_history:
+            environment.replay(state.message_history)
+        environment.sync()
+    except Exception as error:
+        # Whatever a domain's function raises here means that the task does not fit the domain.
+        raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error
+
+
+def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
+    path = folder / f"{stem}.json"
+    try:
+        if path.is_file():
+            return model.model_validate_json(path.read_bytes())
+        path = folder / f"{stem}.toml"
+        return model.model_validate(_load_toml(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = "/".join(map(str, first["loc"]))
+        raise ConfigurationError(f"{path}: {place}: {first['msg']}") from None
+    except (OSError, json.JSONDecodeError) as error:
+        raise ConfigurationError(f"database of {model.__name__}: {error}") from None
+
+
+def _load_toml(path: Path) -> dict[str, Any]:
+    if sys.version_info >= (3, 11):
+        import tomllib  # noqa: PLC0415
+    else:
+        import tomli as tomllib  # noqa: PLC0415
+    return tomllib.loads(path.read_text(encoding="utf-8"))

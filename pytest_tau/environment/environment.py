@@ -1,0 +1,187 @@
+"""The environment of one simulation: both sides' toolkits, the calls between them, the sync after each."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ToolError
+from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from .results import result_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ..models import Message, Requestor
+    from .database import Database
+    from .toolkit import Tool, Toolkit
+
+
+class Environment:
+    """Databases, tools and policy of one simulation.
+
+    Attributes:
+        domain_name: The domain's name.
+        policy: The text that the agent must follow.
+        solo: Whether the agent works alone, with both sides' tools.
+    """
+
+    def __init__(
+        self,
+        *,
+        domain_name: str,
+        policy: str,
+        agent: Toolkit[Any],
+        user: Toolkit[Any] | None = None,
+        sync: Callable[[Any, Any], None] | None = None,
+        solo: bool = False,
+    ) -> None:
+        self.domain_name, self.policy, self.solo = domain_name, policy, solo
+        self._agent, self._user, self._sync = agent, user, sync
+
+    @property
+    def agent_db(self) -> Database:
+        """The agent-side state."""
+        return self._agent.db
+
+    @property
+    def user_db(self) -> Database | None:
+        """The user-side state, where the domain has one."""
+        return self._user.db if self._user else None
+
+    def tools(self, requestor: Requestor = "assistant") -> list[Tool]:
+        """The tools that a side can call, in order of definition."""
+        agent, user = self._agent.tools(), self._user.tools() if self._user else {}
+        if self.solo:
+            return [*agent.values(), *user.values()] if requestor == "assistant" else []
+        return list((agent if requestor == "assistant" else user).values())
+
+    def call(self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = "") -> ToolMessage:
+        """Run a tool and sync both sides.
+
+        Args:
+            name: The tool.
+            arguments: Its keyword arguments, a JSON object.
+            requestor: Who calls.
+            call_id: The id of the call that the result answers.
+
+        Returns:
+            The result's text; ``Error: …`` with the error flag where the tool, the sync or the call itself fails.
+            What a failing tool had changed by then stays changed.
+
+        Source: τ²-bench v1.0.1, environment responses.
+        """
+        try:
+            result = self.execute(name, arguments, requestor)
+            self.sync()
+            content, failed = result_text(result), False
+        except Exception as error:  # noqa: BLE001 - the tool boundary: whatever a tool raises is told to its caller
+            content, failed = f"Error: {error}", True
+        return ToolMessage(id=call_id, content=content, requestor=requestor, error=failed)
+
+    def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
+        """Run a tool without syncing and return what it returns.
+
+        Raises:
+            ToolError: No such tool for this side, or the arguments are no object.
+            Exception: Whatever the tool raises.
+        """
+        toolkit = self._toolkit_of(name, requestor)
+        if not isinstance(arguments, dict):
+            raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")
+        return getattr(toolkit, name)(**arguments)
+
+    def sync(self) -> None:
+        """Carry over what one side's state means for the other's."""
+        if self._sync and self._user:
+            self._sync(self._agent.db, self._user.db)
+
+    def run_function(self, env_type: Requestor, name: str, arguments: dict[str, Any]) -> Any:
+        """Run a toolkit function by name, tool or not, as initial states and assertions do, then sync.
+
+        Raises:
+            ToolError: No such function.
+            Exception: Whatever the function raises.
+        """
+        toolkit = self._agent if env_type == "assistant" else self._user
+        if toolkit is None or toolkit.function(name) is None:
+            raise ToolError(f"no function '{name}' on the {env_type}'s side of {self.domain_name}")
+        result = getattr(toolkit, name)(**arguments)
+        self.sync()
+        return result
+
+    def merge(self, agent_data: dict[str, Any] | None, user_data: dict[str, Any] | None) -> None:
+        """Lay initialization data over the databases.
+
+        Raises:
+            ToolError: User data for a domain without a user side.
+            pydantic.ValidationError: The data does not fit the records.
+        """
+        if agent_data:
+            self._agent.db = self._agent.db.merged(agent_data)
+        if user_data:
+            if self._user is None:
+                raise ToolError(f"{self.domain_name} has no user side")
+            self._user.db = self._user.db.merged(user_data)
+        self.sync()
+
+    def mutates(self, name: str, requestor: Requestor) -> bool:
+        """Whether a call exists for this side and changes a database; such calls are replayed."""
+        try:
+            return self._toolkit_of(name, requestor).tool_infos[name].mutates
+        except ToolError:
+            return False
+
+    def replay(self, messages: Sequence[Message]) -> list[str]:
+        """Carry out the mutating calls of a recorded conversation.
+
+        Args:
+            messages: The trajectory, oldest first.
+
+        Returns:
+            A line for each result that differs from the recorded one.
+
+        Source: τ²-bench v1.0.1: unknown tools and tools that do not mutate are skipped.
+        """
+        recorded = {m.id: m.content for m in messages if isinstance(m, ToolMessage)}
+        differences = []
+        for message in messages:
+            if not isinstance(message, AssistantMessage | UserMessage):
+                continue
+            for call in message.tool_calls or []:
+                if call.malformed is None and self.mutates(call.name, call.requestor):
+                    content = self.call(call.name, call.arguments, call.requestor).content
+                    if call.id in recorded and not same_result(recorded[call.id], content):
+                        differences.append(f"{call.name}: recorded {recorded[call.id]!r}, replayed {content!r}")
+        self.sync()
+        return differences
+
+    def dump(self) -> dict[str, Any]:
+        """Both sides' states as JSON values: ``{"agent": {…}, "user": {…} or None}``."""
+        return {"agent": self._agent.db.dump(), "user": self._user.db.dump() if self._user else None}
+
+    def answer(self, call: ToolCall) -> ToolMessage:
+        """The result of a participant's call; a malformed one is answered with an error and not executed."""
+        if call.malformed is not None:
+            content = f"Error: arguments of '{call.name}' must be a JSON object, got {call.malformed[:80]}"
+            return ToolMessage(id=call.id, content=content, requestor=call.requestor, error=True)
+        return self.call(call.name, call.arguments, call.requestor, call.id)
+
+    def _toolkit_of(self, name: str, requestor: Requestor) -> Toolkit[Any]:
+        if self.solo and requestor == "user":
+            raise ToolError("User tool calls are not allowed in solo mode")
+        sides = [self._user, self._agent] if self.solo else [self._agent if requestor == "assistant" else self._user]
+        if sides == [None]:
+            raise ToolError("User tools not available")
+        for toolkit in sides:
+            if toolkit is not None and name in toolkit.tool_infos:
+                return toolkit
+        raise ToolError(f"Tool '{name}' not found.")
+
+
+def same_result(recorded: str | None, replayed: str | None) -> bool:
+    """Whether two results are equal as JSON, or as text where they are not JSON."""
+    try:
+        return bool(json.loads(recorded or "") == json.loads(replayed or ""))
+    except ValueError:
+        return recorded == replayed

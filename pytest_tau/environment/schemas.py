@@ -1,0 +1,36 @@
+"""Tool schemas: from a method's signature and its Google-style docstring to JSON schema."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+from pydantic import Field, create_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
+    """A tool's description and the JSON schema of its parameters.
+
+    Args:
+        function: An undecorated method; ``self`` is left out.
+
+    Returns:
+        The docstring's summary and body, and an object schema with a description for each parameter.
+    """
+    from docstring_parser import DocstringStyle, parse  # noqa: PLC0415 - needed only when schemas are asked for
+
+    doc = parse(inspect.cleandoc(function.__doc__ or ""), style=DocstringStyle.GOOGLE)
+    told = {parameter.arg_name: parameter.description for parameter in doc.params}
+    hints = get_type_hints(function, include_extras=True)
+    fields: dict[str, Any] = {}
+    for name, parameter in inspect.signature(function).parameters.items():
+        if name == "self":
+            continue
+        default = ... if parameter.default is parameter.empty else parameter.default
+        fields[name] = (hints.get(name, Any), Field(default, description=told.get(name)))
+    schema = create_model("parameters", **fields).model_json_schema()
+    description = "\n\n".join(part for part in (doc.short_description, doc.long_description) if part)
+    return description, schema

@@ -1,0 +1,131 @@
+"""Tables: collections of records of which a simulation copies only what it touches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, MutableMapping
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args
+
+from pydantic_core import PydanticCustomError, core_schema
+
+from .records import Record, clone
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+
+R = TypeVar("R", bound=Record)
+
+
+class Table(MutableMapping[str, R], Generic[R]):
+    """Records by id, over a shared base that is never written to.
+
+    ``table[id]`` gives this simulation's own copy, made at first touch, to read or to change in place.
+    ``peek`` and ``scan`` give shared records: cheap, and for reading only.
+
+    In JSON a table is an object keyed by id; annotated with ``KeyedBy("line_id")`` it is an array of records
+    that carry their id in that field.
+    """
+
+    __slots__ = ("_base", "_dropped", "_own", "ordered")
+
+    def __init__(self, base: dict[str, R] | None = None, *, ordered: bool = False) -> None:
+        self.ordered = ordered  #: Whether the order of records is part of the state: it is in an array.
+        self._base: dict[str, R] = base if base is not None else {}
+        self._own: dict[str, R] = {}
+        self._dropped: set[str] = set()
+
+    def fork(self) -> Table[R]:
+        """An independent table with the same content; shares every record that this one has not touched."""
+        table: Table[R] = Table(self._base, ordered=self.ordered)
+        if self._own or self._dropped:
+            table._own = {key: clone(record) for key, record in self._own.items()}  # noqa: SLF001
+            table._dropped = set(self._dropped)  # noqa: SLF001
+        return table
+
+    def peek(self, key: str) -> R | None:
+        """The record, or None, for reading only."""
+        if key in self._own:
+            return self._own[key]
+        return None if key in self._dropped else self._base.get(key)
+
+    def scan(self) -> Iterator[R]:
+        """Every record in order, for reading only."""
+        if not self._own and not self._dropped:
+            yield from self._base.values()
+            return
+        for key in self:
+            yield self._own[key] if key in self._own else self._base[key]
+
+    @property
+    def touched(self) -> set[str]:
+        """Ids of which this table may differ from its base."""
+        return self._own.keys() | self._dropped
+
+    def shares_base_with(self, other: Table[R]) -> bool:
+        """Whether untouched records of both tables are the same objects."""
+        return self._base is other._base
+
+    def __getitem__(self, key: str) -> R:
+        if key in self._own:
+            return self._own[key]
+        if key in self._dropped:
+            raise KeyError(key)
+        record = self._own[key] = clone(self._base[key])
+        return record
+
+    def __setitem__(self, key: str, record: R) -> None:
+        self._own[key] = record
+
+    def __delitem__(self, key: str) -> None:
+        if key not in self:
+            raise KeyError(key)
+        self._own.pop(key, None)
+        if key in self._base:
+            self._dropped.add(key)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._own or (key in self._base and key not in self._dropped)
+
+    def __iter__(self) -> Iterator[str]:
+        base, dropped = self._base, self._dropped
+        yield from (key for key in base if key not in dropped)
+        yield from (key for key in self._own if key not in base or key in dropped)
+
+    def __len__(self) -> int:
+        if not self._own and not self._dropped:
+            return len(self._base)
+        return sum(1 for _ in self)
+
+    def __repr__(self) -> str:
+        return f"Table({len(self)} records, {len(self.touched)} touched)"
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        objects = handler.generate_schema(dict[str, get_args(source)[0]])  # type: ignore[misc]
+        return _table_schema(objects, cls, lambda table: {key: table.peek(key) for key in table})
+
+
+class KeyedBy(NamedTuple):
+    """Annotates a table that is an array in JSON, with the field that holds a record's id."""
+
+    field: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        array = handler.generate_schema(list[get_args(source)[0]])  # type: ignore[misc]
+        return _table_schema(array, self._index, lambda table: list(table.scan()))
+
+    def _index(self, records: list[Any]) -> Table[Any]:
+        base = {getattr(record, self.field): record for record in records}
+        if len(base) < len(records):
+            raise PydanticCustomError("duplicate_id", "two records have the same {field}", {"field": self.field})
+        return Table(base, ordered=True)
+
+
+def _table_schema(content: core_schema.CoreSchema, load: Any, dump: Any) -> core_schema.CoreSchema:
+    return core_schema.union_schema(
+        [
+            core_schema.is_instance_schema(Table),
+            core_schema.no_info_after_validator_function(load, content),
+        ],
+        mode="left_to_right",
+        serialization=core_schema.plain_serializer_function_ser_schema(dump, return_schema=content),
+    )

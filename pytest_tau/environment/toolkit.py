@@ -1,0 +1,94 @@
+"""Toolkits: what one side of a domain can call."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+
+from .database import Database
+from .schemas import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ToolKind: TypeAlias = Literal["read", "write", "think", "generic"]
+D = TypeVar("D", bound=Database)
+F = TypeVar("F", bound="Callable[..., Any]")
+
+
+class ToolInfo(NamedTuple):
+    """What a toolkit declares about one of its tools."""
+
+    kind: ToolKind
+    mutates: bool
+
+
+def tool(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
+    """Marks a method of a toolkit as a tool.
+
+    Args:
+        kind: What the tool is for.
+        mutates: Whether it changes a database, and so is carried out again when a trajectory is replayed;
+            by default exactly the ``write`` tools do.
+    """
+
+    def mark(method: F) -> F:
+        method.tau_tool = ToolInfo(kind, kind == "write" if mutates is None else mutates)  # type: ignore[attr-defined]
+        return method
+
+    return mark
+
+
+class Tool(NamedTuple):
+    """A tool as an agent or a user sees it.
+
+    Attributes:
+        parameters: JSON schema of the arguments, an object.
+    """
+
+    name: str
+    description: str
+    parameters: dict[str, Any]
+    kind: ToolKind
+    mutates: bool
+
+    @property
+    def openai_schema(self) -> dict[str, Any]:
+        """The tool in the format of OpenAI's chat API."""
+        function = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        return {"type": "function", "function": function}
+
+
+class Toolkit(Generic[D]):
+    """Base of a domain's toolkits.
+
+    Methods marked with ``tool`` can be called in a conversation. Other public methods can be named by a task's
+    initialization actions and assertions. A method refuses by raising ``ToolError``.
+    """
+
+    tool_infos: dict[str, ToolInfo] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        own = {name: method.tau_tool for name, method in vars(cls).items() if hasattr(method, "tau_tool")}
+        cls.tool_infos = cls.tool_infos | own
+
+    def __init__(self, db: D) -> None:
+        self.db = db
+
+    @classmethod
+    @functools.cache
+    def tools(cls) -> dict[str, Tool]:
+        """The toolkit's tools by name, in order of definition."""
+        described = {name: describe(getattr(cls, name)) for name in cls.tool_infos}
+        return {
+            name: Tool(name, *described[name], kind=info.kind, mutates=info.mutates)
+            for name, info in cls.tool_infos.items()
+        }
+
+    @classmethod
+    def function(cls, name: str) -> Callable[..., Any] | None:
+        """A public method of the toolkit by name, tool or not; None where there is none."""
+        method = getattr(cls, name, None)
+        inherited = name in vars(Toolkit)
+        return None if name.startswith("_") or inherited or not callable(method) else method

@@ -1,0 +1,130 @@
+"""Messages of a conversation, in the JSON format of τ²-bench.
+
+Unknown fields are dropped: other producers add audio, streaming and provider fields that grading never reads.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+Requestor: TypeAlias = Literal["assistant", "user"]
+
+
+class ToolCall(BaseModel):
+    """A request to run one tool.
+
+    Attributes:
+        id: Links the call to its result; unique within a conversation.
+        name: The tool's name.
+        arguments: Keyword arguments, as decoded JSON.
+        requestor: Who makes the call.
+        malformed: What was sent instead of a JSON object of arguments. Such a call is answered with an error,
+            never executed, and matches no reference action.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str = ""
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    requestor: Requestor = "assistant"
+    malformed: str | None = None
+
+
+class _Message(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    turn_idx: int | None = None
+    timestamp: str | None = None
+
+
+class SystemMessage(_Message):
+    """Instructions to a participant; not part of a trajectory."""
+
+    role: Literal["system"] = "system"
+    content: str | None = None
+
+
+class _ParticipantMessage(_Message):
+    content: str | None = None
+    tool_calls: list[ToolCall] | None = None
+    cost: float | None = None
+    usage: dict[str, Any] | None = None
+    raw_data: dict[str, Any] | None = None
+    generation_time_seconds: float | None = None
+
+    def is_tool_call(self) -> bool:
+        """Whether the message goes to the environment."""
+        return bool(self.tool_calls)
+
+    def has_text_content(self) -> bool:
+        """Whether the message says anything to the other side."""
+        return bool(self.content and self.content.strip())
+
+    @property
+    def text(self) -> str:
+        """The message's text, empty where it has none."""
+        return self.content or ""
+
+
+class AssistantMessage(_ParticipantMessage):
+    """What the agent says or calls. ``cost`` is in USD, ``generation_time_seconds`` in seconds."""
+
+    role: Literal["assistant"] = "assistant"
+
+
+class UserMessage(_ParticipantMessage):
+    """What the user says or calls."""
+
+    role: Literal["user"] = "user"
+
+
+class ToolMessage(_Message):
+    """The result of one tool call, addressed to whoever made it."""
+
+    role: Literal["tool"] = "tool"
+    id: str = ""
+    content: str | None = None
+    requestor: Requestor = "assistant"
+    error: bool = False
+
+
+class MultiToolMessage(BaseModel):
+    """The results of a message with several calls, in the order of the calls; never part of a trajectory."""
+
+    role: Literal["tool"] = "tool"
+    tool_messages: list[ToolMessage]
+
+    @property
+    def content(self) -> str:
+        """Every result's text, one after the other."""
+        return "\n".join(message.content or "" for message in self.tool_messages)
+
+
+Message: TypeAlias = Annotated[
+    SystemMessage | UserMessage | AssistantMessage | ToolMessage, Field(discriminator="role")
+]
+
+_MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
+
+
+def parse_messages(messages: list[Any]) -> list[Message]:
+    """Messages from models, JSON objects or a mix of both.
+
+    Raises:
+        pydantic.ValidationError: A message does not follow the format.
+    """
+    if all(isinstance(message, _Message) for message in messages):
+        return messages
+    return _MESSAGES.validate_python(
+        [m.model_dump() if isinstance(m, BaseModel) else m for m in messages]
+    )
+
+
+def call_as_text(name: str, arguments: dict[str, Any]) -> str:
+    """A call as a person reads it: ``refuel_data(line_id='L1002', gb_amount=2.0)``."""
+    inside = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
+    return f"{name}({inside})"

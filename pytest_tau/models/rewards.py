@@ -1,0 +1,110 @@
+"""What the evaluator found, in the JSON format of τ²-bench, with the database differences added."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict
+
+from .tasks import Action, EnvAssertion
+
+
+class _Check(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+
+class Difference(_Check):
+    """One place where the final state differs from the reference's.
+
+    Attributes:
+        side: ``agent`` or ``user``: whose database.
+        path: Record and field, as ``orders/#W2378156/status``.
+        expected: The reference's value; absent where ``missing`` is ``expected``.
+        got: The conversation's value; absent where ``missing`` is ``got``.
+        missing: Which of the two states lacks the place altogether.
+    """
+
+    side: str
+    path: str
+    expected: Any = None
+    got: Any = None
+    missing: str | None = None
+
+
+class DBCheck(_Check):
+    """Whether the final databases equal the reference's."""
+
+    db_match: bool
+    db_reward: float
+
+
+class EnvAssertionCheck(_Check):
+    """Whether one statement about the final environment holds; ``error`` tells why it could not be run."""
+
+    env_assertion: EnvAssertion
+    met: bool
+    reward: float
+    error: str | None = None
+
+
+class ActionCheck(_Check):
+    """Whether some call matches one reference action; ``tool_type`` is the tool's kind."""
+
+    action: Action
+    action_match: bool
+    action_reward: float
+    tool_type: str | None = None
+
+
+class CommunicateCheck(_Check):
+    """Whether the agent said one phrase."""
+
+    info: str
+    met: bool
+    justification: str
+
+
+class NLAssertionCheck(_Check):
+    """A judge's verdict on one statement."""
+
+    nl_assertion: str
+    met: bool
+    justification: str
+
+
+class CustomCheck(_Check):
+    """The verdict of an evaluator that a plugin added."""
+
+    name: str
+    reward: float
+    justification: str = ""
+
+
+class RewardInfo(_Check):
+    """The verdict on a simulation.
+
+    Attributes:
+        reward: Product of the components named by ``reward_basis``; 0 unless the conversation was ended by a stop.
+        reward_breakdown: Each component of the basis with its value.
+        info: Notes, such as why a conversation that ended early scores 0.
+    """
+
+    reward: float
+    db_check: DBCheck | None = None
+    env_assertions: list[EnvAssertionCheck] | None = None
+    action_checks: list[ActionCheck] | None = None
+    nl_assertions: list[NLAssertionCheck] | None = None
+    communicate_checks: list[CommunicateCheck] | None = None
+    custom_checks: list[CustomCheck] | None = None
+    reward_basis: list[str] | None = None
+    reward_breakdown: dict[str, float] | None = None
+    db_diff: list[Difference] | None = None
+    info: dict[str, Any] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether the reward is 1, within the reference's tolerance.
+
+        Source: τ²-bench v1.0.1, metrics: success is a reward within 1e-6 of 1.
+        """
+        return abs(self.reward - 1.0) <= 1e-6

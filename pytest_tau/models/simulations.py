@@ -1,0 +1,101 @@
+"""One executed trial."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict
+
+from .messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from .rewards import RewardInfo
+
+TerminationReason: TypeAlias = Literal[
+    "user_stop",
+    "agent_stop",
+    "max_steps",
+    "timeout",
+    "too_many_errors",
+    "agent_error",
+    "user_error",
+    "infrastructure_error",
+    "context_window_exceeded",
+    "unexpected_error",
+]
+
+#: Reasons that can earn more than 0. Source: τ²-bench v1.0.1, evaluator.
+STOPS: frozenset[str] = frozenset({"user_stop", "agent_stop"})
+#: Reasons that are nobody's verdict on the agent: the user, a provider or the harness failed.
+FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
+
+
+class Call(BaseModel):
+    """A tool call with its result; ``turn`` is the position of the calling message in the trajectory."""
+
+    turn: int
+    call: ToolCall
+    result: ToolMessage | None = None
+
+
+class Simulation(BaseModel):
+    """One executed trial: its messages, how it ended, its reward.
+
+    Attributes:
+        messages: The trajectory, oldest first.
+        stop_token: The token of the user that ended the conversation, where one did.
+        error: What went wrong, in words, where something did.
+        duration: Seconds.
+        replay_differences: Where a replayed conversation departed from its recording.
+    """
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: str
+    task_id: str
+    trial: int = 0
+    seed: int | None = None
+    start_time: str = ""
+    end_time: str = ""
+    duration: float = 0.0
+    termination_reason: TerminationReason
+    stop_token: str | None = None
+    error: str | None = None
+    mode: str = "half_duplex"
+    agent_cost: float | None = None
+    user_cost: float | None = None
+    reward_info: RewardInfo | None = None
+    messages: list[Message] = []
+    replay_differences: list[str] = []
+    info: dict[str, Any] | None = None
+
+    @property
+    def reward(self) -> float:
+        """The reward, 0 where the simulation was not graded."""
+        return self.reward_info.reward if self.reward_info else 0.0
+
+    @property
+    def outcome(self) -> Literal["passed", "failed", "error"]:
+        """``error`` where the user, a provider, the judge or the harness broke; else by the reward."""
+        if self.termination_reason in FAULTS or self.reward_info is None:
+            return "error"
+        return "passed" if self.reward_info.passed else "failed"
+
+    @property
+    def calls(self) -> list[Call]:
+        """Every tool call of either side with its result, in order."""
+        found: list[Call] = []
+        waiting: list[Call] = []
+        for turn, message in enumerate(self.messages):
+            if isinstance(message, AssistantMessage | UserMessage):
+                waiting = [Call(turn=turn, call=call) for call in message.tool_calls or []]
+                found += waiting
+            elif isinstance(message, ToolMessage) and waiting:
+                waiting.pop(0).result = message
+        return found
+
+    def called(self, name: str, **arguments: Any) -> bool:
+        """Whether either side called the tool, with at least these arguments."""
+        return any(
+            made.call.name == name
+            and all(key in made.call.arguments and made.call.arguments[key] == arguments[key] for key in arguments)
+            for made in self.calls
+        )

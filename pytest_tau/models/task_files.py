@@ -1,0 +1,93 @@
+"""Task files: one task, an array of tasks, or an object with ``tasks`` (and optionally ``domain``)."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import ValidationError
+
+from ..errors import TaskFormatError
+from .tasks import Task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class TaskFileContent(NamedTuple):
+    """A file's tasks in order, and the domain it names, if any."""
+
+    tasks: list[Task]
+    domain: str | None
+
+
+def load_json(path: Path) -> Any:
+    """The JSON document in a file.
+
+    Raises:
+        TaskFormatError: The file cannot be read or is not JSON; tells line and column.
+    """
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        problem = f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
+        raise TaskFormatError(problem, file=path) from None
+    except UnicodeDecodeError as error:
+        raise TaskFormatError(f"not UTF-8 text: {error}", file=path) from None
+    except OSError as error:
+        raise TaskFormatError(f"cannot be read: {error.strerror or error}", file=path) from None
+
+
+def load_task_file(path: Path) -> TaskFileContent:
+    """Read and validate a task file.
+
+    Raises:
+        TaskFormatError: Names the file, the task and the field.
+    """
+    document, domain = load_json(path), None
+    if isinstance(document, dict) and "tasks" in document:
+        domain, document = document.get("domain"), document["tasks"]
+        if domain is not None and not isinstance(domain, str):
+            raise TaskFormatError("expected a domain's name", file=path, field="domain")
+    elif isinstance(document, dict):
+        document = [document]
+    if not isinstance(document, list):
+        raise TaskFormatError("expected a task, an array of tasks, or an object with 'tasks'", file=path)
+    tasks = [parse_task(entry, position, path) for position, entry in enumerate(document)]
+    seen: set[str] = set()
+    for task in tasks:
+        if task.id in seen:
+            raise TaskFormatError("two tasks have this id; ids must be unique", file=path, task_id=task.id, field="id")
+        seen.add(task.id)
+    return TaskFileContent(tasks, domain)
+
+
+def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
+    """Validate one task.
+
+    Raises:
+        TaskFormatError: Names the task (by id, or by position as ``#3``) and every offending field.
+    """
+    try:
+        return Task.model_validate(entry)
+    except ValidationError as error:
+        named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
+        problems = [(_path(problem["loc"]), _words(problem)) for problem in error.errors()]
+        first, words = problems[0]
+        more = "".join(f"; {path}: {text}" for path, text in problems[1:4])
+        raise TaskFormatError(
+            words + more, file=file, task_id=entry["id"] if named else f"#{position}", field=first
+        ) from None
+
+
+def _path(location: tuple[int | str, ...]) -> str:
+    # A union adds the name of the tried branch to the path; people look for the field.
+    return ".".join(str(part) for part in location if part not in ("Instructions", "str")) or "(the task)"
+
+
+def _words(problem: Any) -> str:
+    if problem["type"] == "extra_forbidden":
+        return "unknown field"
+    if problem["type"] == "missing":
+        return "missing"
+    return f"{problem['msg'][:1].lower()}{problem['msg'][1:]}, got {str(problem['input'])[:60]!r}"

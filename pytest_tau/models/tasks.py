@@ -1,0 +1,153 @@
+"""Tasks, in the JSON format of τ²-bench."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from .messages import Message, Requestor
+
+RewardType: TypeAlias = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
+REWARD_TYPES: tuple[str, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
+
+
+class _TaskPart(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Description(_TaskPart):
+    """What the task is for; read by people only."""
+
+    purpose: str | None = None
+    relevant_policies: str | None = None
+    notes: str | None = None
+
+
+class Instructions(_TaskPart):
+    """The user's side of the scenario, in parts."""
+
+    domain: str | None = None
+    reason_for_call: str
+    known_info: str | None = None
+    unknown_info: str | None = None
+    task_instructions: str
+
+
+class UserScenario(_TaskPart):
+    """Who calls and what they want."""
+
+    persona: str | None = None
+    instructions: Instructions | str
+
+    def __str__(self) -> str:
+        """The scenario as the user simulator reads it."""
+        parts = [("Persona", self.persona)]
+        if isinstance(self.instructions, str):
+            parts.append(("Instructions", self.instructions))
+        else:
+            told = self.instructions
+            parts += [
+                ("Domain", told.domain),
+                ("Reason for call", told.reason_for_call),
+                ("Known info", told.known_info),
+                ("Unknown info", told.unknown_info),
+                ("Task instructions", told.task_instructions),
+            ]
+        return "\n".join(f"{title}:\n\t{text}" for title, text in parts if text)
+
+
+class FunctionCall(_TaskPart):
+    """A call of a toolkit function that is part of the initial state.
+
+    Attributes:
+        env_type: Whose toolkit: ``assistant`` or ``user``.
+    """
+
+    env_type: Requestor
+    func_name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+
+
+class EnvAssertion(FunctionCall):
+    """A statement about the final environment: the function must return ``assert_value``."""
+
+    assert_value: bool = True
+    message: str | None = None
+
+
+class Action(_TaskPart):
+    """A reference action.
+
+    Attributes:
+        compare_args: Names of the arguments that must be equal; None compares those of the actual call,
+            an empty list compares nothing.
+    """
+
+    action_id: str
+    requestor: Requestor = "assistant"
+    name: str
+    arguments: dict[str, Any] = Field(default_factory=dict)
+    info: str | None = None
+    compare_args: list[str] | None = None
+
+
+class InitializationData(_TaskPart):
+    """What is merged into the databases before the initial actions."""
+
+    agent_data: dict[str, Any] | None = None
+    user_data: dict[str, Any] | None = None
+
+
+class InitialState(_TaskPart):
+    """The world as the conversation begins."""
+
+    initialization_data: InitializationData | None = None
+    initialization_actions: list[FunctionCall] | None = None
+    message_history: list[Message] | None = None
+
+
+class EvaluationCriteria(_TaskPart):
+    """What the evaluator checks.
+
+    Attributes:
+        reward_basis: The components that multiply into the reward.
+
+    Source: τ²-bench v1.0.1; a missing basis is ``[DB, COMMUNICATE]``.
+    """
+
+    actions: list[Action] | None = None
+    env_assertions: list[EnvAssertion] | None = None
+    communicate_info: list[str] | None = None
+    nl_assertions: list[str] | None = None
+    reward_basis: list[str] = ["DB", "COMMUNICATE"]
+
+
+class Task(_TaskPart):
+    """One scenario: what the user wants, how the world begins, what counts as done."""
+
+    id: str
+    description: Description | None = None
+    user_scenario: UserScenario
+    ticket: str | None = None
+    initial_state: InitialState | None = None
+    evaluation_criteria: EvaluationCriteria | None = None
+    annotations: Any = None
+    issues: list[dict[str, Any]] | None = None
+    required_documents: list[str] | None = None
+    user_tools: list[str] | None = None
+
+    @property
+    def message_history(self) -> list[Message]:
+        """The conversation so far, oldest first; empty when the agent opens it."""
+        return (self.initial_state and self.initial_state.message_history) or []
+
+    @property
+    def criteria(self) -> EvaluationCriteria:
+        """The evaluation criteria, empty ones where the task has none."""
+        return self.evaluation_criteria or EvaluationCriteria(reward_basis=[])
+
+    @property
+    def needs_judge(self) -> bool:
+        """Whether the reward depends on a judge's opinion."""
+        return "NL_ASSERTION" in self.criteria.reward_basis and bool(self.criteria.nl_assertions)

@@ -1,0 +1,1 @@
+"""The bundled tasks, one folder a domain."""
