@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from .domains import load_domain
     from .environment import Domain, DomainSpec, Environment
     from .errors import TauError
+    from .evaluation import evaluate
 
 #: Where each public name lives; resolved at first use, so that importing the package stays light.
 _HOMES = {
@@ -16,10 +17,11 @@ _HOMES = {
     "DomainSpec": "environment",
     "Environment": "environment",
     "TauError": "errors",
+    "evaluate": "evaluation",
     "load_domain": "domains",
 }
 
-__all__ = ["Domain", "DomainSpec", "Environment", "TauError", "load_domain"]
+__all__ = ["Domain", "DomainSpec", "Environment", "TauError", "evaluate", "load_domain"]
 
 
 def __getattr__(name: str) -> Any:

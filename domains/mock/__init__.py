@@ -18,4 +18,5 @@ domain = DomainSpec(
     user_db=MockUserDB,
     user_tools=MockUserTools,
     policies={"default": PolicyFiles(normal=("policy.md",), solo=("policy_solo.md",))},
+    merge_aliases=True,
 )

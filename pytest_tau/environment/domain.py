@@ -50,6 +50,8 @@ class DomainSpec:
         policies: Flavours of the policy by name; the first is the default.
         policy_text: Makes one text of the files' texts.
         data_name: Folder under ``domains/`` of official data, where it is not the name.
+        merge_aliases: Initialization data for one side puts both sides on that side's database. Source: τ²-bench
+            v1.0.1, where it happens to every domain; here to those whose recorded behaviour depends on it.
     """
 
     name: str
@@ -63,6 +65,7 @@ class DomainSpec:
     policies: dict[str, PolicyFiles] = field(default_factory=lambda: {"default": PolicyFiles(("policy.md",))})
     policy_text: Callable[..., str] = "\n".join
     data_name: str | None = None
+    merge_aliases: bool = False
 
     def load(self, data_dir: Path | str | None = None) -> Domain:
         """The domain with its bundled data, or with data laid out as τ²-bench's ``data/tau2``.
@@ -157,6 +160,7 @@ class Domain:
             user=spec.user_tools(user_db.fork()) if spec.user_tools and user_db else None,
             sync=spec.sync,
             solo=solo,
+            merge_aliases=spec.merge_aliases,
         )
         environment.sync()
         if task is not None and task.initial_state is not None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ..models import Message, Requestor
     from .database import Database
-    from .toolkit import Tool, Toolkit
+    from .toolkit import Tool, ToolInfo, Toolkit
 
 
 class Environment:
@@ -35,9 +35,11 @@ class Environment:
         user: Toolkit[Any] | None = None,
         sync: Callable[[Any, Any], None] | None = None,
         solo: bool = False,
+        merge_aliases: bool = False,
     ) -> None:
         self.domain_name, self.policy, self.solo = domain_name, policy, solo
         self._agent, self._user, self._sync = agent, user, sync
+        self._merge_aliases = merge_aliases
 
     @property
     def agent_db(self) -> Database:
@@ -48,6 +50,11 @@ class Environment:
     def user_db(self) -> Database | None:
         """The user-side state, where the domain has one."""
         return self._user.db if self._user else None
+
+    @property
+    def tool_infos(self) -> dict[str, ToolInfo]:
+        """What both sides' toolkits declare about their tools."""
+        return (self._user.tool_infos if self._user else {}) | self._agent.tool_infos
 
     def tools(self, requestor: Requestor = "assistant") -> list[Tool]:
         """The tools that a side can call, in order of definition."""
@@ -119,10 +126,14 @@ class Environment:
         """
         if agent_data:
             self._agent.db = self._agent.db.merged(agent_data)
+            if self._merge_aliases and self._user:
+                self._user.db = self._agent.db
         if user_data:
             if self._user is None:
                 raise ToolError(f"{self.domain_name} has no user side")
             self._user.db = self._user.db.merged(user_data)
+            if self._merge_aliases:
+                self._agent.db = self._user.db
         self.sync()
 
     def mutates(self, name: str, requestor: Requestor) -> bool:

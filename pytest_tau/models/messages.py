@@ -12,6 +12,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 Requestor: TypeAlias = Literal["assistant", "user"]
 
+#: Texts by which a user ends a conversation.
+STOP_TOKENS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
+
 
 class ToolCall(BaseModel):
     """A request to run one tool.
@@ -80,6 +83,16 @@ class UserMessage(_ParticipantMessage):
     """What the user says or calls."""
 
     role: Literal["user"] = "user"
+
+    @property
+    def stop_token(self) -> str | None:
+        """The token by which this message ends the conversation, if it does; a message with calls never does.
+
+        Source: τ²-bench v1.0.1, user simulator.
+        """
+        if self.tool_calls:
+            return None
+        return next((token for token in STOP_TOKENS if token in self.text), None)
 
 
 class ToolMessage(_Message):

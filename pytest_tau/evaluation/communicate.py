@@ -1,0 +1,42 @@
+"""COMMUNICATE: the agent said what had to be said."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..models import AssistantMessage, CommunicateCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..models import Message
+    from .grading import Grading
+
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+
+
+def check_communicate(
+    phrases: Sequence[str], messages: Sequence[Message], grading: Grading
+) -> list[CommunicateCheck]:
+    """Look for each phrase in the agent's texts.
+
+    Source: τ²-bench v1.0.1: a lower-cased phrase is a substring of a lower-cased text without commas; commas stay
+    in the phrase, so that one with a comma is never found.
+    """
+    texts = [m.text.lower() for m in messages if isinstance(m, AssistantMessage) and m.text]
+    said = _said_whole if grading.whole_phrases else _said
+    return [_check(phrase, said(phrase.lower(), texts)) for phrase in phrases]
+
+
+def _check(phrase: str, met: bool) -> CommunicateCheck:
+    return CommunicateCheck(info=phrase, met=met, justification="said by the agent" if met else "never said")
+
+
+def _said(phrase: str, texts: list[str]) -> bool:
+    return any(phrase in text.replace(",", "") for text in texts)
+
+
+def _said_whole(phrase: str, texts: list[str]) -> bool:
+    pattern = re.compile(rf"(?<!\w){re.escape(_THOUSANDS.sub('', phrase.strip()))}(?!\w|[.,]\d)")
+    return any(pattern.search(_THOUSANDS.sub("", text)) for text in texts)

@@ -1,0 +1,83 @@
+"""NL_ASSERTION: a judge finds each statement true of the conversation."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Awaitable, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
+
+from ..errors import JudgeError
+from ..models import NLAssertionCheck
+
+if TYPE_CHECKING:
+    from ..models import Message
+
+
+class Verdict(NamedTuple):
+    """A judge's opinion on one statement."""
+
+    met: bool
+    justification: str
+
+
+Verdicts: TypeAlias = Sequence[Verdict]
+
+
+class Judge(Protocol):
+    """Judges statements about a conversation.
+
+    Attributes:
+        name: How reports call it.
+    """
+
+    name: str
+
+    def judge(
+        self, statements: Sequence[str], messages: Sequence[Message]
+    ) -> Verdicts | Awaitable[Verdicts]:
+        """One verdict for each statement, in order; sync or async.
+
+        Args:
+            statements: What should be true.
+            messages: The trajectory, oldest first.
+        """
+        ...
+
+
+class UniformJudge:
+    """Finds every statement true, or every one false; for dry checks, and named as such in every report."""
+
+    def __init__(self, name: str, *, met: bool) -> None:
+        self.name, self._met = name, met
+
+    def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Verdicts:
+        """The same verdict on everything."""
+        del messages
+        return [Verdict(self._met, f"--tau-judge {self.name}: every statement is judged alike")] * len(statements)
+
+
+#: Judges that need no model.
+BUILT_IN_JUDGES = {"accept": UniformJudge("accept", met=True), "reject": UniformJudge("reject", met=False)}
+
+
+async def judge_statements(
+    judge: Judge, statements: Sequence[str], messages: Sequence[Message]
+) -> list[NLAssertionCheck]:
+    """Ask the judge once about all statements.
+
+    Raises:
+        JudgeError: The judge fails, or does not give one verdict for each statement.
+    """
+    try:
+        answer = judge.judge(statements, messages)
+        verdicts = await answer if inspect.isawaitable(answer) else answer
+        checks = [
+            NLAssertionCheck(nl_assertion=statement, met=verdict.met, justification=verdict.justification)
+            for statement, verdict in zip(statements, verdicts, strict=True)
+        ]
+    except JudgeError:
+        raise
+    except Exception as error:
+        # Whatever a foreign judge raises is the judge's fault, not the agent's.
+        raise JudgeError(f"judge {judge.name!r} failed: {type(error).__name__}: {error}") from error
+    return checks
