@@ -6,22 +6,50 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .domains import load_domain
+    from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment
     from .errors import TauError
-    from .evaluation import evaluate
+    from .evaluation import Evaluation, evaluate
+    from .models import RewardInfo, Simulation, Task
+    from .orchestrator import Limits
+    from .runner import SimulationSettings, asimulate, simulate
 
 #: Where each public name lives; resolved at first use, so that importing the package stays light.
 _HOMES = {
     "Domain": "environment",
     "DomainSpec": "environment",
     "Environment": "environment",
+    "Evaluation": "evaluation",
+    "Limits": "orchestrator",
+    "RewardInfo": "models",
+    "Simulation": "models",
+    "SimulationSettings": "runner",
+    "Task": "models",
     "TauError": "errors",
+    "asimulate": "runner",
+    "domain_names": "domains",
     "evaluate": "evaluation",
     "load_domain": "domains",
+    "simulate": "runner",
 }
 
-__all__ = ["Domain", "DomainSpec", "Environment", "TauError", "evaluate", "load_domain"]
+__all__ = [
+    "Domain",
+    "DomainSpec",
+    "Environment",
+    "Evaluation",
+    "Limits",
+    "RewardInfo",
+    "Simulation",
+    "SimulationSettings",
+    "Task",
+    "TauError",
+    "asimulate",
+    "domain_names",
+    "evaluate",
+    "load_domain",
+    "simulate",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -158,7 +158,7 @@ def grade(
     info.reward_breakdown = {name: _component(name, info, task) for name in criteria.reward_basis}
     info.info = _notes(task, messages, termination_reason, domain, evaluation)
     if "ended_early" not in info.info:
-        info.reward = math.prod(info.reward_breakdown.values())
+        info.reward = float(math.prod(info.reward_breakdown.values()))
     return info
 
 
@@ -174,7 +174,7 @@ def _component(name: str, info: RewardInfo, task: Task) -> float:
         raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
     if name == "NL_ASSERTION" and info.nl_assertions is None:
         raise ConfigurationError(f"task {task.id!r} has NL assertions in its reward basis and there is no judge")
-    return math.prod(checks[name])
+    return float(math.prod(checks[name]))
 
 
 def _notes(

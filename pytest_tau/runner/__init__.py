@@ -1,0 +1,23 @@
+"""Running trials: settings, plan, execution, metrics."""
+
+from .config import DEFAULT_SEED, DEFAULT_TIMEOUT, RunConfig, SimulationSettings
+from .metrics import pass_hat_k
+from .plan import item_id, select, trial_seeds, unmatched
+from .simulate import Trial, asimulate, context_for, default_user, simulate
+
+__all__ = [
+    "DEFAULT_SEED",
+    "DEFAULT_TIMEOUT",
+    "RunConfig",
+    "SimulationSettings",
+    "Trial",
+    "asimulate",
+    "context_for",
+    "default_user",
+    "item_id",
+    "pass_hat_k",
+    "select",
+    "simulate",
+    "trial_seeds",
+    "unmatched",
+]

@@ -1,0 +1,207 @@
+"""The turn loop: who speaks next, and how a conversation ends."""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import ModelError, ReplayError
+from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage
+from ..participants import DONE, RecordingEnded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..environment import Environment
+    from ..models import Message, Task, TerminationReason
+    from ..participants import Incoming, Participant, Reply, Side
+
+#: What the agent opens with, unless the task has a message history. Source: τ²-bench v1.0.1.
+GREETING = "Hi! How can I help you today?"
+
+_FAULT: dict[Side, TerminationReason] = {"agent": "agent_error", "user": "user_error"}
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When a conversation is cut off.
+
+    Attributes:
+        max_steps: Hops between agent, user and environment.
+        max_errors: Failed tool calls over the whole conversation, of both sides.
+        timeout: Wall-clock seconds; None for no limit.
+
+    Source: τ²-bench v1.0.1, run defaults (it has no timeout by default).
+    """
+
+    max_steps: int = 200
+    max_errors: int = 10
+    timeout: float | None = None
+
+
+class Ending(NamedTuple):
+    """How a conversation ended: the reason, the user's stop token, what went wrong."""
+
+    reason: TerminationReason
+    stop_token: str | None = None
+    error: str | None = None
+
+
+class Conversation:
+    """One conversation between an agent and a user over an environment.
+
+    Attributes:
+        messages: The trajectory so far, oldest first; complete up to the end however it ends.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        environment: Environment,
+        agent: Participant,
+        user: Participant,
+        limits: Limits,
+        on_message: Callable[[Message], None] | None = None,
+    ) -> None:
+        self.messages: list[Message] = []
+        self._task, self._environment, self._limits, self._on_message = task, environment, limits, on_message
+        self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
+        self._steps = self._errors = self._calls = 0
+
+    async def run(self) -> Ending:
+        """Hold the conversation. Ends however it ends; only faults of the harness itself raise."""
+        try:
+            return await asyncio.wait_for(self._run(), self._limits.timeout)
+        except asyncio.TimeoutError:
+            return Ending("timeout", error=f"no end after {self._limits.timeout:g} s")
+
+    async def _run(self) -> Ending:
+        try:
+            to, message = await self._start()
+            while True:
+                to, message = await self._hop(to, message)
+                limit = self._limit() if to is not None else None
+                # A limit wins over a stop on the same hop.
+                if ending := limit or self._stop(message):
+                    return ending
+        except _Ended as end:
+            return end.ending
+
+    async def _start(self) -> tuple[Side | None, Incoming | None]:
+        history = self._task.message_history
+        if history:
+            self.messages += [message.model_copy() for message in history]
+            return self._after_history(history)
+        if self._environment.solo:
+            ticket = UserMessage(content=self._task.ticket)
+            reply = await self._ask("agent", ticket)
+            if stop := self._stop(reply):
+                raise _Ended(stop)
+            return self._receiver(reply), reply
+        greeting = AssistantMessage(content=getattr(self._sides["agent"], "greeting", None) or GREETING)
+        self._record(greeting)
+        return "user", greeting
+
+    def _after_history(self, history: list[Message]) -> tuple[Side | None, Incoming | None]:
+        last = history[-1]
+        if isinstance(last, AssistantMessage | UserMessage):
+            return self._receiver(last), last
+        if isinstance(last, ToolMessage):
+            return ("agent" if last.requestor == "assistant" else "user"), last
+        return "agent", None
+
+    async def _hop(self, to: Side | None, message: Incoming | None) -> tuple[Side | None, Incoming]:
+        """Deliver the message; the environment is nobody's side. Returns the next receiver and what it gets."""
+        self._steps += 1
+        if to is None:
+            return self._run_tools(message)  # type: ignore[arg-type]
+        reply = await self._ask(to, message)
+        return self._receiver(reply), reply
+
+    def _run_tools(self, message: Reply) -> tuple[Side, Incoming]:
+        results = [self._environment.answer(call) for call in message.tool_calls or []]
+        for result in results:
+            self._record(result)
+        self._errors += sum(result.error for result in results)
+        self._environment.sync()
+        caller: Side = "agent" if isinstance(message, AssistantMessage) else "user"
+        return caller, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
+
+    async def _ask(self, side: Side, message: Incoming | None) -> Reply:
+        try:
+            reply = await self._sides[side].respond(message)  # type: ignore[arg-type]
+        except RecordingEnded as end:
+            raise _Ended(Ending(end.termination_reason)) from end
+        except (ModelError, ReplayError) as error:
+            raise _Ended(Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")) from error
+        except (Exception, SystemExit) as error:
+            # Whatever a participant raises is that participant's fault.
+            raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
+        if self._environment.solo:
+            reply = self._alone(reply)
+        for call in reply.tool_calls or []:
+            self._calls += 1
+            call.id = call.id or f"call_{self._calls}"
+        self._record(reply)
+        return reply
+
+    def _alone(self, reply: Reply) -> Reply:
+        """What an agent without a user may say: tool calls, ``done``, or a stop."""
+        if any(call.name == DONE for call in reply.tool_calls or []):
+            return AssistantMessage(content="###STOP###")
+        if not reply.tool_calls and "###STOP###" not in reply.text and not self._is_stop("agent", reply):
+            problem = f"an agent that works alone must call a tool, or {DONE!r} when finished; it said: {reply.text!r}"
+            raise _Ended(Ending("agent_error", error=problem))
+        return reply
+
+    def _receiver(self, message: Reply) -> Side | None:
+        if message.tool_calls:
+            return None
+        return "user" if isinstance(message, AssistantMessage) else "agent"
+
+    def _stop(self, message: Incoming | None) -> Ending | None:
+        if isinstance(message, UserMessage) and not message.tool_calls and self._is_stop("user", message):
+            return Ending("user_stop", stop_token=message.stop_token)
+        if isinstance(message, AssistantMessage):
+            alone = self._environment.solo and not message.tool_calls
+            if alone or self._is_stop("agent", message):
+                return Ending("agent_stop")
+        return None
+
+    def _is_stop(self, side: Side, message: Reply) -> bool:
+        try:
+            return self._sides[side].is_stop(message)
+        except Exception as error:
+            # As in respond: whatever a participant raises is its own fault.
+            raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
+
+    def _limit(self) -> Ending | None:
+        """Source: τ²-bench v1.0.1: not tested while the environment has the floor; errors win over steps."""
+        limits = self._limits
+        if self._errors >= limits.max_errors:
+            return Ending("too_many_errors", error=f"{self._errors} failed tool calls, the limit is {limits.max_errors}")
+        if self._steps >= limits.max_steps:
+            return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}")
+        return None
+
+    def _record(self, message: Message) -> None:
+        message.turn_idx = len(self.messages)
+        message.timestamp = datetime.now(timezone.utc).isoformat()
+        self.messages.append(message)
+        if self._on_message:
+            self._on_message(message)
+
+
+class _Ended(Exception):  # noqa: N818 - not an error: the conversation is over
+    def __init__(self, ending: Ending) -> None:
+        self.ending = ending
+
+
+def _told(error: BaseException) -> str:
+    """The error with the place in the participant's own code that raised it."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "pytest_tau" not in frame.filename]
+    place = f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"

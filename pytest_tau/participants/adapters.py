@@ -1,0 +1,246 @@
+"""The three forms of an agent or a user, each as the orchestrator's participant."""
+
+from __future__ import annotations
+
+import copy
+import importlib.util
+import inspect
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage
+from .replies import as_message
+from .threads import Caller
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..models import Message
+    from .context import Incoming, Participant, ParticipantContext, Reply
+
+
+class BuiltIn:
+    """Base of this package's own participants, which need no adapting."""
+
+    def is_stop(self, message: Reply) -> bool:
+        """By the stop token for a user; an agent does not stop by itself."""
+        return isinstance(message, UserMessage) and message.stop_token is not None
+
+    async def close(self) -> None:
+        """Nothing to give up."""
+
+
+async def adapt(target: Any, context: ParticipantContext) -> Participant:
+    """A participant from any of the accepted forms.
+
+    Args:
+        target: A class or an instance with ``respond``, a class or an instance with ``generate_next_message``, or
+            a function of ``(messages, tools)``.
+        context: What it is built from.
+
+    Raises:
+        ConfigurationError: It has none of these forms, or its constructor asks for something unknown.
+        Exception: Whatever its constructor raises.
+    """
+    check_form(target, context.side)
+    if isinstance(target, BuiltIn):
+        return target
+    if inspect.isclass(target) and issubclass(target, BuiltIn):
+        return target(context)  # type: ignore[call-arg]
+    caller = Caller(threads=context.threads)
+    if hasattr(target, "generate_next_message"):
+        return await StatefulAdapter.make(target, context, caller)
+    if hasattr(target, "respond"):
+        if inspect.isclass(target):
+            target = await caller.call(target, **_arguments(target, context))
+        return RespondAdapter(target, context, caller)
+    return FunctionAdapter(target, context, caller)
+
+
+def check_form(target: Any, side: str) -> None:
+    """Tell a target that can never be a participant before anything runs.
+
+    Raises:
+        ConfigurationError: It has none of the three forms, or asks for something unknown.
+    """
+    if hasattr(target, "respond") or hasattr(target, "generate_next_message"):
+        if inspect.isclass(target) and not issubclass(target, BuiltIn):
+            _check_constructor(target, side)
+        return
+    if inspect.isclass(target) or not callable(target):
+        raise ConfigurationError(
+            f"{_named(target)} is no {side}: expected a class with respond(message), a class with get_init_state and "
+            "generate_next_message, or a function (messages, tools)"
+        )
+    try:
+        inspect.signature(target).bind([], [])
+    except TypeError:
+        raise ConfigurationError(f"{_named(target)} is no {side}: it must accept (messages, tools)") from None
+
+
+class _Adapter(BuiltIn):
+    def __init__(self, target: Any, context: ParticipantContext, caller: Caller) -> None:
+        self._target, self._context, self._caller = target, context, caller
+        self.greeting: str | None = getattr(target, "greeting", None)
+
+    def is_stop(self, message: Reply) -> bool:
+        own = getattr(self._target, "is_stop", None)
+        return bool(own(message)) if callable(own) else super().is_stop(message)
+
+    async def close(self) -> None:
+        own = getattr(self._target, "close", None)
+        if callable(own):
+            await self._caller.call(own)
+        self._caller.close()
+
+
+class RespondAdapter(_Adapter):
+    """The first form: an object with ``respond(message)``."""
+
+    async def respond(self, message: Incoming) -> Reply:
+        """The object's reply as a message."""
+        return as_message(await self._caller.call(self._target.respond, message), self._context.side)
+
+
+class FunctionAdapter(_Adapter):
+    """The second form: a function of the conversation and the tools, both in OpenAI chat format."""
+
+    def __init__(self, target: Any, context: ParticipantContext, caller: Caller) -> None:
+        super().__init__(target, context, caller)
+        self._tools = [tool.openai_schema for tool in context.tools]
+        self._messages = [{"role": "system", "content": context.instructions}]
+        for message in context.history:
+            self._messages += chat_messages(message, context.side)
+
+    async def respond(self, message: Incoming) -> Reply:
+        """The function's reply as a message."""
+        incoming = chat_messages(message, self._context.side)
+        if self._messages[-len(incoming) :] != incoming:  # the history may end with what is answered now
+            self._messages += incoming
+        # The function may change what it is given; the conversation must not change with it.
+        arguments = copy.deepcopy((self._messages, self._tools))
+        reply = as_message(await self._caller.call(self._target, *arguments), self._context.side)
+        self._messages += chat_messages(reply, self._context.side)
+        return reply
+
+
+class StatefulAdapter(_Adapter):
+    """The third form, of the shape of τ²-bench's agents: ``get_init_state`` and ``generate_next_message``."""
+
+    def __init__(self, target: Any, context: ParticipantContext, caller: Caller, state: Any) -> None:
+        super().__init__(target, context, caller)
+        self._state = state
+
+    @classmethod
+    async def make(cls, target: Any, context: ParticipantContext, caller: Caller) -> StatefulAdapter:
+        """Build the object, if it is a class, and its initial state."""
+        if inspect.isclass(target):
+            target = await caller.call(target, **_arguments(target, context))
+        set_seed = getattr(target, "set_seed", None)
+        if callable(set_seed) and context.seed is not None:
+            await caller.call(set_seed, context.seed)
+        history = [_foreign(message) for message in visible_to(context.side, context.history)]
+        return cls(target, context, caller, await caller.call(target.get_init_state, history))
+
+    async def respond(self, message: Incoming) -> Reply:
+        """The object's next message; its state is kept for the next turn."""
+        first_alone = self._context.solo and isinstance(message, UserMessage)
+        given = None if first_alone else _foreign(message)
+        reply, self._state = await self._caller.call(self._target.generate_next_message, given, self._state)
+        return as_message(reply, self._context.side)
+
+
+def visible_to(side: str, messages: list[Message]) -> list[Message]:
+    """The messages that a side sees: all texts, and its own tool traffic."""
+    requestor = "assistant" if side == "agent" else "user"
+    return [
+        message
+        for message in messages
+        if (isinstance(message, ToolMessage) and message.requestor == requestor)
+        or isinstance(message, AssistantMessage | UserMessage)
+        and (message.role == requestor or not message.tool_calls)
+    ]
+
+
+def chat_messages(message: Incoming | Message, side: str) -> list[dict[str, Any]]:
+    """A message in OpenAI chat format as a side sees it: its own are the assistant's, the other's the user's."""
+    requestor = "assistant" if side == "agent" else "user"
+    if isinstance(message, MultiToolMessage):
+        return [chat for result in message.tool_messages for chat in chat_messages(result, side)]
+    if isinstance(message, SystemMessage):
+        return [{"role": "system", "content": message.content}]
+    if isinstance(message, ToolMessage):
+        mine = message.requestor == requestor
+        return [{"role": "tool", "tool_call_id": message.id, "content": message.content}] if mine else []
+    if message.role != requestor:
+        return [] if message.tool_calls else [{"role": "user", "content": message.content}]
+    chat: dict[str, Any] = {"role": "assistant", "content": message.content}
+    if message.tool_calls:
+        chat["tool_calls"] = [
+            {
+                "id": call.id,
+                "type": "function",
+                "function": {"name": call.name, "arguments": call.malformed or json.dumps(call.arguments)},
+            }
+            for call in message.tool_calls
+        ]
+    return [chat]
+
+
+def _offered(context: ParticipantContext) -> dict[str, Any]:
+    offered: dict[str, Any] = {
+        name: getattr(context, name) for name in ("tools", "task", "seed", "llm", "llm_args", "history")
+    }
+    names = ("policy", "domain_policy") if context.side == "agent" else ("instructions",)
+    return offered | dict.fromkeys(names, context.instructions)
+
+
+#: What a constructor may ask for, by side.
+_OFFERS = {
+    "agent": ("tools", "policy", "domain_policy", "task", "seed", "llm", "llm_args", "history"),
+    "user": ("tools", "instructions", "task", "seed", "llm", "llm_args", "history"),
+}
+
+
+def _parameters(target: Callable[..., Any]) -> list[inspect.Parameter]:
+    try:
+        return list(inspect.signature(target).parameters.values())
+    except (TypeError, ValueError):  # some built-in classes have no signature
+        return []
+
+
+def _check_constructor(target: Any, side: str) -> None:
+    for parameter in _parameters(target):
+        variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
+        if not variadic and parameter.default is parameter.empty and parameter.name not in _OFFERS[side]:
+            raise ConfigurationError(
+                f"{_named(target)} cannot be built: its constructor asks for {parameter.name!r}; "
+                f"a {side} can ask for {', '.join(_OFFERS[side])}"
+            )
+
+
+def _arguments(target: Any, context: ParticipantContext) -> dict[str, Any]:
+    offered, parameters = _offered(context), _parameters(target)
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return offered
+    return {parameter.name: offered[parameter.name] for parameter in parameters if parameter.name in offered}
+
+
+def _foreign(message: Any) -> Any:
+    """The message in τ²-bench's own class where that package is installed, else as it is."""
+    if importlib.util.find_spec("tau2") is None:
+        return message
+    from tau2.data_model import message as theirs  # type: ignore[import-not-found]  # noqa: PLC0415
+
+    if isinstance(message, MultiToolMessage):
+        results = [_foreign(result) for result in message.tool_messages]
+        return theirs.MultiToolMessage(role="tool", tool_messages=results)
+    fields = message.model_dump(exclude_none=True)
+    for call in fields.get("tool_calls") or []:
+        call.pop("malformed", None)
+    return getattr(theirs, type(message).__name__)(**fields)
+
+
+def _named(target: Any) -> str:
+    return getattr(target, "__qualname__", None) or repr(target)

@@ -1,0 +1,103 @@
+"""What a participant is built from, and what the orchestrator expects of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+
+from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage
+
+if TYPE_CHECKING:
+    from ..environment import Tool
+    from ..models import Message, Task
+
+Side: TypeAlias = Literal["agent", "user"]
+#: What a participant answers: the other side's text, or the results of its own last tool calls.
+Incoming: TypeAlias = AssistantMessage | UserMessage | ToolMessage | MultiToolMessage
+Reply: TypeAlias = AssistantMessage | UserMessage
+
+
+class Agent(Protocol):
+    """The first form of an agent: a class, built once for each simulation.
+
+    Its constructor may ask, by name, for ``tools``, ``policy``, ``task``, ``seed``, ``llm``, ``llm_args`` and
+    ``history``. It may define ``is_stop(message)`` to end the conversation, ``greeting``, and ``close()``.
+    """
+
+    def respond(self, message: Any) -> Any:
+        """The next message: an ``AssistantMessage``, a string, or a dict in OpenAI chat format; sync or async.
+
+        Args:
+            message: The user's message, or the results of the agent's last tool calls: a ``ToolMessage`` for one
+                call, a ``MultiToolMessage`` for several.
+        """
+        ...
+
+
+class User(Protocol):
+    """The first form of a user; like ``Agent``, with ``instructions`` in place of ``policy``."""
+
+    def respond(self, message: Any) -> Any:
+        """The next message: a ``UserMessage``, a string, or a dict in OpenAI chat format; sync or async."""
+        ...
+
+
+class Participant(Protocol):
+    """One side of a conversation, as the orchestrator drives it."""
+
+    async def respond(self, message: Incoming) -> Reply:
+        """The side's next message."""
+        ...
+
+    def is_stop(self, message: Reply) -> bool:
+        """Whether this message of the side's own ends the conversation."""
+        ...
+
+    async def close(self) -> None:
+        """Give up what the participant holds."""
+        ...
+
+
+@dataclass(frozen=True)
+class ParticipantContext:
+    """What a participant may know.
+
+    Attributes:
+        side: Which side it plays.
+        tools: What it can call.
+        instructions: The policy for an agent, the scenario for a user.
+        task: The task; an honest agent reads its ticket at the most.
+        seed: The trial's seed.
+        history: The conversation so far, oldest first: the greeting, or the task's message history.
+        solo: The agent works alone, from the ticket.
+        threads: Whether blocking code is run in a thread, so that a deadline can pass over it.
+        trial: Which repetition of the task this is.
+        llm: Name of the model to use, if any.
+        llm_args: Arguments for each model call.
+    """
+
+    side: Side
+    tools: list[Tool]
+    instructions: str
+    task: Task
+    seed: int | None = None
+    history: list[Message] = field(default_factory=list)
+    solo: bool = False
+    threads: bool = True
+    trial: int = 0
+    llm: str | None = None
+    llm_args: dict[str, Any] | None = None
+
+    @property
+    def starts(self) -> bool:
+        """Whether this side speaks first, given the history."""
+        last = self.history[-1] if self.history else None
+        if isinstance(last, UserMessage):
+            next_side = "user" if last.tool_calls else "agent"
+        elif isinstance(last, AssistantMessage):
+            next_side = "agent" if last.tool_calls else "user"
+        elif isinstance(last, ToolMessage):
+            next_side = "agent" if last.requestor == "assistant" else "user"
+        else:
+            next_side = "agent"
+        return next_side == self.side

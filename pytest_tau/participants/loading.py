@@ -1,0 +1,130 @@
+"""From what ``--tau-agent`` and ``--tau-user`` say to something that makes participants."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import ConfigurationError, unknown_name
+from .adapters import adapt, check_form
+from .gold import GoldAgent, GoldUser
+from .noop import DummyUser, NoopAgent, NoopUser
+from .replay import Replay
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .context import Participant, ParticipantContext, Side
+
+#: Participants that need no model, by side and name.
+BUILT_IN: dict[str, dict[str, type]] = {
+    "agent": {"gold": GoldAgent, "noop": NoopAgent},
+    "user": {"gold": GoldUser, "noop": NoopUser, "dummy": DummyUser},
+}
+
+
+class ParticipantSource(NamedTuple):
+    """Where one side's participants come from.
+
+    Attributes:
+        name: How reports call it.
+        target: What ``adapt`` accepts, or None where ``replay`` is set.
+        replay: The recording, for a replayed side.
+    """
+
+    name: str
+    target: Any = None
+    replay: Replay | None = None
+
+    async def make(self, context: ParticipantContext) -> Participant:
+        """A fresh participant for one simulation.
+
+        Raises:
+            ReplayError: The recording lacks the task.
+            Exception: Whatever the participant's constructor raises.
+        """
+        if self.replay is not None:
+            return self.replay.participant(context)
+        return await adapt(self.target, context)
+
+
+def load_source(spec: Any, side: Side, folder: Path | None = None) -> ParticipantSource:
+    """A participant's source from a specification.
+
+    Args:
+        spec: A built-in name, ``replay:FILE``, ``module:attribute``, ``path/to/file.py:attribute``, or an object
+            that has one of the three forms.
+        side: Which side it is to play.
+        folder: What relative paths and modules are looked up in; the current folder by default.
+
+    Raises:
+        ConfigurationError: It cannot be found, imported, or built.
+    """
+    if not isinstance(spec, str):
+        check_form(spec, side)
+        return ParticipantSource(getattr(spec, "__qualname__", type(spec).__name__), spec)
+    folder = folder or Path.cwd()
+    if spec in BUILT_IN[side]:
+        return ParticipantSource(spec, BUILT_IN[side][spec])
+    if spec.startswith("replay:"):
+        return ParticipantSource(spec, replay=Replay(folder / spec.removeprefix("replay:")))
+    if spec.startswith(("http://", "https://")):
+        raise ConfigurationError(f"{side} {spec!r}: endpoints are not supported yet; name a module:attribute")
+    if ":" not in spec:
+        known = [*BUILT_IN[side], "replay:FILE", "module:attribute", "path/to/file.py:attribute"]
+        raise ConfigurationError(unknown_name(side, spec, known))
+    target = load_object(spec, side, folder)
+    check_form(target, side)
+    return ParticipantSource(spec, target)
+
+
+def load_object(spec: str, what: str, folder: Path) -> Any:
+    """The object named by ``module:attribute`` or ``path/to/file.py:attribute``.
+
+    Raises:
+        ConfigurationError: It cannot be found or imported.
+    """
+    module_name, _, attribute = spec.rpartition(":")
+    load: Callable[[], Any]
+    if module_name.endswith(".py"):
+        path = folder / module_name
+        if not path.is_file():
+            raise ConfigurationError(f"{what} {spec!r}: no file {path}")
+        load = lambda: _import_file(path)  # noqa: E731
+    else:
+        load = lambda: importlib.import_module(module_name)  # noqa: E731
+    try:
+        module = load()
+    except Exception as error:
+        # A foreign module may raise anything while it is imported.
+        problem = f"{type(error).__name__}: {error}"
+        raise ConfigurationError(f"{what} {spec!r} cannot be imported: {problem}") from error
+    found = module
+    for part in attribute.split("."):
+        if not hasattr(found, part):
+            public = [name for name in dir(module) if not name.startswith("_")]
+            raise ConfigurationError(f"{what} {spec!r}: {unknown_name('attribute', attribute, public)}")
+        found = getattr(found, part)
+    return found
+
+
+def _import_file(path: Path) -> Any:
+    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
+    name = f"tau_{path.stem}_{digest}"  # two files of one name do not shadow each other
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ConfigurationError(f"{path} is no Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module

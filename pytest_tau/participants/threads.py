@@ -1,0 +1,69 @@
+"""Blocking code of foreign participants, in a thread that a deadline can leave behind."""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+_Job: TypeAlias = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
+
+
+class Caller:
+    """Calls a participant's functions, sync or async, one at a time.
+
+    Blocking ones run in one daemon thread of the participant's own, started at the first of them: a thread cannot
+    be killed, but one that hangs can be left behind.
+    """
+
+    def __init__(self, *, threads: bool) -> None:
+        self._threads = threads
+        self._jobs: queue.SimpleQueue[_Job | None] | None = None
+
+    async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """What the function returns, awaited where it is awaitable."""
+        if self._threads and not inspect.iscoroutinefunction(function):
+            result = await self._in_thread(function, args, kwargs)
+        else:
+            result = function(*args, **kwargs)
+        return await result if inspect.isawaitable(result) else result
+
+    def close(self) -> None:
+        """Let the thread end once its current job is done."""
+        if self._jobs is not None:
+            self._jobs.put(None)
+            self._jobs = None
+
+    async def _in_thread(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        if self._jobs is None:
+            self._jobs = queue.SimpleQueue()
+            threading.Thread(target=_work, args=(self._jobs,), daemon=True, name="tau-participant").start()
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        context = contextvars.copy_context()
+        self._jobs.put((loop, future, lambda: context.run(function, *args, **kwargs)))
+        return await future
+
+
+def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:
+    while (job := jobs.get()) is not None:
+        loop, future, run = job
+        try:
+            outcome, setter = run(), future.set_result
+        except StopIteration as error:  # a future cannot carry it
+            outcome, setter = RuntimeError(f"StopIteration: {error}"), future.set_exception
+        except BaseException as error:  # noqa: BLE001 - handed over to whoever awaits, whatever it is
+            outcome, setter = error, future.set_exception
+        try:
+            loop.call_soon_threadsafe(_settle, future, setter, outcome)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
+
+
+def _settle(future: asyncio.Future[Any], setter: Callable[[Any], None], outcome: Any) -> None:
+    if not future.done():
+        setter(outcome)

@@ -1,0 +1,61 @@
+"""What a run consists of: tasks, in a stable order, and the seeds of their trials. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import re
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..models import Task
+
+_SAFE = re.compile(r"[A-Za-z0-9_.+-]{1,60}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.+-]+")
+
+
+def trial_seeds(seed: int, trials: int) -> list[int]:
+    """A seed for each trial, shared by all tasks.
+
+    Source: τ²-bench v1.0.1: 300 gives 626729, 373753, 361454, 1567.
+    """
+    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
+    return [generator.randint(0, 1_000_000) for _ in range(trials)]
+
+
+def item_id(task_id: str) -> str:
+    """The task's id where it is short and safe in shells, ``-k`` and file names; else a slug and a hash of it."""
+    if _SAFE.fullmatch(task_id):
+        return task_id
+    digest = hashlib.sha256(task_id.encode()).hexdigest()[:8]
+    slug = _UNSAFE.sub("-", task_id).strip("-.")[:51].rstrip("-.")
+    return f"{slug}-{digest}" if slug else digest
+
+
+def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int | None = None) -> list[Task]:
+    """The tasks that match any of the patterns, by id or item id, in order, at most so many.
+
+    Args:
+        tasks: What there is.
+        patterns: Exact ids, item ids, or globs; none selects all.
+        num_tasks: The first so many of what matches.
+    """
+    wanted = tuple(patterns)
+    chosen = [task for task in tasks if not wanted or any(_matches(task.id, pattern) for pattern in wanted)]
+    return chosen[:num_tasks]
+
+
+def unmatched(tasks: Sequence[Task], patterns: Iterable[str]) -> list[str]:
+    """The patterns that match no task."""
+    return [pattern for pattern in patterns if not any(_matches(task.id, pattern) for task in tasks)]
+
+
+def _matches(task_id: str, pattern: str) -> bool:
+    if pattern in (task_id, item_id(task_id)):
+        return True
+    # Ids of generated tasks are full of brackets, which are meant literally far more often than as a set.
+    literal_brackets = pattern.replace("[", "[[]")
+    return fnmatchcase(task_id, literal_brackets) or fnmatchcase(item_id(task_id), literal_brackets)
