@@ -7,6 +7,7 @@ from .environment import Environment, same_result
 from .records import Record, canonical
 from .tables import KeyedBy, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
+from .validation import check_task
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -24,6 +25,7 @@ __all__ = [
     "ToolInfo",
     "Toolkit",
     "canonical",
+    "check_task",
     "same_result",
     "tool",
 ]

@@ -95,6 +95,7 @@ class Domain:
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
         self._reference_environments: dict[tuple[int, bool], tuple[Task, Environment]] = {}
+        self._task_files: dict[str, Path] = {}
         self._policies: dict[tuple[str | None, bool], str] = {}
 
     @property
@@ -194,14 +195,18 @@ class Domain:
         if not files:
             raise ConfigurationError(f"no task files of domain {self.name!r} in {self.tasks_folder}")
         tasks: list[Task] = []
-        seen: dict[str, Path] = {}
         for file in files:
             for task in load_task_file(file).tasks:
-                if task.id in seen:
-                    raise TaskFormatError(f"{seen[task.id].name} has a task with this id", file=file, task_id=task.id)
-                seen[task.id] = file
+                if task.id in self._task_files:
+                    problem = f"{self._task_files[task.id].name} has a task with this id"
+                    raise TaskFormatError(problem, file=file, task_id=task.id, field="id")
+                self._task_files[task.id] = file
                 tasks.append(task)
         return tasks
+
+    def file_of(self, task: Task) -> Path | None:
+        """The file that a task was read from; None for a task that is not the domain's."""
+        return self._task_files.get(task.id)
 
     @functools.cached_property
     def _databases(self) -> tuple[Database, Database | None]:

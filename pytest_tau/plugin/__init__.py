@@ -1,1 +1,71 @@
-"""The pytest plugin."""
+"""The pytest plugin: a table of contents. Everything heavy is imported when a run first asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import reporting
+from .collection import (
+    pytest_collect_file,
+    pytest_collection,
+    configure as _configure_collection,
+    pytest_generate_tests,
+    pytest_make_collect_report,
+)
+from .fixtures import (
+    _tau_case,
+    pytest_tau_make_agent,
+    pytest_tau_make_user,
+    tau_agent,
+    tau_env,
+    tau_simulation,
+    tau_task,
+    tau_trial,
+    tau_user,
+)
+from .options import pytest_addoption
+from .reporting import (
+    pytest_report_from_serializable,
+    pytest_report_header,
+    pytest_report_to_serializable,
+    pytest_runtest_makereport,
+)
+
+if TYPE_CHECKING:
+    import pytest
+
+__all__ = [
+    "_tau_case",
+    "pytest_addhooks",
+    "pytest_addoption",
+    "pytest_collect_file",
+    "pytest_collection",
+    "pytest_configure",
+    "pytest_generate_tests",
+    "pytest_make_collect_report",
+    "pytest_report_from_serializable",
+    "pytest_report_header",
+    "pytest_report_to_serializable",
+    "pytest_runtest_makereport",
+    "pytest_tau_make_agent",
+    "pytest_tau_make_user",
+    "tau_agent",
+    "tau_env",
+    "tau_simulation",
+    "tau_task",
+    "tau_trial",
+    "tau_user",
+]
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare the ``pytest_tau_…`` hooks."""
+    from . import hookspecs
+
+    pluginmanager.add_hookspecs(hookspecs)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Start counting; check a run that names a domain before anything starts."""
+    reporting.start(config)
+    _configure_collection(config)

@@ -1,0 +1,58 @@
+"""Whether a task fits its domain: everything it names exists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import TaskFormatError, unknown_name
+from .toolkit import Toolkit
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+    from ..models import FunctionCall, Requestor, Task
+    from .domain import DomainSpec
+
+
+def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: Path | None = None) -> None:
+    """Tell a task that names something which its domain lacks.
+
+    Args:
+        task: The task.
+        spec: Its domain.
+        components: Names that a reward basis may hold.
+        file: Where the task is from.
+
+    Raises:
+        TaskFormatError: Names file, task and field: an unknown reward basis, tool or function.
+    """
+
+    def fail(problem: str, field: str) -> None:
+        raise TaskFormatError(problem, file=file, task_id=task.id, field=field)
+
+    criteria = task.criteria
+    for name in criteria.reward_basis:
+        if name not in components:
+            fail(unknown_name("reward basis", name, components), "evaluation_criteria.reward_basis")
+    for position, action in enumerate(criteria.actions or []):
+        tools = _toolkit(spec, action.requestor).tool_infos
+        if action.name not in tools:
+            problem = f"{unknown_name('tool', action.name, tools)} of the {action.requestor}"
+            fail(problem, f"evaluation_criteria.actions.{position}.name")
+    for position, assertion in enumerate(criteria.env_assertions or []):
+        _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}.func_name")
+    actions = (task.initial_state and task.initial_state.initialization_actions) or []
+    for position, call in enumerate(actions):
+        _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}.func_name")
+
+
+def _toolkit(spec: DomainSpec, requestor: Requestor) -> type[Toolkit[Any]]:
+    return (spec.agent_tools if requestor == "assistant" else spec.user_tools) or Toolkit
+
+
+def _check_function(spec: DomainSpec, call: FunctionCall, fail: Any, field: str) -> None:
+    toolkit = _toolkit(spec, call.env_type)
+    if toolkit.function(call.func_name) is None:
+        public = [name for name in dir(toolkit) if toolkit.function(name) is not None]
+        fail(f"{unknown_name('function', call.func_name, public)} on the {call.env_type}'s side", field)

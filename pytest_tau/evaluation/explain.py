@@ -1,0 +1,224 @@
+"""Why a simulation failed, in lines that a person reads: plain data, laid out by whoever shows it."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..models import Action, Call, Difference, RewardInfo, Simulation
+
+LineKind: TypeAlias = Literal["verdict", "head", "bad", "note", "agent", "user", "tool", "command"]
+
+_MOST = {"differences": 8, "assertions": 6, "actions": 5, "phrases": 5, "messages": 6}
+
+
+class Line(NamedTuple):
+    """One line: what it is, so that it can be coloured, and its text."""
+
+    kind: LineKind
+    text: str
+
+
+def verdict(simulation: Simulation) -> str:
+    """The reward and its factors: ``reward 0 = DB 0 x COMMUNICATE 1``."""
+    info = simulation.reward_info
+    if info is None:
+        return "not graded"
+    factors = " x ".join(f"{name} {value:g}" for name, value in (info.reward_breakdown or {}).items())
+    early = (info.info or {}).get("ended_early")
+    if early and factors:
+        return f"reward {info.reward:g}: ended early (would be {factors})"
+    return f"reward {info.reward:g}" + (f" = {factors}" if factors else "")
+
+
+def ending(simulation: Simulation) -> str:
+    """How the conversation ended, and after how many turns."""
+    turns = sum(isinstance(m, AssistantMessage | UserMessage) for m in simulation.messages)
+    how = {
+        "user_stop": f"ended by the user's {simulation.stop_token or 'stop'}",
+        "agent_stop": "ended by the agent",
+        "max_steps": "cut off: too many steps",
+        "too_many_errors": "cut off: too many failed calls",
+        "timeout": "cut off: out of time",
+        "agent_error": "ended by a fault of the agent",
+        "user_error": "ended by a fault of the user",
+    }.get(simulation.termination_reason, f"ended by {simulation.termination_reason}")
+    return f"{how} after {turns} turn{'s' * (turns != 1)}"
+
+
+def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
+    """What a failed simulation shows: verdict, unmet checks, last turns, the command that runs it again.
+
+    Args:
+        simulation: A graded simulation.
+        again: The command that runs exactly this trial.
+    """
+    lines = [Line("verdict", f"{verdict(simulation)}   {ending(simulation)}")]
+    if simulation.error:
+        lines += [Line("bad", text) for text in simulation.error.strip().splitlines()[-12:]]
+    info = simulation.reward_info
+    if info is not None:
+        basis = info.reward_basis or []
+        lines += _judge(info)
+        lines += _database(info.db_diff or []) if "DB" in basis else []
+        lines += _assertions(info)
+        lines += _actions(info, simulation.calls)
+        lines += _phrases(info, gating="COMMUNICATE" in basis)
+        lines += _statements(info)
+        lines += [
+            Line("bad", f"{check.name} {check.reward:g}: {check.justification}")
+            for check in info.custom_checks or []
+            if check.reward < 1
+        ]
+    lines += _replay(simulation)
+    lines += _last_turns(simulation)
+    if again:
+        lines.append(Line("command", f"again: {again}"))
+    return lines
+
+
+def _judge(info: RewardInfo) -> list[Line]:
+    judge = (info.info or {}).get("judge")
+    if judge in ("accept", "reject"):
+        return [Line("note", f"NL assertions judged by {judge!r}: every statement alike, no one read it")]
+    return []
+
+
+def _database(differences: Sequence[Difference]) -> list[Line]:
+    lines = []
+    for side in ("agent", "user"):
+        mine = [difference for difference in differences if difference.side == side]
+        if not mine:
+            continue
+        lines.append(Line("head", f"database, {side} side: {len(mine)} difference{'s' * (len(mine) != 1)}"))
+        width = min(max(len(difference.path) for difference in mine), 48)
+        lines += [Line("bad", f"  {d.path:<{width}}  {_expected_got(d)}") for d in _first(mine, "differences")]
+        lines += _more(mine, "differences")
+    return lines
+
+
+def _expected_got(difference: Difference) -> str:
+    if difference.missing == "got":
+        return f"expected {_short(difference.expected)}   missing"
+    if difference.missing == "expected":
+        return f"not expected   got {_short(difference.got)}"
+    return f"expected {_short(difference.expected)}   got {_short(difference.got)}"
+
+
+def _assertions(info: RewardInfo) -> list[Line]:
+    unmet = [check for check in info.env_assertions or [] if not check.met]
+    lines = []
+    for check in _first(unmet, "assertions"):
+        wanted = check.env_assertion
+        value = "" if wanted.assert_value else " to be false"
+        lines.append(
+            Line("bad", f"not met, {wanted.env_type} side: {call_as_text(wanted.func_name, wanted.arguments)}{value}")
+        )
+        note = check.error or wanted.message
+        lines += [Line("note", f"  {note}")] if note else []
+    return lines + _more(unmet, "assertions")
+
+
+def _actions(info: RewardInfo, calls: list[Call]) -> list[Line]:
+    missing = [check.action for check in info.action_checks or [] if not check.action_match]
+    if missing == [check.action for check in info.action_checks or []] and not calls and len(missing) > 1:
+        names = ", ".join(dict.fromkeys(action.name for action in missing))
+        return [Line("head", f"none of {len(missing)} reference actions made, no tool was called: {_clip(names, 200)}")]
+    lines = []
+    for action in _first(missing, "actions"):
+        by = "" if action.requestor == "assistant" else " (by the user)"
+        lines.append(Line("head", f"reference action not made{by}: {call_as_text(action.name, action.arguments)}"))
+        lines.append(Line("bad", f"  {_nearest(action, calls)}"))
+    return lines + _more(missing, "actions")
+
+
+def _nearest(action: Action, calls: list[Call]) -> str:
+    same_name = [made for made in calls if made.call.name == action.name]
+    if not same_name:
+        return f"{action.name} was never called"
+    keys = action.compare_args
+
+    def differing(made: Call) -> list[str]:
+        compared = keys if keys is not None else list(made.call.arguments)
+        return [
+            key
+            for key in compared
+            if key not in action.arguments or made.call.arguments.get(key, ...) != action.arguments[key]
+        ]
+
+    nearest = min(same_name, key=lambda made: len(differing(made)))
+    told = [
+        f"{key}  expected {_short(action.arguments.get(key, ...))}   got {_short(nearest.call.arguments.get(key, ...))}"
+        for key in differing(nearest)
+    ]
+    result = f"  -> {_clip(nearest.result.content or '', 80)}" if nearest.result and nearest.result.error else ""
+    return f"nearest call, turn {nearest.turn}: {'; '.join(told) or 'malformed arguments'}{result}"
+
+
+def _phrases(info: RewardInfo, *, gating: bool) -> list[Line]:
+    unsaid = [check for check in info.communicate_checks or [] if not check.met] if gating else []
+    return [Line("bad", f"never said: {check.info!r}") for check in _first(unsaid, "phrases")] + _more(unsaid, "phrases")
+
+
+def _statements(info: RewardInfo) -> list[Line]:
+    untrue = [check for check in info.nl_assertions or [] if not check.met]
+    return [
+        Line("bad", f"judged untrue: {check.nl_assertion}  ({_clip(check.justification, 120)})")
+        for check in _first(untrue, "phrases")
+    ] + _more(untrue, "phrases")
+
+
+def _replay(simulation: Simulation) -> list[Line]:
+    differences = simulation.replay_differences
+    if not differences:
+        return []
+    head = Line("head", f"replay: {len(differences)} tool results differ from the recording")
+    return [head, *(Line("note", f"  {_clip(text, 300)}") for text in differences[:4])]
+
+
+def _last_turns(simulation: Simulation) -> list[Line]:
+    messages = simulation.messages[-_MOST["messages"] :]
+    lines = [Line("head", "last turns")] if messages else []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            lines.append(Line("tool", f"         = {_one_line(message.content)}"))
+        elif isinstance(message, AssistantMessage | UserMessage):
+            who: Literal["agent", "user"] = "agent" if message.role == "assistant" else "user"
+            if message.content:
+                lines.append(Line(who, f"  {who:<5}  {_one_line(message.content)}"))
+            lines += [
+                Line(who, f"  {who:<5}  > {call.malformed or call_as_text(call.name, call.arguments)}")
+                for call in message.tool_calls or []
+            ]
+    return lines
+
+
+def _first(items: Sequence[Any], kind: str) -> Sequence[Any]:
+    return items[: _MOST[kind]]
+
+
+def _more(items: Sequence[Any], kind: str) -> list[Line]:
+    left = len(items) - _MOST[kind]
+    return [Line("note", f"  and {left} more")] if left > 0 else []
+
+
+def _short(value: Any) -> str:
+    return "nothing" if value is ... else _clip(json.dumps(value, ensure_ascii=False, default=str), 60)
+
+
+def _one_line(text: str | None) -> str:
+    return _clip(" ".join((text or "").split()), 240)
+
+
+def _clip(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def plain_text(lines: Iterable[Line]) -> str:
+    """The lines as one text."""
+    return "\n".join(line.text for line in lines)

@@ -1,0 +1,207 @@
+"""What a run needs once anything of it is asked for: settings, domains, participants, an event loop."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Coroutine
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import pytest
+
+from ..domains import domain_names, load_domain
+from ..environment import DEFAULT_SPLIT, check_task
+from ..errors import ConfigurationError, TauError, unknown_name
+from ..evaluation import BUILT_IN_JUDGES, known_components
+from ..participants import load_object, load_source
+from ..runner import RunConfig, default_user, select, trial_seeds, unmatched
+from .options import run_config
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..environment import Domain, DomainSpec
+    from ..evaluation import Evaluator, Judge
+    from ..models import Task
+    from ..participants import ParticipantSource, Side
+
+T = TypeVar("T")
+
+
+class Case(NamedTuple):
+    """A task to be run: where, and with which settings."""
+
+    task: Task
+    domain: Domain
+    config: RunConfig
+
+
+@dataclass
+class Active:
+    """The state of a run, made at the first use of any of it; kept in ``config.stash``."""
+
+    pytest_config: pytest.Config
+    config: RunConfig
+    evaluators: tuple[Evaluator, ...] = ()
+    judge: Judge | None = None
+    _specs: dict[str, DomainSpec] = field(default_factory=dict)
+    _domains: dict[str, Domain] = field(default_factory=dict)
+    _sources: dict[tuple[str, str], ParticipantSource] = field(default_factory=dict)
+    _loop: asyncio.AbstractEventLoop | None = None
+
+    @classmethod
+    def make(cls, config: pytest.Config) -> Active:
+        """Read the settings, ask the plugins, load participants and judge.
+
+        Raises:
+            pytest.UsageError: A setting that cannot be used.
+        """
+        settings = run_config(config)
+        if str(settings.folder) not in sys.path:
+            # The modules named by --tau-agent and the like lie in the user's project.
+            sys.path.insert(0, str(settings.folder))
+        active = cls(config, settings)
+        for specs in config.hook.pytest_tau_domains(config=config):
+            active._specs |= {spec.name: spec for spec in specs}
+        active.evaluators = tuple(e for found in config.hook.pytest_tau_evaluators(config=config) for e in found)
+        try:
+            active.judge = active._load_judge()
+            active.source("agent", settings)
+            active.source("user", settings)
+        except TauError as error:
+            raise pytest.UsageError(str(error)) from error
+        evaluation = replace(settings.simulation.evaluation, judge=active.judge, evaluators=active.evaluators)
+        active.config = replace(settings, simulation=replace(settings.simulation, evaluation=evaluation))
+        return active
+
+    def domain_names(self) -> list[str]:
+        """Every domain that plugins or installed distributions provide."""
+        return sorted({*self._specs, *domain_names()})
+
+    def domain(self, name: str) -> Domain:
+        """A domain with the run's data.
+
+        Raises:
+            ConfigurationError: No such domain, or the data lacks it.
+        """
+        if name not in self._domains:
+            if name in self._specs:
+                self._domains[name] = self._specs[name].load(self.config.data_dir)
+            elif name in domain_names():
+                self._domains[name] = load_domain(name, self.config.data_dir)
+            else:
+                raise ConfigurationError(unknown_name("domain", name, self.domain_names()))
+        return self._domains[name]
+
+    def source(self, side: Side, config: RunConfig) -> ParticipantSource:
+        """Where the participants of a side come from, imported once.
+
+        Raises:
+            ConfigurationError: It cannot be found, imported or built.
+        """
+        agent = config.agent or "gold"
+        spec = agent if side == "agent" else config.user or default_user(agent, solo=config.simulation.solo)
+        if (side, spec) not in self._sources:
+            self._sources[side, spec] = load_source(spec, side, config.folder)
+        return self._sources[side, spec]
+
+    def domain_cases(self, name: str) -> list[Case]:
+        """The tasks of a domain that the settings select.
+
+        Raises:
+            ConfigurationError: Nothing is selected, or a task needs what the run lacks.
+            TaskFormatError: A task that does not follow the format or does not fit the domain.
+        """
+        config = replace(self.config, domains=(name,))
+        domain = self.domain(name)
+        replayed = self.source("agent", config).replay
+        split = config.split if config.split or replayed else DEFAULT_SPLIT
+        if split == "full" and "full" not in domain.splits:
+            split = None
+        return self.cases(domain.tasks(split), domain, config)
+
+    def cases(self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None = None) -> list[Case]:
+        """The tasks among these that the settings select, checked against their domain.
+
+        Raises:
+            ConfigurationError: Nothing is selected, or a task needs what the run lacks.
+            TaskFormatError: A task that does not fit the domain.
+        """
+        tasks = list(tasks)
+        self.pytest_config.hook.pytest_tau_modify_tasks(config=self.pytest_config, domain=domain, tasks=tasks)
+        if replay := self.source("agent", config).replay:
+            tasks = [task for task in tasks if task.id in replay.task_ids]
+            if not tasks:
+                raise ConfigurationError(f"{replay.path} has a conversation of none of the tasks of {domain.name!r}")
+        chosen = select(tasks, config.task_patterns, config.num_tasks)
+        if not chosen:
+            ids = [task.id for task in tasks]
+            lost = unmatched(tasks, config.task_patterns)
+            raise ConfigurationError(unknown_name("task", lost[0], ids) if lost else "there are no tasks")
+        components = known_components(self.evaluators)
+        for task in chosen:
+            check_task(task, domain.spec, components, file or domain.file_of(task))
+        unjudged = [task.id for task in chosen if task.needs_judge]
+        if unjudged and self.judge is None:
+            raise ConfigurationError(
+                f"{len(unjudged)} of {len(chosen)} tasks need a judge for their NL assertions, such as {unjudged[0]!r}: "
+                "name one with --tau-judge (accept and reject judge every statement alike)"
+            )
+        return [Case(task, domain, config) for task in chosen]
+
+    def seed(self, trial: int) -> int:
+        """The seed of a trial."""
+        return trial_seeds(self.config.seed, trial + 1)[trial]
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run a coroutine to its end on the run's own event loop."""
+        if self._loop is None:
+            self._loop = asyncio.new_event_loop()
+        return self._loop.run_until_complete(work)
+
+    def close(self) -> None:
+        """Cancel what an interruption left behind and close the event loop."""
+        if self._loop is None:
+            return
+        left = asyncio.all_tasks(self._loop)
+        for task in left:
+            task.cancel()
+        if left:
+            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        self._loop.close()
+        self._loop = None
+
+    def _load_judge(self) -> Judge | None:
+        spec = self.config.judge
+        if spec is None or spec in BUILT_IN_JUDGES:
+            return BUILT_IN_JUDGES[spec] if spec else None
+        if ":" not in spec:
+            raise ConfigurationError(unknown_name("judge", spec, [*BUILT_IN_JUDGES, "module:attribute"]))
+        found = load_object(spec, "judge", self.config.folder)
+        judge: Judge = found() if isinstance(found, type) else found
+        if not callable(getattr(judge, "judge", None)):
+            raise ConfigurationError(f"judge {spec!r} has no method judge(statements, messages)")
+        if not hasattr(judge, "name"):
+            judge.name = spec
+        return judge
+
+
+_ACTIVE = pytest.StashKey[Active]()
+
+
+def active_of(config: pytest.Config) -> Active:
+    """The run's state, made now if this is its first use.
+
+    Raises:
+        pytest.UsageError: A setting that cannot be used.
+    """
+    if _ACTIVE not in config.stash:
+        config.stash[_ACTIVE] = Active.make(config)
+        config.add_cleanup(config.stash[_ACTIVE].close)
+    return config.stash[_ACTIVE]
+
+
+def if_active(config: pytest.Config) -> Active | None:
+    """The run's state, if anything has asked for it."""
+    return config.stash.get(_ACTIVE, None)

@@ -1,0 +1,96 @@
+"""Failures and errors of trials, as pytest shows them."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from _pytest._code.code import ReprFileLocation, TerminalRepr
+
+from ..errors import TauError
+from ..evaluation.explain import Line, explain, plain_text, verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+    from _pytest._io import TerminalWriter
+
+    from ..models import Simulation
+
+_MARKUP: dict[str, dict[str, bool]] = {
+    "verdict": {"bold": True, "red": True},
+    "head": {"bold": True},
+    "bad": {"red": True},
+    "note": {"yellow": True},
+    "agent": {"cyan": True},
+    "user": {},
+    "tool": {"light": True},
+    "command": {"green": True},
+}
+
+
+class RewardBelowOne(AssertionError):  # noqa: N818 - it is the test's assertion, not an error
+    """The agent did not pass."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        super().__init__(verdict(simulation))
+
+
+class HarnessFault(TauError):  # noqa: N818 - a fault, as opposed to a failure
+    """The user, the model, the judge or the harness broke; says nothing about the agent."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        error = (simulation.error or "not graded").strip().splitlines()[-1]
+        super().__init__(f"{simulation.termination_reason}: {error}")
+
+
+class FailureRepr(TerminalRepr):
+    """An explained failure; coloured at a terminal, also one that crossed from an xdist worker."""
+
+    def __init__(self, message: str, lines: Sequence[Line], nodeid: str) -> None:
+        self.lines = [Line(*line) for line in lines]
+        # pytest takes the one-line summary from here.
+        self.reprcrash = ReprFileLocation(nodeid, 0, message)
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        """Write one screen line for each line, clipped."""
+        for kind, text in self.lines:
+            whole = kind == "command" or len(text) <= tw.fullwidth
+            tw.line(text if whole else text[: tw.fullwidth - 1] + "…", **_MARKUP[kind])
+
+    def __str__(self) -> str:
+        return plain_text(self.lines)
+
+
+def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> FailureRepr | None:
+    """The representation of a trial's failure or fault; None for other exceptions."""
+    error = excinfo.value
+    if isinstance(error, RewardBelowOne | HarnessFault):
+        lines = explain(error.simulation, rerun_command(item))
+        return FailureRepr(str(error), [Line("head", error.simulation.task_id), *lines], item.nodeid)
+    if isinstance(error, TauError):
+        return FailureRepr(str(error), [Line("bad", str(error))], item.nodeid)
+    return None
+
+
+#: Options without which the rerun would not be the same trial.
+_REPEATED = "domain data seed agent user solo policy judge grading max_steps max_errors timeout".split()
+
+
+def rerun_command(item: Any) -> str:
+    """The command line that runs exactly this trial."""
+    parts = ["pytest", item.nodeid]
+    for name in _REPEATED:
+        value = getattr(item.config.option, f"tau_{name}", None)
+        option = f"--tau-{name.replace('_', '-')}"
+        if name == "domain" and item.nodeid.split("::")[0] in (value or []):
+            continue  # the node id says it
+        if value is True:
+            parts.append(option)
+        elif value not in (None, False, []):
+            for one in value if isinstance(value, list) else [value]:
+                parts += [option, str(one)]
+    return " ".join(shlex.quote(part) for part in parts)

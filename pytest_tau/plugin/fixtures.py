@@ -1,0 +1,106 @@
+"""The fixtures; each can be overridden in a conftest.py."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from ..environment import Environment
+    from ..models import Simulation, Task
+    from .active import Case
+
+#: The simulation that an item ran, for reports.
+SIMULATION = pytest.StashKey["Simulation"]()
+#: The case that an item runs.
+CASE = pytest.StashKey["Case"]()
+
+
+@pytest.fixture
+def _tau_case(request: pytest.FixtureRequest) -> Case:
+    """The task to be run, its domain and settings: of a task item, or as the marker selected it."""
+    case: Case = request.node.case if hasattr(request.node, "case") else request.param
+    request.node.stash[CASE] = case
+    return case
+
+
+@pytest.fixture
+def tau_task(_tau_case: Case) -> Task:
+    """The task of this test."""
+    return _tau_case.task
+
+
+@pytest.fixture
+def tau_trial(request: pytest.FixtureRequest) -> int:
+    """Which repetition of the task this is, from 0."""
+    trial: int = request.node.trial if hasattr(request.node, "trial") else request.param
+    return trial
+
+
+@pytest.fixture
+def tau_env(_tau_case: Case, tau_task: Task) -> Environment:
+    """A fresh environment with the task's initial state; ``tau_simulation`` runs on it."""
+    from ..errors import TauError
+
+    settings = _tau_case.config.simulation
+    try:
+        return _tau_case.domain.environment(tau_task, solo=settings.solo, policy=settings.policy)
+    except TauError as error:
+        file = _tau_case.domain.file_of(tau_task)
+        pytest.fail(f"{file}: {error}" if file else str(error), pytrace=False)
+
+
+@pytest.fixture
+def tau_agent(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Any:
+    """What plays the agent: an object, a class or a function of one of the three forms, or a source of them."""
+    hook = request.node.ihook.pytest_tau_make_agent
+    return hook(item=request.node, task=tau_task, domain=_tau_case.domain, config=_tau_case.config)
+
+
+@pytest.fixture
+def tau_user(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Any:
+    """What plays the user, likewise."""
+    hook = request.node.ihook.pytest_tau_make_user
+    return hook(item=request.node, task=tau_task, domain=_tau_case.domain, config=_tau_case.config)
+
+
+@pytest.fixture
+def tau_simulation(
+    request: pytest.FixtureRequest,
+    _tau_case: Case,
+    tau_task: Task,
+    tau_trial: int,
+    tau_env: Environment,
+    tau_agent: Any,
+    tau_user: Any,
+) -> Simulation:
+    """The finished trial: its messages, calls and reward. An error where anything but the agent failed."""
+    __tracebackhide__ = True
+    from .failure import HarnessFault
+    from .trials import run_trial
+
+    item = request.node
+    simulation = run_trial(item, _tau_case._replace(task=tau_task), tau_trial, tau_env, tau_agent, tau_user)
+    item.stash[SIMULATION] = simulation
+    if simulation.outcome == "error":
+        raise HarnessFault(simulation)
+    return simulation
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_tau_make_agent(item: pytest.Item, config: Any) -> Any:
+    """The agent that the marker, the command line or the ini names."""
+    return _source(item, config, "agent")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_tau_make_user(item: pytest.Item, config: Any) -> Any:
+    """The user that the marker, the command line or the ini names, or that goes with the agent."""
+    return _source(item, config, "user")
+
+
+def _source(item: pytest.Item, config: Any, side: Any) -> Any:
+    from .active import active_of
+
+    return active_of(item.config).source(side, config)

@@ -1,0 +1,147 @@
+"""What a run tells: the header, explained failures, the summary, the exit status."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Generator
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .fixtures import SIMULATION
+from .options import named_domains
+
+if TYPE_CHECKING:
+    from .active import Active
+
+
+def _active(config: pytest.Config) -> Active | None:
+    # Asking must not import what nobody used.
+    module = sys.modules.get("pytest_tau.plugin.active")
+    return module.if_active(config) if module else None
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """What runs: domain, data, tasks, participants; and what stands in for what was not named."""
+    active = _active(config)
+    if active is None:
+        return []
+    run = active.config
+    told = [f"seed {run.seed}"]
+    if named_domains(config):
+        told.insert(0, f"domain {', '.join(run.domains)}")
+    told.append(f"data {run.data_dir}" if run.data_dir else "bundled data")
+    told += [f"{side} {active.source(side, run).name}" for side in ("agent", "user")]
+    told += ["solo"] if run.simulation.solo else []
+    told += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
+    if active.judge is not None:
+        uniform = active.judge.name in ("accept", "reject")
+        told.append(f"judge {active.judge.name}" + (" (every statement alike)" if uniform else ""))
+    grading = run.simulation.evaluation.grading.name
+    told += [f"grading {grading}"] if grading != "official" else []
+    lines = ["tau: " + ", ".join(told)]
+    if run.agent is None:
+        lines.append("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
+    replay = active.source("agent", run).replay
+    if replay is not None:
+        lines.append(f"tau: only tasks that {replay.path.name} has conversations of ({len(replay.task_ids)})")
+    return lines
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Explain the simulation below the failure of a test of one's own."""
+    report = yield
+    simulation = item.stash.get(SIMULATION, None)
+    if report.failed and simulation is not None and not hasattr(item, "case"):
+        from ..evaluation.explain import explain, plain_text
+
+        report.sections.append(("tau simulation", plain_text(explain(simulation))))
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
+    """Let an explained failure cross from an xdist worker as data."""
+    data = yield
+    lines = getattr(getattr(report, "longrepr", None), "lines", None)
+    if lines is not None and data is not None:
+        data["tau_failure"] = [report.longrepr.reprcrash.message, [list(line) for line in lines]]
+    return data
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
+    """Make an explained failure of the data again."""
+    failure = data.pop("tau_failure", None)
+    report = yield
+    if failure is not None:
+        from .failure import FailureRepr
+
+        report.longrepr = FailureRepr(*failure, report.nodeid)
+    return report
+
+
+class Reporter:
+    """Counts outcomes, prints the summary, settles the exit status; one for each run."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+        self._usage_errors = 0
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Count collectors that met a mistake of the user's."""
+        self._usage_errors += hasattr(report, "tau_usage_error")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Count each simulation once, when its item is finished."""
+        told = dict(report.user_properties)
+        if report.when == "teardown" and "tau_outcome" in told:
+            self._outcomes[str(told["tau_domain"])][str(told["tau_task"])][str(told["tau_outcome"])] += 1
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """One line for each domain: tasks, trials, pass^k, errors beside it."""
+        for domain, tasks in sorted(self._outcomes.items()):
+            terminalreporter.write_line(f"tau: {domain}: {_summary(tasks)}", bold=True)
+        active = _active(self._config)
+        judge = active.judge if active else None
+        if self._outcomes and judge is not None and judge.name in ("accept", "reject"):
+            terminalreporter.write_line(f"tau: NL assertions judged by {judge.name!r}: every statement alike", yellow=True)
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        """A mistake of the user's is a usage error, and a run without a simulation is no success."""
+        if hasattr(self._config, "workerinput"):
+            return
+        option, requested = self._config.option, bool(named_domains(self._config)) or _active(self._config) is not None
+        dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
+        if self._usage_errors and exitstatus == pytest.ExitCode.INTERRUPTED:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif requested and not dry and not self._outcomes and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+def _summary(tasks: dict[str, Counter[str]]) -> str:
+    from ..runner import pass_hat_k
+
+    results = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks.values()]
+    counts: Counter[str] = sum(tasks.values(), Counter())
+    most = max(ran for ran, _ in results)
+    rates = [f"pass^{k} {rate:.3f}" for k in range(1, most + 1) if (rate := pass_hat_k(results, k)) is not None]
+    fewer = sum(ran < most for ran, _ in results)
+    told = [f"{len(tasks)} task{'s' * (len(tasks) != 1)}, {counts.total()} trial{'s' * (counts.total() != 1)}"]
+    told.append(", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "error") if counts[name]))
+    told.append(" ".join(rates[:8]) or "no rate")
+    if counts["error"]:
+        everything = [(sum(trials.values()), trials["passed"]) for trials in tasks.values()]
+        told.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
+    if fewer and most > 1:
+        told.append(f"{fewer} tasks ran fewer than {most} trials and count up to those")
+    return "; ".join(told)
+
+
+def start(config: pytest.Config) -> None:
+    """Begin to count outcomes."""
+    config.pluginmanager.register(Reporter(config), "tau-reporter")

@@ -1,0 +1,54 @@
+"""One trial inside a test item: hooks around it, its results into the report."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..participants import ParticipantSource
+from ..runner import Trial, context_for
+from .active import Case, active_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    import pytest
+
+    from ..environment import Environment
+    from ..models import Simulation
+    from ..participants import Participant, Side
+
+
+def run_trial(
+    item: pytest.Item, case: Case, number: int, environment: Environment, agent: Any, user: Any
+) -> Simulation:
+    """Run and grade one trial on the run's event loop; tell the hooks.
+
+    Args:
+        item: The test item.
+        case: Task, domain and settings.
+        number: Which repetition of the task.
+        environment: Where the conversation takes place.
+        agent: What plays the agent: one of the three forms, or a source of them.
+        user: What plays the user.
+    """
+    active = active_of(item.config)
+    settings, task, seed = case.config.simulation, case.task, active.seed(number)
+
+    def maker(side: Side, target: Any) -> Callable[[], Awaitable[Participant]]:
+        source = target if isinstance(target, ParticipantSource) else ParticipantSource(side, target)
+        context = context_for(side, task, environment, settings, trial=number, seed=seed)
+        return lambda: source.make(context)
+
+    trial = Trial(task, case.domain, environment, settings, number, seed)
+    trial.on_message = lambda message: item.ihook.pytest_tau_message(item=item, message=message)
+    item.ihook.pytest_tau_simulation_started(item=item, task=task, trial=number)
+    simulation = active.run(trial.run(maker("agent", agent), maker("user", user)))
+    item.user_properties += [
+        ("tau_domain", case.domain.name),
+        ("tau_task", task.id),
+        ("tau_trial", number),
+        ("tau_reward", simulation.reward),
+        ("tau_outcome", simulation.outcome),
+    ]
+    item.ihook.pytest_tau_simulation_finished(item=item, simulation=simulation)
+    return simulation
