@@ -1,13 +1,13 @@
 """Everything pytest-tau raises on purpose.
 
-    TauError
-    ├── ConfigurationError      an option, a domain, an agent or a data folder that cannot be used
-    ├── TaskFormatError         a task file that does not follow the format
-    ├── ToolError               a tool refuses a call; told to the caller, never a crash
-    ├── ParticipantError        an agent or a user broke its side of the conversation
-    ├── ModelError              a model or its provider failed
-    ├── JudgeError              the judge of NL assertions failed
-    └── ReplayError             a recorded conversation cannot be carried out again
+TauError
+├── ConfigurationError      an option, a domain, an agent or a data folder that cannot be used
+├── TaskFormatError         a task file that does not follow the format
+├── ToolError               a tool refuses a call; told to the caller, never a crash
+├── ParticipantError        an agent or a user broke its side of the conversation
+├── ModelError              a model or its provider failed
+├── JudgeError              the judge of NL assertions failed
+└── ReplayError             a recorded conversation cannot be carried out again
 """
 
 from __future__ import annotations

@@ -94,7 +94,7 @@ class Domain:
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
-        self._reference_environments: dict[tuple[int, bool], tuple[Task, Environment]] = {}
+        self._reference_environments: dict[int, tuple[Task, Environment]] = {}
         self._task_files: dict[str, Path] = {}
         self._policies: dict[tuple[str | None, bool], str] = {}
 
@@ -168,14 +168,15 @@ class Domain:
             apply_initial_state(environment, task, replay_history=replay_history)
         return environment
 
-    def reference_environment(self, task: Task, solo: bool = False) -> Environment:
+    def reference_environment(self, task: Task) -> Environment:
         """The state after the task's reference actions, computed once a process and read-only.
 
-        Source: τ²-bench v1.0.1: an action that raises is skipped, and there is no sync between actions.
+        Source: τ²-bench v1.0.1: an action that raises is skipped, there is no sync between actions, and each side
+        carries out its own, also where the graded agent worked alone.
         """
-        key = (id(task), solo)
+        key = id(task)
         if key not in self._reference_environments:
-            environment = self.environment(task, solo=solo)
+            environment = self.environment(task)
             for action in task.criteria.actions or []:
                 try:
                     environment.execute(action.name, action.arguments, action.requestor)
@@ -277,7 +278,7 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
 
 def _load_toml(path: Path) -> dict[str, Any]:
     if sys.version_info >= (3, 11):
-        import tomllib  # noqa: PLC0415
+        import tomllib
     else:
-        import tomli as tomllib  # noqa: PLC0415
+        import tomli as tomllib
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -44,7 +44,8 @@ class Environment:
     @property
     def agent_db(self) -> Database:
         """The agent-side state."""
-        return self._agent.db
+        db: Database = self._agent.db
+        return db
 
     @property
     def user_db(self) -> Database | None:

@@ -20,7 +20,7 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     Returns:
         The docstring's summary and body, and an object schema with a description for each parameter.
     """
-    from docstring_parser import DocstringStyle, parse  # noqa: PLC0415 - needed only when schemas are asked for
+    from docstring_parser import DocstringStyle, parse
 
     doc = parse(inspect.cleandoc(function.__doc__ or ""), style=DocstringStyle.GOOGLE)
     told = {parameter.arg_name: parameter.description for parameter in doc.params}

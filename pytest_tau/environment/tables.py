@@ -37,8 +37,8 @@ class Table(MutableMapping[str, R], Generic[R]):
         """An independent table with the same content; shares every record that this one has not touched."""
         table: Table[R] = Table(self._base, ordered=self.ordered)
         if self._own or self._dropped:
-            table._own = {key: clone(record) for key, record in self._own.items()}  # noqa: SLF001
-            table._dropped = set(self._dropped)  # noqa: SLF001
+            table._own = {key: clone(record) for key, record in self._own.items()}
+            table._dropped = set(self._dropped)
         return table
 
     def peek(self, key: str) -> R | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
 
 from .database import Database
 from .schemas import describe
@@ -66,7 +66,7 @@ class Toolkit(Generic[D]):
     initialization actions and assertions. A method refuses by raising ``ToolError``.
     """
 
-    tool_infos: dict[str, ToolInfo] = {}
+    tool_infos: ClassVar[dict[str, ToolInfo]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
-def check_communicate(
-    phrases: Sequence[str], messages: Sequence[Message], grading: Grading
-) -> list[CommunicateCheck]:
+def check_communicate(phrases: Sequence[str], messages: Sequence[Message], grading: Grading) -> list[CommunicateCheck]:
     """Look for each phrase in the agent's texts.
 
     Source: τ²-bench v1.0.1: a lower-cased phrase is a substring of a lower-cased text without commas; commas stay

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import ToolError
 from ..models import EnvAssertionCheck
 
 if TYPE_CHECKING:
@@ -26,9 +25,9 @@ def _check(assertion: EnvAssertion, final: Environment) -> EnvAssertionCheck:
     error = None
     try:
         value = final.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
+        met = value is assertion.assert_value
         if not isinstance(value, bool):
-            raise ToolError(f"Function {assertion.func_name} returned {type(value).__name__} instead of bool")  # noqa: TRY301
-        met = value == assertion.assert_value
+            error = f"Function {assertion.func_name} returned {type(value).__name__} instead of bool"
     except Exception as problem:  # noqa: BLE001 - the tool boundary: an assertion may raise anything
         met, error = False, f"{type(problem).__name__}: {problem}"
     return EnvAssertionCheck(env_assertion=assertion, met=met, reward=float(met), error=error)

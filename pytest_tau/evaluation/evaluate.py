@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
@@ -27,6 +26,8 @@ from .grading import OFFICIAL, Grading, profile_named
 from .nl_assertion import Judge, judge_statements
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ..environment import Domain, Environment
     from ..models import Message, Task, TerminationReason
 
@@ -68,7 +69,7 @@ class Evaluation:
     solo: bool = False
 
 
-def evaluate(
+def evaluate(  # noqa: PLR0913 - the public call; everything but the conversation has a default
     task: Task,
     messages: Sequence[Any],
     *,
@@ -142,12 +143,14 @@ def grade(
         verdicts: The judge's, where it was asked.
     """
     grading, criteria = evaluation.grading, task.criteria
+    if evaluation.solo:  # the agent makes the user's calls, too
+        grading = replace(grading, requestor_counts=False)
     final = domain.environment(task, solo=evaluation.solo, replay_history=False)
     final.replay(messages)
     info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
     if task.evaluation_criteria is not None:
         gated = criteria.actions is not None or criteria.env_assertions is not None
-        reference = domain.reference_environment(task, solo=evaluation.solo) if gated else None
+        reference = domain.reference_environment(task) if gated else None
         info.db_check, info.db_diff = check_db(final, reference)
         info.env_assertions = check_env_assertions(criteria.env_assertions or [], final)
         kinds = {tool: declared.kind for tool, declared in final.tool_infos.items()}

@@ -162,7 +162,9 @@ def _nearest(action: Action, calls: list[Call]) -> str:
 
 def _phrases(info: RewardInfo, *, gating: bool) -> list[Line]:
     unsaid = [check for check in info.communicate_checks or [] if not check.met] if gating else []
-    return [Line("bad", f"never said: {check.info!r}") for check in _first(unsaid, "phrases")] + _more(unsaid, "phrases")
+    return [Line("bad", f"never said: {check.info!r}") for check in _first(unsaid, "phrases")] + _more(
+        unsaid, "phrases"
+    )
 
 
 def _statements(info: RewardInfo) -> list[Line]:

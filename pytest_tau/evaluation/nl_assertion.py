@@ -32,9 +32,7 @@ class Judge(Protocol):
 
     name: str
 
-    def judge(
-        self, statements: Sequence[str], messages: Sequence[Message]
-    ) -> Verdicts | Awaitable[Verdicts]:
+    def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Verdicts | Awaitable[Verdicts]:
         """One verdict for each statement, in order; sync or async.
 
         Args:

@@ -132,9 +132,7 @@ def parse_messages(messages: list[Any]) -> list[Message]:
     """
     if all(isinstance(message, _Message) for message in messages):
         return messages
-    return _MESSAGES.validate_python(
-        [m.model_dump() if isinstance(m, BaseModel) else m for m in messages]
-    )
+    return _MESSAGES.validate_python([m.model_dump() if isinstance(m, BaseModel) else m for m in messages])
 
 
 def call_as_text(name: str, arguments: dict[str, Any]) -> str:

@@ -182,7 +182,9 @@ class Conversation:
         """Source: τ²-bench v1.0.1: not tested while the environment has the floor; errors win over steps."""
         limits = self._limits
         if self._errors >= limits.max_errors:
-            return Ending("too_many_errors", error=f"{self._errors} failed tool calls, the limit is {limits.max_errors}")
+            return Ending(
+                "too_many_errors", error=f"{self._errors} failed tool calls, the limit is {limits.max_errors}"
+            )
         if self._steps >= limits.max_steps:
             return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}")
         return None

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 class BuiltIn:
     """Base of this package's own participants, which need no adapting."""
 
+    async def respond(self, message: Incoming) -> Reply:
+        """The side's next message."""
+        raise NotImplementedError
+
     def is_stop(self, message: Reply) -> bool:
         """By the stop token for a user; an agent does not stop by itself."""
         return isinstance(message, UserMessage) and message.stop_token is not None
@@ -47,7 +51,8 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
     if isinstance(target, BuiltIn):
         return target
     if inspect.isclass(target) and issubclass(target, BuiltIn):
-        return target(context)  # type: ignore[call-arg]
+        participant: Participant = target(context)  # type: ignore[call-arg]
+        return participant
     caller = Caller(threads=context.threads)
     if hasattr(target, "generate_next_message"):
         return await StatefulAdapter.make(target, context, caller)
@@ -158,8 +163,10 @@ def visible_to(side: str, messages: list[Message]) -> list[Message]:
         message
         for message in messages
         if (isinstance(message, ToolMessage) and message.requestor == requestor)
-        or isinstance(message, AssistantMessage | UserMessage)
-        and (message.role == requestor or not message.tool_calls)
+        or (
+            isinstance(message, AssistantMessage | UserMessage)
+            and (message.role == requestor or not message.tool_calls)
+        )
     ]
 
 
@@ -231,7 +238,7 @@ def _foreign(message: Any) -> Any:
     """The message in τ²-bench's own class where that package is installed, else as it is."""
     if importlib.util.find_spec("tau2") is None:
         return message
-    from tau2.data_model import message as theirs  # type: ignore[import-not-found]  # noqa: PLC0415
+    from tau2.data_model import message as theirs
 
     if isinstance(message, MultiToolMessage):
         results = [_foreign(result) for result in message.tool_messages]

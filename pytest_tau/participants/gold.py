@@ -9,7 +9,7 @@ from ..models import AssistantMessage, ToolCall, UserMessage
 from .adapters import BuiltIn
 
 if TYPE_CHECKING:
-    from ..models import Action, Task
+    from ..models import Action, Requestor, Task
     from .context import Incoming, ParticipantContext, Reply
 
 #: The tool by which an agent that works alone says that it is finished.
@@ -39,7 +39,7 @@ class _Gold(BuiltIn):
         if not self._rounds or not self._rounds[0]:
             return None
         action = self._rounds[0].pop(0)
-        requestor = "user" if isinstance(self, GoldUser) else "assistant"
+        requestor: Requestor = "user" if isinstance(self, GoldUser) else "assistant"
         return ToolCall(name=action.name, arguments=copy.deepcopy(action.arguments), requestor=requestor)
 
     def _end_round(self) -> bool:

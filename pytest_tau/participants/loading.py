@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import importlib.util
@@ -89,14 +90,13 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
         ConfigurationError: It cannot be found or imported.
     """
     module_name, _, attribute = spec.rpartition(":")
-    load: Callable[[], Any]
     if module_name.endswith(".py"):
         path = folder / module_name
         if not path.is_file():
             raise ConfigurationError(f"{what} {spec!r}: no file {path}")
-        load = lambda: _import_file(path)  # noqa: E731
+        load: Callable[[], Any] = functools.partial(_import_file, path)
     else:
-        load = lambda: importlib.import_module(module_name)  # noqa: E731
+        load = functools.partial(importlib.import_module, module_name)
     try:
         module = load()
     except Exception as error:

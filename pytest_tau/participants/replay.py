@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
@@ -15,6 +14,8 @@ from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessag
 from .adapters import BuiltIn
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..models import Message, TerminationReason
     from .context import Incoming, ParticipantContext, Reply
 
@@ -57,8 +58,8 @@ def load_recordings(path: Path) -> list[Recording]:
 def _recording(entry: Any, where: str) -> Recording:
     try:
         messages = parse_messages(entry["messages"])
-        trial, reason = entry.get("trial") or 0, entry.get("termination_reason") or "user_stop"
-        return Recording(entry["task_id"], trial, messages, reason)
+        reason: TerminationReason = entry.get("termination_reason") or "user_stop"
+        return Recording(entry["task_id"], entry.get("trial") or 0, messages, reason)
     except (KeyError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"recording {where}: no conversation: missing {error}") from None
     except ValidationError as error:

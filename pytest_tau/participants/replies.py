@@ -34,7 +34,7 @@ def as_message(reply: Any, side: Side) -> Reply:
         expected = f"{role.__name__}, str or dict"
         raise ParticipantError(f"respond() returned {_shown(reply)}; expected {expected}", side=side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
-    fields = {key: reply.get(key) for key in ("cost", "usage", "raw_data", "generation_time_seconds")}
+    fields: dict[str, Any] = {key: reply.get(key) for key in ("cost", "usage", "raw_data", "generation_time_seconds")}
     try:
         message = role(content=_text(reply.get("content"), side), tool_calls=calls or None, **fields)
     except ValidationError as error:
@@ -81,7 +81,7 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
     return ToolCall(
         id=str(call.get("id") or ""),
         name=body["name"],
-        arguments=arguments if malformed is None else {},
+        arguments=arguments if isinstance(arguments, dict) and malformed is None else {},
         requestor="assistant" if side == "agent" else "user",
         malformed=malformed,
     )

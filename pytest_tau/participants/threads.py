@@ -56,7 +56,7 @@ def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:
             outcome, setter = run(), future.set_result
         except StopIteration as error:  # a future cannot carry it
             outcome, setter = RuntimeError(f"StopIteration: {error}"), future.set_exception
-        except BaseException as error:  # noqa: BLE001 - handed over to whoever awaits, whatever it is
+        except BaseException as error:  # noqa: BLE001 - handed over to whoever awaits
             outcome, setter = error, future.set_exception
         try:
             loop.call_soon_threadsafe(_settle, future, setter, outcome)

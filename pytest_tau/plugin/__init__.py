@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from . import reporting
 from .collection import (
+    configure as _configure_collection,
     pytest_collect_file,
     pytest_collection,
-    configure as _configure_collection,
     pytest_generate_tests,
     pytest_make_collect_report,
 )
@@ -30,6 +30,7 @@ from .reporting import (
     pytest_report_to_serializable,
     pytest_runtest_makereport,
 )
+from .rootdir import pytest_load_initial_conftests
 
 if TYPE_CHECKING:
     import pytest
@@ -42,6 +43,7 @@ __all__ = [
     "pytest_collection",
     "pytest_configure",
     "pytest_generate_tests",
+    "pytest_load_initial_conftests",
     "pytest_make_collect_report",
     "pytest_report_from_serializable",
     "pytest_report_header",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Coroutine
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -19,6 +18,7 @@ from ..runner import RunConfig, default_user, select, trial_seeds, unmatched
 from .options import run_config
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
     from pathlib import Path
 
     from ..environment import Domain, DomainSpec
@@ -145,7 +145,7 @@ class Active:
         unjudged = [task.id for task in chosen if task.needs_judge]
         if unjudged and self.judge is None:
             raise ConfigurationError(
-                f"{len(unjudged)} of {len(chosen)} tasks need a judge for their NL assertions, such as {unjudged[0]!r}: "
+                f"{len(unjudged)} of {len(chosen)} tasks need a judge of NL assertions, such as {unjudged[0]!r}: "
                 "name one with --tau-judge (accept and reject judge every statement alike)"
             )
         return [Case(task, domain, config) for task in chosen]

@@ -6,7 +6,6 @@ Nothing of pytest-tau beyond this package is imported before a task file, a doma
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,8 @@ import pytest
 from .options import named_domains
 
 if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
     from .active import Active, Case
 
 MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
@@ -26,11 +27,6 @@ _MARKER_KEYS = ("domain", "tasks", "split", "num_tasks", "trials", "agent", "use
 def configure(config: pytest.Config) -> None:
     """Register the marker; where a domain is named, check the whole run before anything starts."""
     config.addinivalue_line("markers", MARKER)
-    # An xdist worker gets its paths from the controller, and cannot tell whether a person gave them.
-    if not hasattr(config, "workerinput"):
-        named_on_command_line = config.getoption("tau_domain") is not None
-        config.option.tau_only_domains = named_on_command_line and not _paths_given(config)
-        config.option.tau_with_domains = bool(named_domains(config)) and not _paths_given(config)
     if named_domains(config) or _domain_arguments(config):
         for name, wanted in _selection(config).items():
             _checked(config, name, wanted)
@@ -44,7 +40,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
     named = _domain_arguments(config)
     if named:
         config.args = [argument for argument in given if argument not in named]
-    elif config.option.tau_only_domains:
+    elif config.getoption("tau_domain") is not None and not _paths_given(config):
         config.args = []
     try:
         return (yield)
@@ -62,7 +58,7 @@ def pytest_make_collect_report(
         for name, wanted in _selection(collector.config).items():
             report.result.append(DomainCollector.of(collector, name, wanted))
     if isinstance(collector, TaskCollector) and report.failed:
-        report.tau_usage_error = True
+        report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
 
 
@@ -220,9 +216,9 @@ class TauItem(pytest.Function):
         """What is to be done."""
         return self.case.task
 
-    def reportinfo(self) -> tuple[Path, None, str]:
-        """Where the item is from, for reports."""
-        return self.path, None, self.name
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the item is from, for reports; a task has no line of its own."""
+        return self.path, 0, self.name
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
         """The failure, explained."""
@@ -241,7 +237,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     marker = metafunc.definition.get_closest_marker("tau")
     try:
-        cases = _marked_cases(active_of(metafunc.config), marker.kwargs if marker else {})
+        cases = _marked_cases(active_of(metafunc.config), dict(marker.kwargs) if marker else {})
     except (TauError, pytest.UsageError) as error:
         raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
     metafunc.parametrize("_tau_case", cases, ids=[item_id(case.task.id) for case in cases], indirect=True)
@@ -264,7 +260,9 @@ def _marked_cases(active: Active, wanted: dict[str, Any]) -> list[Case]:
     from ..environment import DEFAULT_SPLIT
     from ..runner import select
 
-    narrowed = select(domain.tasks(config.split or DEFAULT_SPLIT), [patterns] if isinstance(patterns, str) else patterns)
+    narrowed = select(
+        domain.tasks(config.split or DEFAULT_SPLIT), [patterns] if isinstance(patterns, str) else patterns
+    )
     if not narrowed:
         raise pytest.UsageError(f"no task of {name!r} matches {patterns!r}")
     return active.cases(narrowed, domain, config)
@@ -310,7 +308,7 @@ def _selection(config: pytest.Config) -> dict[str, tuple[str, ...]]:
     """The domains that are collected as wholes, or with the node ids that were named of them."""
     named = _domain_arguments(config)
     if not named:
-        return dict.fromkeys(named_domains(config), ()) if config.option.tau_with_domains else {}
+        return {} if _paths_given(config) else dict.fromkeys(named_domains(config), ())
     selection: dict[str, tuple[str, ...]] = {}
     for argument in named:
         name, _, node = argument.partition("::")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from _pytest._code.code import ReprFileLocation, TerminalRepr
@@ -30,7 +31,7 @@ _MARKUP: dict[str, dict[str, bool]] = {
 }
 
 
-class RewardBelowOne(AssertionError):  # noqa: N818 - it is the test's assertion, not an error
+class RewardBelowOne(AssertionError):  # noqa: N818 - it is the test's assertion
     """The agent did not pass."""
 
     def __init__(self, simulation: Simulation) -> None:
@@ -56,10 +57,17 @@ class FailureRepr(TerminalRepr):
         self.reprcrash = ReprFileLocation(nodeid, 0, message)
 
     def toterminal(self, tw: TerminalWriter) -> None:
-        """Write one screen line for each line, clipped."""
+        """Write the lines, wrapped to the terminal; of a message two screen lines at the most."""
         for kind, text in self.lines:
-            whole = kind == "command" or len(text) <= tw.fullwidth
-            tw.line(text if whole else text[: tw.fullwidth - 1] + "…", **_MARKUP[kind])
+            if kind == "command":  # to be copied in one piece
+                tw.line(text, **_MARKUP[kind])
+                continue
+            indent = " " * (len(text) - len(text.lstrip()) + 4)
+            most = 2 if kind in ("agent", "user", "tool") else None
+            for line in textwrap.wrap(
+                text, tw.fullwidth - 1, subsequent_indent=indent, max_lines=most, placeholder=" …", drop_whitespace=True
+            ):
+                tw.line(line, **_MARKUP[kind])
 
     def __str__(self) -> str:
         return plain_text(self.lines)
@@ -70,14 +78,19 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     error = excinfo.value
     if isinstance(error, RewardBelowOne | HarnessFault):
         lines = explain(error.simulation, rerun_command(item))
-        return FailureRepr(str(error), [Line("head", error.simulation.task_id), *lines], item.nodeid)
+        renamed = error.simulation.task_id not in item.name
+        title = [Line("head", error.simulation.task_id)] if renamed else []
+        return FailureRepr(str(error), title + lines, item.nodeid)
     if isinstance(error, TauError):
         return FailureRepr(str(error), [Line("bad", str(error))], item.nodeid)
     return None
 
 
 #: Options without which the rerun would not be the same trial.
-_REPEATED = "domain data seed agent user solo policy judge grading max_steps max_errors timeout".split()
+_REPEATED = (
+    *("domain", "data", "seed", "agent", "user", "solo", "policy", "judge", "grading"),
+    *("max_steps", "max_errors", "timeout"),
+)
 
 
 def rerun_command(item: Any) -> str:

@@ -1,5 +1,8 @@
-"""The hooks of pytest-tau. Hooks that take an ``item`` are called through it, so that a conftest.py beside or above
-a task file applies to that file alone."""
+"""The hooks of pytest-tau.
+
+Hooks that take an ``item`` are called through it, so that a conftest.py beside or above a task file applies to that
+file alone.
+"""
 
 from __future__ import annotations
 

@@ -20,6 +20,7 @@ class _Option(NamedTuple):
     metavar: str | None = None
     repeat: bool = False
     flag: bool = False
+    path: bool = False
 
     @property
     def dest(self) -> str:
@@ -28,7 +29,12 @@ class _Option(NamedTuple):
 
 _OPTIONS = (
     _Option("domain", "run this domain's tasks; may be repeated, or a comma-separated list", "NAME", repeat=True),
-    _Option("data", "official data: a folder laid out as τ²-bench's data/tau2 (default: $TAU_DATA, or bundled)", "DIR"),
+    _Option(
+        "data",
+        "official data: a folder laid out as τ²-bench's data/tau2 (default: $TAU_DATA, or bundled)",
+        "DIR",
+        path=True,
+    ),
     _Option("split", "which split of a domain's tasks (default: base)", "NAME"),
     _Option("task", "only tasks with this id, or that match this glob; may be repeated", "GLOB", repeat=True),
     _Option("num-tasks", "at most this many tasks of each domain, file or marked test", "N"),
@@ -59,7 +65,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         else:
             keywords |= {"metavar": option.metavar, "action": "append" if option.repeat else "store"}
         group.addoption(f"--tau-{option.name}", **keywords)
-        kind = "args" if option.repeat else "bool" if option.flag else "string"
+        kind: Any = "args" if option.repeat else "bool" if option.flag else "string"
         parser.addini(option.dest, f"default of --tau-{option.name}", type=kind, default=None)
     parser.addini("tau_files", "patterns of task files (default: *.tau.json)", type="args", default=list(DEFAULT_FILES))
     parser.addini("tau_tasks", "folders in which every JSON file is a task file", type="paths", default=[])
@@ -95,6 +101,11 @@ class _Settings:
         if self.from_ini(name):
             return self._config.inipath.parent if self._config.inipath else self._config.rootpath
         return Path(self._config.invocation_params.dir)
+
+
+def path_options() -> frozenset[str]:
+    """The options whose value is a path."""
+    return frozenset(f"--tau-{option.name}" for option in _OPTIONS if option.path)
 
 
 def named_domains(config: pytest.Config) -> tuple[str, ...]:
@@ -152,7 +163,7 @@ def _data_dir(settings: _Settings) -> Path | None:
         given, source, folder = os.environ.get("TAU_DATA"), "$TAU_DATA", Path.cwd()
     if not given:
         return None
-    path = (folder / given).resolve()
+    path: Path = (folder / given).resolve()
     if not (path / "domains").is_dir():
         raise pytest.UsageError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
     return path

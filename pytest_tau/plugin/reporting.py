@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +12,8 @@ from .fixtures import SIMULATION
 from .options import named_domains
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from .active import Active
 
 
@@ -79,7 +80,8 @@ def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any
     if failure is not None:
         from .failure import FailureRepr
 
-        report.longrepr = FailureRepr(*failure, report.nodeid)
+        message, lines = failure
+        report.longrepr = FailureRepr(message, lines, report.nodeid)
     return report
 
 
@@ -108,7 +110,9 @@ class Reporter:
         active = _active(self._config)
         judge = active.judge if active else None
         if self._outcomes and judge is not None and judge.name in ("accept", "reject"):
-            terminalreporter.write_line(f"tau: NL assertions judged by {judge.name!r}: every statement alike", yellow=True)
+            terminalreporter.write_line(
+                f"tau: NL assertions judged by {judge.name!r}: every statement alike", yellow=True
+            )
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:

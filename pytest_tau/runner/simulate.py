@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import time
 import traceback
 from dataclasses import replace
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ..environment import Domain, Environment
-    from ..models import Message, Task
-    from ..participants import Participant, ParticipantSource, Side
+    from ..models import Message, Requestor, Task
+    from ..participants import Participant, Side
 
 
 def default_user(agent: Any, *, solo: bool) -> str:
@@ -35,11 +36,11 @@ def context_for(
     side: Side, task: Task, environment: Environment, settings: SimulationSettings, *, trial: int, seed: int | None
 ) -> ParticipantContext:
     """What a participant of this trial may know."""
-    requestor = "assistant" if side == "agent" else "user"
+    requestor: Requestor = "assistant" if side == "agent" else "user"
     tools = environment.tools(requestor)
     if side == "user" and task.user_tools is not None:
         tools = [tool for tool in tools if tool.name in task.user_tools]
-    opening = [] if environment.solo else [AssistantMessage(content=GREETING)]
+    opening: list[Message] = [] if environment.solo else [AssistantMessage(content=GREETING)]
     return ParticipantContext(
         side=side,
         tools=tools,
@@ -78,7 +79,9 @@ def simulate(
         ConfigurationError: An agent or a user that cannot be used.
         TaskFormatError: The task does not fit the domain.
     """
-    return asyncio.run(asimulate(task, domain=domain, agent=agent, user=user, trial=trial, seed=seed, settings=settings))
+    return asyncio.run(
+        asimulate(task, domain=domain, agent=agent, user=user, trial=trial, seed=seed, settings=settings)
+    )
 
 
 async def asimulate(
@@ -142,7 +145,7 @@ class Trial:
             ending = await self._hold(simulation, participants, make_agent, make_user)
         except (ConfigurationError, TaskFormatError):
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001
             # A fault of the harness: kept with the messages so far instead of losing them.
             ending = Ending("unexpected_error", error="".join(traceback.format_exception(error)))
         simulation.termination_reason, simulation.stop_token, simulation.error = ending
@@ -181,22 +184,22 @@ class Trial:
                 return Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")
             except asyncio.TimeoutError:
                 return Ending("timeout", error=f"{fault.split('_')[0]} was not built in time")
-            except (Exception, SystemExit) as error:
+            except (Exception, SystemExit) as error:  # noqa: BLE001
                 # Whatever a participant's constructor raises is that participant's fault.
                 problem = f"could not be built: {type(error).__name__}: {error}"
                 return Ending(fault, error=f"the {fault.split('_')[0]} {problem}")  # type: ignore[arg-type]
+        agent, user = participants
         conversation = Conversation(
-            self.task, self.environment, *participants, self.settings.limits, on_message=self.on_message
+            self.task, self.environment, agent, user, self.settings.limits, on_message=self.on_message
         )
         simulation.messages = conversation.messages
         return await conversation.run()
 
     async def _close(self, participants: list[Participant]) -> None:
         for participant in participants:
-            try:
+            # The verdict stands, however untidily a participant leaves.
+            with contextlib.suppress(Exception, SystemExit):
                 await asyncio.wait_for(participant.close(), _CLOSING_TIME)
-            except (Exception, SystemExit):  # noqa: BLE001, S110 - the verdict stands, however untidily a participant leaves
-                pass
 
     async def _grade(self, simulation: Simulation) -> None:
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
