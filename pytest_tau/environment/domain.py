@@ -150,9 +150,8 @@ class Domain:
             ConfigurationError: Unknown flavour, or the domain cannot be run solo.
             TaskFormatError: The initial state cannot be applied.
         """
+        self.check_mode(solo=solo, policy=policy)
         spec = self.spec
-        if solo and (spec.user_tools is None or not self._policy_files(policy).solo):
-            raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
         agent_db, user_db = self._databases
         environment = Environment(
             domain_name=self.name,
@@ -167,6 +166,16 @@ class Domain:
         if task is not None and task.initial_state is not None:
             apply_initial_state(environment, task, replay_history=replay_history)
         return environment
+
+    def check_mode(self, *, solo: bool, policy: str | None) -> None:
+        """Tell a way of running that the domain does not have.
+
+        Raises:
+            ConfigurationError: Unknown flavour of the policy, or the domain cannot be run solo.
+        """
+        if solo and (self.spec.user_tools is None or not self._policy_files(policy).solo):
+            raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
+        self._policy_files(policy)
 
     def reference_environment(self, task: Task) -> Environment:
         """The state after the task's reference actions, computed once a process and read-only.

@@ -10,7 +10,7 @@ from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from ..models import Action, Call, Difference, RewardInfo, Simulation
+    from ..models import Action, Call, Difference, RewardInfo, Simulation, ToolCall
 
 LineKind: TypeAlias = Literal["verdict", "head", "bad", "note", "agent", "user", "tool", "command"]
 
@@ -29,11 +29,14 @@ def verdict(simulation: Simulation) -> str:
     info = simulation.reward_info
     if info is None:
         return "not graded"
-    factors = " x ".join(f"{name} {value:g}" for name, value in (info.reward_breakdown or {}).items())
-    early = (info.info or {}).get("ended_early")
-    if early and factors:
-        return f"reward {info.reward:g}: ended early (would be {factors})"
+    factors = _factors(info)
+    if "ended_early" in (info.info or {}):
+        return f"reward 0, {ending(simulation)}"
     return f"reward {info.reward:g}" + (f" = {factors}" if factors else "")
+
+
+def _factors(info: RewardInfo) -> str:
+    return " x ".join(f"{name} {value:g}" for name, value in (info.reward_breakdown or {}).items())
 
 
 def ending(simulation: Simulation) -> str:
@@ -58,10 +61,13 @@ def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
         simulation: A graded simulation.
         again: The command that runs exactly this trial.
     """
-    lines = [Line("verdict", f"{verdict(simulation)}   {ending(simulation)}")]
+    info = simulation.reward_info
+    early = info is not None and "ended_early" in (info.info or {})
+    lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
     if simulation.error:
         lines += [Line("bad", text) for text in simulation.error.strip().splitlines()[-12:]]
-    info = simulation.reward_info
+    if early and info is not None:
+        lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if info is not None:
         basis = info.reward_basis or []
         lines += _judge(info)
@@ -132,15 +138,19 @@ def _actions(info: RewardInfo, calls: list[Call]) -> list[Line]:
     lines = []
     for action in _first(missing, "actions"):
         by = "" if action.requestor == "assistant" else " (by the user)"
-        lines.append(Line("head", f"reference action not made{by}: {call_as_text(action.name, action.arguments)}"))
-        lines.append(Line("bad", f"  {_nearest(action, calls)}"))
+        nearest = _nearest(action, calls)
+        note = "" if nearest else "  (never called)"
+        lines.append(
+            Line("head", f"reference action not made{by}: {call_as_text(action.name, action.arguments)}{note}")
+        )
+        lines += [Line("bad", f"  {nearest}")] if nearest else []
     return lines + _more(missing, "actions")
 
 
-def _nearest(action: Action, calls: list[Call]) -> str:
+def _nearest(action: Action, calls: list[Call]) -> str | None:
     same_name = [made for made in calls if made.call.name == action.name]
     if not same_name:
-        return f"{action.name} was never called"
+        return None
     keys = action.compare_args
 
     def differing(made: Call) -> list[str]:
@@ -193,11 +203,12 @@ def _last_turns(simulation: Simulation) -> list[Line]:
             who: Literal["agent", "user"] = "agent" if message.role == "assistant" else "user"
             if message.content:
                 lines.append(Line(who, f"  {who:<5}  {_one_line(message.content)}"))
-            lines += [
-                Line(who, f"  {who:<5}  > {call.malformed or call_as_text(call.name, call.arguments)}")
-                for call in message.tool_calls or []
-            ]
+            lines += [Line(who, f"  {who:<5}  > {_call_text(call)}") for call in message.tool_calls or []]
     return lines
+
+
+def _call_text(call: ToolCall) -> str:
+    return call_as_text(call.name, call.arguments) if call.malformed is None else f"{call.name}({call.malformed})"
 
 
 def _first(items: Sequence[Any], kind: str) -> Sequence[Any]:

@@ -129,6 +129,7 @@ class Active:
             TaskFormatError: A task that does not fit the domain.
         """
         tasks = list(tasks)
+        domain.check_mode(solo=config.simulation.solo, policy=config.simulation.policy)
         self.pytest_config.hook.pytest_tau_modify_tasks(config=self.pytest_config, domain=domain, tasks=tasks)
         if replay := self.source("agent", config).replay:
             tasks = [task for task in tasks if task.id in replay.task_ids]
