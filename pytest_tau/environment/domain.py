@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
-from ..models import load_json, load_task_file
+from ..models import load_splits, load_task_file
 from .environment import Environment
 
 if TYPE_CHECKING:
@@ -127,8 +127,7 @@ class Domain:
     @functools.cached_property
     def splits(self) -> dict[str, list[str]]:
         """Task ids by split."""
-        file = self.tasks_folder / "split_tasks.json"
-        return load_json(file) if file.is_file() else {}
+        return load_splits(self.tasks_folder)
 
     def environment(
         self,

@@ -11,6 +11,7 @@ from .messages import (
     UserMessage,
     call_as_text,
     parse_messages,
+    writable,
 )
 from .rewards import (
     ActionCheck,
@@ -23,7 +24,7 @@ from .rewards import (
     RewardInfo,
 )
 from .simulations import FAULTS, STOPS, Call, Simulation, TerminationReason
-from .task_files import TaskFileContent, load_json, load_task_file, parse_task
+from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
     REWARD_TYPES,
     Action,
@@ -75,8 +76,11 @@ __all__ = [
     "UserMessage",
     "UserScenario",
     "call_as_text",
+    "in_split",
     "load_json",
+    "load_splits",
     "load_task_file",
     "parse_messages",
     "parse_task",
+    "writable",
 ]

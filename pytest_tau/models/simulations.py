@@ -67,6 +67,12 @@ class Simulation(BaseModel):
     replay_differences: list[str] = []
     info: dict[str, Any] | None = None
 
+    def __repr__(self) -> str:
+        return (
+            f"<Simulation of {self.task_id} trial {self.trial}: reward {self.reward:g}, {self.termination_reason}, "
+            f"{len(self.messages)} messages>"
+        )
+
     @property
     def reward(self) -> float:
         """The reward, 0 where the simulation was not graded."""

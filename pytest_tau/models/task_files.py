@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ..errors import TaskFormatError
+from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .tasks import Task
 
 if TYPE_CHECKING:
@@ -60,6 +60,37 @@ def load_task_file(path: Path) -> TaskFileContent:
             raise TaskFormatError("two tasks have this id; ids must be unique", file=path, task_id=task.id, field="id")
         seen.add(task.id)
     return TaskFileContent(tasks, domain)
+
+
+def load_splits(folder: Path) -> dict[str, list[str]]:
+    """Task ids by split, from ``split_tasks.json`` in the folder; empty where there is none.
+
+    Raises:
+        TaskFormatError: The file is no object of lists of ids.
+    """
+    file = folder / "split_tasks.json"
+    if not file.is_file():
+        return {}
+    splits = load_json(file)
+    if not isinstance(splits, dict):
+        raise TaskFormatError("expected an object of splits, each a list of task ids", file=file)
+    for name, ids in splits.items():
+        if not isinstance(ids, list) or not all(isinstance(task_id, str) for task_id in ids):
+            raise TaskFormatError("expected a list of task ids", file=file, field=name)
+    return splits
+
+
+def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
+    """The tasks of a file that are in a split of the ``split_tasks.json`` beside it.
+
+    Raises:
+        ConfigurationError: There is no such split.
+    """
+    splits = load_splits(file.parent)
+    if split not in splits:
+        raise ConfigurationError(f"{unknown_name('split', split, splits)} beside {file}")
+    wanted = set(splits[split])
+    return [task for task in tasks if task.id in wanted]
 
 
 def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .options import named_domains
+from .options import named_domains, options_given
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
 
 MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
 _NAMED_TRIAL = re.compile(r"\[trial-(\d+)\]$")
+#: Set on a collector that met a mistake of the user's.
+_MISTAKEN = pytest.StashKey[bool]()
 _MARKER_KEYS = ("domain", "tasks", "split", "num_tasks", "trials", "agent", "user")
 
 
 def configure(config: pytest.Config) -> None:
     """Register the marker; where a domain is named, check the whole run before anything starts."""
     config.addinivalue_line("markers", MARKER)
-    if named_domains(config) or _domain_arguments(config):
+    if options_given(config) or named_domains(config) or _domain_arguments(config):
+        from .active import active_of
+
+        active_of(config)
         for name, wanted in _selection(config).items():
             _checked(config, name, wanted)
 
@@ -57,7 +62,7 @@ def pytest_make_collect_report(
     if isinstance(collector, pytest.Session) and report.passed:
         for name, wanted in _selection(collector.config).items():
             report.result.append(DomainCollector.of(collector, name, wanted))
-    if isinstance(collector, TaskCollector) and report.failed:
+    if collector.stash.get(_MISTAKEN, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
 
@@ -90,6 +95,7 @@ class TaskCollector(pytest.Collector):
             active = active_of(self.config)
             cases, trials = self.cases(active), self.trials(active)
         except (TauError, pytest.UsageError) as error:
+            self.stash[_MISTAKEN] = True
             raise self.CollectError(str(error)) from error
         fixtures = None
         for case in cases:
@@ -112,11 +118,12 @@ class TaskFile(pytest.File, TaskCollector):
 
     def cases(self, active: Active) -> list[Case]:
         """The file's tasks, on the domain that the file, the command line or the folder names."""
-        from ..models import load_task_file
+        from ..models import in_split, load_task_file
 
         content = load_task_file(self.path)
         domain = active.domain(self._domain_name(active, content))
-        return active.cases(content.tasks, domain, active.config, self.path)
+        tasks = in_split(content.tasks, active.config.split, self.path) if active.config.split else content.tasks
+        return active.cases(tasks, domain, active.config, self.path)
 
     def trials(self, active: Active) -> int:
         """The run's trials, and up to one that the command line names."""
@@ -132,7 +139,7 @@ class TaskFile(pytest.File, TaskCollector):
         for name in (self.path.parent.name, *(told if len(told) == 1 else ())):
             if name in known:
                 return str(name)
-        raise self.CollectError(
+        raise pytest.UsageError(
             f"{self.path}: which domain? Name one with --tau-domain, or in the file: "
             f'{{"domain": "…", "tasks": […]}} (known: {", ".join(known)})'
         )
@@ -239,6 +246,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         cases = _marked_cases(active_of(metafunc.config), dict(marker.kwargs) if marker else {})
     except (TauError, pytest.UsageError) as error:
+        if metafunc.definition.parent is not None:
+            metafunc.definition.parent.stash[_MISTAKEN] = True
         raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
     metafunc.parametrize("_tau_case", cases, ids=[item_id(case.task.id) for case in cases], indirect=True)
     if "tau_trial" in metafunc.fixturenames:

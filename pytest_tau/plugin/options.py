@@ -108,6 +108,11 @@ def path_options() -> frozenset[str]:
     return frozenset(f"--tau-{option.name}" for option in _OPTIONS if option.path)
 
 
+def options_given(config: pytest.Config) -> bool:
+    """Whether the command line has any option of ours: somebody means to run tasks."""
+    return any(config.getoption(option.dest, None) is not None for option in _OPTIONS)
+
+
 def named_domains(config: pytest.Config) -> tuple[str, ...]:
     """The domains that options or ini name, in order, each once."""
     names = [name.strip() for given in _Settings(config).get("domain") or () for name in given.split(",")]

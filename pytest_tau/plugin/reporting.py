@@ -55,6 +55,8 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     """Explain the simulation below the failure of a test of one's own."""
     report = yield
     simulation = item.stash.get(SIMULATION, None)
+    if report.when == "call" and simulation is not None and simulation.replay_differences:
+        report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
     if report.failed and simulation is not None and not hasattr(item, "case"):
         from ..evaluation.explain import explain, plain_text
 
@@ -91,7 +93,8 @@ class Reporter:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        self._usage_errors = 0
+        self._usage_errors = self._replay_differences = 0
+        self._tests_ran = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count collectors that met a mistake of the user's."""
@@ -99,14 +102,22 @@ class Reporter:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Count each simulation once, when its item is finished."""
+        self._tests_ran = True
         told = dict(report.user_properties)
         if report.when == "teardown" and "tau_outcome" in told:
+            self._replay_differences += int(told.get("tau_replay_differences", 0))  # type: ignore[call-overload]
             self._outcomes[str(told["tau_domain"])][str(told["tau_task"])][str(told["tau_outcome"])] += 1
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
         """One line for each domain: tasks, trials, pass^k, errors beside it."""
+        if self._without_effect() and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            told = "tau: no simulation was run; name a domain with --tau-domain, or task files, or marked tests"
+            terminalreporter.write_line(told, yellow=True)
         for domain, tasks in sorted(self._outcomes.items()):
             terminalreporter.write_line(f"tau: {domain}: {_summary(tasks)}", bold=True)
+        if self._replay_differences:
+            told = f"tau: replay: {self._replay_differences} tool results differ from the recording (-rA shows them)"
+            terminalreporter.write_line(told, yellow=True)
         active = _active(self._config)
         judge = active.judge if active else None
         if self._outcomes and judge is not None and judge.name in ("accept", "reject"):
@@ -119,12 +130,16 @@ class Reporter:
         """A mistake of the user's is a usage error, and a run without a simulation is no success."""
         if hasattr(self._config, "workerinput"):
             return
-        option, requested = self._config.option, bool(named_domains(self._config)) or _active(self._config) is not None
-        dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
-        if self._usage_errors and exitstatus == pytest.ExitCode.INTERRUPTED:
+        if self._usage_errors and not self._tests_ran:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        elif requested and not dry and not self._outcomes and exitstatus == pytest.ExitCode.OK:
+        elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def _without_effect(self) -> bool:
+        """Whether a run of tasks was asked for and none took place."""
+        option = self._config.option
+        dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
+        return _active(self._config) is not None and not dry and not self._outcomes
 
 
 def _summary(tasks: dict[str, Counter[str]]) -> str:

@@ -50,5 +50,7 @@ def run_trial(
         ("tau_reward", simulation.reward),
         ("tau_outcome", simulation.outcome),
     ]
+    if simulation.replay_differences:
+        item.user_properties.append(("tau_replay_differences", len(simulation.replay_differences)))
     item.ihook.pytest_tau_simulation_finished(item=item, simulation=simulation)
     return simulation
