@@ -125,9 +125,10 @@ class Reporter:
                 f"tau: NL assertions judged by {judge.name!r}: every statement alike", yellow=True
             )
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
         """A mistake of the user's is a usage error, and a run without a simulation is no success."""
+        yield  # others, too, settle the exit status, and may not know of usage errors
         if hasattr(self._config, "workerinput"):
             return
         if self._usage_errors and not self._tests_ran:
