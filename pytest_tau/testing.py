@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["ScriptedJudge", "ScriptedParticipant", "call"]
 
 
-def call(name: str, requestor: Requestor = "assistant", **arguments: Any) -> dict[str, Any]:
+def call(name: str, requestor: Requestor = "assistant", /, **arguments: Any) -> dict[str, Any]:
     """A reply that makes one tool call."""
     return {"tool_calls": [ToolCall(name=name, arguments=arguments, requestor=requestor)]}
 

@@ -118,7 +118,7 @@ def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]
 def _overlay(old: Any, new: Any) -> Any:
     if isinstance(old, dict) and isinstance(new, dict):
         return old | {key: _overlay(old.get(key), value) for key, value in new.items()}
-    return new
+    return clone(new)
 
 
 def _walk(path: str, expected: Any, got: Any, found: list[Change]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -280,8 +279,8 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         first = error.errors()[0]
         place = "/".join(map(str, first["loc"]))
         raise ConfigurationError(f"{path}: {place}: {first['msg']}") from None
-    except (OSError, json.JSONDecodeError) as error:
-        raise ConfigurationError(f"database of {model.__name__}: {error}") from None
+    except (OSError, ValueError) as error:  # a ValueError: not UTF-8, or not TOML
+        raise ConfigurationError(f"{path}: {error}") from None
 
 
 def _load_toml(path: Path) -> dict[str, Any]:

@@ -6,7 +6,8 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ToolError
-from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, writable
+from .records import clone
 from .results import result_text
 
 if TYPE_CHECKING:
@@ -85,7 +86,7 @@ class Environment:
             content, failed = result_text(result), False
         except Exception as error:  # noqa: BLE001 - the tool boundary: whatever a tool raises is told to its caller
             content, failed = f"Error: {error}", True
-        return ToolMessage(id=call_id, content=content, requestor=requestor, error=failed)
+        return ToolMessage(id=call_id, content=writable(content), requestor=requestor, error=failed)
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
         """Run a tool without syncing and return what it returns.
@@ -97,7 +98,8 @@ class Environment:
         toolkit = self._toolkit_of(name, requestor)
         if not isinstance(arguments, dict):
             raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")
-        return getattr(toolkit, name)(**arguments)
+        # A tool may keep what it is given; the trajectory and the task must not change with it.
+        return getattr(toolkit, name)(**_copied(arguments))
 
     def sync(self) -> None:
         """Carry over what one side's state means for the other's."""
@@ -114,7 +116,7 @@ class Environment:
         toolkit = self._agent if env_type == "assistant" else self._user
         if toolkit is None or toolkit.function(name) is None:
             raise ToolError(f"no function '{name}' on the {env_type}'s side of {self.domain_name}")
-        result = getattr(toolkit, name)(**arguments)
+        result = getattr(toolkit, name)(**clone(arguments))
         self.sync()
         return result
 
@@ -189,6 +191,27 @@ class Environment:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
         raise ToolError(f"Tool '{name}' not found.")
+
+
+#: Bounds on arguments, so that a tool that stores what it is given leaves a state that can be written down.
+_DEEPEST, _LONGEST_INTEGER = 100, 10**1000
+
+
+def _copied(value: Any, depth: int = 0) -> Any:
+    """A copy of arguments.
+
+    Raises:
+        ToolError: They are nested too deep, or hold an integer that is too long.
+    """
+    if depth > _DEEPEST:
+        raise ToolError(f"arguments are nested more than {_DEEPEST} levels deep")
+    if isinstance(value, dict):
+        return {key: _copied(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_copied(item, depth + 1) for item in value]
+    if isinstance(value, int) and abs(value) >= _LONGEST_INTEGER:
+        raise ToolError("arguments hold an integer of more than 1000 digits")
+    return value
 
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:

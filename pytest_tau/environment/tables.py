@@ -121,11 +121,8 @@ class KeyedBy(NamedTuple):
 
 
 def _table_schema(content: core_schema.CoreSchema, load: Any, dump: Any) -> core_schema.CoreSchema:
-    return core_schema.union_schema(
-        [
-            core_schema.is_instance_schema(Table),
-            core_schema.no_info_after_validator_function(load, content),
-        ],
-        mode="left_to_right",
+    return core_schema.no_info_wrap_validator_function(
+        lambda value, validate: value if isinstance(value, Table) else load(validate(value)),
+        content,
         serialization=core_schema.plain_serializer_function_ser_schema(dump, return_schema=content),
     )

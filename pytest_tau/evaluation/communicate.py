@@ -36,5 +36,5 @@ def _said(phrase: str, texts: list[str]) -> bool:
 
 
 def _said_whole(phrase: str, texts: list[str]) -> bool:
-    pattern = re.compile(rf"(?<!\w){re.escape(_THOUSANDS.sub('', phrase.strip()))}(?!\w|[.,]\d)")
+    pattern = re.compile(rf"(?<!\w)(?<!\d[.,]){re.escape(_THOUSANDS.sub('', phrase.strip()))}(?!\w|[.,]\d)")
     return any(pattern.search(_THOUSANDS.sub("", text)) for text in texts)

@@ -7,7 +7,7 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from ..errors import TaskFormatError, unknown_name
 from ..models import (
     REWARD_TYPES,
     STOPS,
@@ -88,12 +88,13 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
         termination_reason: How the conversation ended; only a stop can earn more than 0.
         domain: The domain it took place in.
         solo: The agent worked alone, with both sides' tools.
-        judge: Judges the task's NL assertions.
+        judge: Judges the task's NL assertions. Without one they are left out of the reward, and
+            ``RewardInfo.info["not_judged"]`` tells how many of them would have gated.
         grading: ``official``, ``strict``, or a profile of one's own.
         evaluators: Further components.
 
     Raises:
-        ConfigurationError: The task needs a judge and there is none, or the profile is unknown.
+        ConfigurationError: Unknown profile.
         JudgeError: The judge failed.
         TaskFormatError: The initial state cannot be applied, or the basis names an unknown component.
 
@@ -157,12 +158,21 @@ def grade(
         info.action_checks = check_actions(criteria.actions or [], messages, grading, kinds.get)
         info.communicate_checks = check_communicate(criteria.communicate_info or [], messages, grading)
         info.nl_assertions = verdicts if criteria.nl_assertions else []
-        info.custom_checks = [evaluator.evaluate(task, messages, final) for evaluator in evaluation.evaluators]
-    info.reward_breakdown = {name: _component(name, info, task) for name in criteria.reward_basis}
+        info.custom_checks = [_custom(evaluator, task, messages, final) for evaluator in evaluation.evaluators]
+    unjudged = bool(criteria.nl_assertions) and verdicts is None
+    gating = [name for name in criteria.reward_basis if not (name == "NL_ASSERTION" and unjudged)]
+    info.reward_breakdown = {name: _component(name, info, task) for name in gating}
     info.info = _notes(task, messages, termination_reason, domain, evaluation)
     if "ended_early" not in info.info:
         info.reward = float(math.prod(info.reward_breakdown.values()))
     return info
+
+
+def _custom(evaluator: Evaluator, task: Task, messages: Sequence[Message], final: Environment) -> CustomCheck:
+    check: object = evaluator.evaluate(task, messages, final)
+    if not isinstance(check, CustomCheck):
+        raise TypeError(f"evaluator {evaluator.name!r} returned {check!r}; expected a CustomCheck")
+    return check
 
 
 def _component(name: str, info: RewardInfo, task: Task) -> float:
@@ -175,8 +185,6 @@ def _component(name: str, info: RewardInfo, task: Task) -> float:
     if name not in checks:
         problem = unknown_name("reward basis", name, checks)
         raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
-    if name == "NL_ASSERTION" and info.nl_assertions is None:
-        raise ConfigurationError(f"task {task.id!r} has NL assertions in its reward basis and there is no judge")
     return float(math.prod(checks[name]))
 
 
@@ -190,6 +198,8 @@ def _notes(
     grading, notes = evaluation.grading, dict[str, Any](grading=evaluation.grading.name)
     if evaluation.judge is not None and task.criteria.nl_assertions:
         notes["judge"] = evaluation.judge.name
+    if evaluation.judge is None and task.needs_judge:
+        notes["not_judged"] = len(task.criteria.nl_assertions or [])
     if termination_reason not in STOPS and not (grading.stop_beats_limit and _ends_with_stop(messages)):
         notes["ended_early"] = termination_reason
     if grading.mark_null_pass and passes_without_agent(task, domain):

@@ -98,7 +98,7 @@ class Simulation(BaseModel):
                 waiting.pop(0).result = message
         return found
 
-    def called(self, name: str, **arguments: Any) -> bool:
+    def called(self, name: str, /, **arguments: Any) -> bool:
         """Whether either side called the tool, with at least these arguments."""
         return any(
             made.call.name == name

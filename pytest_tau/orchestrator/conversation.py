@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 import traceback
 from dataclasses import dataclass
 from datetime import datetime, timezone
@@ -70,13 +71,20 @@ class Conversation:
         self._task, self._environment, self._limits, self._on_message = task, environment, limits, on_message
         self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
+        self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
 
     async def run(self) -> Ending:
         """Hold the conversation. Ends however it ends; only faults of the harness itself raise."""
         try:
             return await asyncio.wait_for(self._run(), self._limits.timeout)
         except asyncio.TimeoutError:
-            return Ending("timeout", error=f"no end after {self._limits.timeout:g} s")
+            return self._out_of_time()
+
+    def _out_of_time(self) -> Ending:
+        """Counts against the agent, unless it was the user who took most of the time."""
+        told = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
+        reason: TerminationReason = "user_error" if self._waited["user"] > self._waited["agent"] else "timeout"
+        return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {told})")
 
     async def _run(self) -> Ending:
         try:
@@ -131,6 +139,7 @@ class Conversation:
         return caller, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
+        asked = time.perf_counter()
         try:
             reply = await self._sides[side].respond(message)  # type: ignore[arg-type]
         except RecordingEnded as end:
@@ -140,6 +149,8 @@ class Conversation:
         except (Exception, SystemExit) as error:
             # Whatever a participant raises is that participant's fault.
             raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
+        finally:
+            self._waited[side] += time.perf_counter() - asked
         if self._environment.solo:
             reply = self._alone(reply)
         for call in reply.tool_calls or []:

@@ -223,7 +223,7 @@ def _check_constructor(target: Any, side: str) -> None:
         if not variadic and parameter.default is parameter.empty and parameter.name not in _OFFERS[side]:
             raise ConfigurationError(
                 f"{_named(target)} cannot be built: its constructor asks for {parameter.name!r}; "
-                f"a {side} can ask for {', '.join(_OFFERS[side])}"
+                f"{'an' if side == 'agent' else 'a'} {side} can ask for {', '.join(_OFFERS[side])}"
             )
 
 

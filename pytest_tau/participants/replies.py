@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from ..errors import ParticipantError
-from ..models import AssistantMessage, ToolCall, UserMessage
+from ..models import AssistantMessage, ToolCall, UserMessage, writable
 
 if TYPE_CHECKING:
     from .context import Reply, Side
@@ -55,10 +55,10 @@ def _list_of_calls(reply: dict[str, Any], side: Side) -> list[Any]:
 def _text(content: Any, side: Side) -> str | None:
     if isinstance(content, list):  # OpenAI content parts
         parts = [part.get("text") for part in content if isinstance(part, dict)]
-        return "".join(part for part in parts if isinstance(part, str))
+        content = "".join(part for part in parts if isinstance(part, str))
     if content is not None and not isinstance(content, str):
         raise ParticipantError(f"respond() returned content {_shown(content)}; expected text", side=side)
-    return content
+    return content if content is None else writable(content)
 
 
 def _tool_call(call: Any, side: Side) -> ToolCall:

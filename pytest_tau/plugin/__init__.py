@@ -9,6 +9,7 @@ from .collection import (
     configure as _configure_collection,
     pytest_collect_file,
     pytest_collection,
+    pytest_collection_modifyitems,
     pytest_generate_tests,
     pytest_make_collect_report,
 )
@@ -25,6 +26,7 @@ from .fixtures import (
 )
 from .options import pytest_addoption
 from .reporting import (
+    pytest_report_collectionfinish,
     pytest_report_from_serializable,
     pytest_report_header,
     pytest_report_to_serializable,
@@ -41,10 +43,12 @@ __all__ = [
     "pytest_addoption",
     "pytest_collect_file",
     "pytest_collection",
+    "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_generate_tests",
     "pytest_load_initial_conftests",
     "pytest_make_collect_report",
+    "pytest_report_collectionfinish",
     "pytest_report_from_serializable",
     "pytest_report_header",
     "pytest_report_to_serializable",

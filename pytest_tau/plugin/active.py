@@ -18,7 +18,7 @@ from ..runner import RunConfig, default_user, select, trial_seeds, unmatched
 from .options import run_config
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from pathlib import Path
 
     from ..environment import Domain, DomainSpec
@@ -49,6 +49,8 @@ class Active:
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str], ParticipantSource] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
+    _known_ids: list[str] = field(default_factory=list)
+    _unmatched: set[str] = field(default_factory=set)
 
     @classmethod
     def make(cls, config: pytest.Config) -> Active:
@@ -61,7 +63,7 @@ class Active:
         if str(settings.folder) not in sys.path:
             # The modules named by --tau-agent and the like lie in the user's project.
             sys.path.insert(0, str(settings.folder))
-        active = cls(config, settings)
+        active = cls(config, settings, _unmatched=set(settings.task_patterns))
         for specs in config.hook.pytest_tau_domains(config=config):
             active._specs |= {spec.name: spec for spec in specs}
         active.evaluators = tuple(e for found in config.hook.pytest_tau_evaluators(config=config) for e in found)
@@ -121,8 +123,23 @@ class Active:
             split = None
         return self.cases(domain.tasks(split), domain, config)
 
-    def cases(self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None = None) -> list[Case]:
+    def cases(
+        self,
+        tasks: list[Task],
+        domain: Domain,
+        config: RunConfig,
+        *,
+        file: Path | None = None,
+        only: Callable[[list[Task]], list[Task]] | None = None,
+    ) -> list[Case]:
         """The tasks among these that the settings select, checked against their domain.
+
+        Args:
+            tasks: Those of a domain's split, a file, or a marked test.
+            domain: Where they are run.
+            config: The settings.
+            file: Where the tasks are from, if not from the domain's own files.
+            only: Narrows the tasks before the settings do.
 
         Raises:
             ConfigurationError: Nothing is selected, or a task needs what the run lacks.
@@ -135,11 +152,12 @@ class Active:
             tasks = [task for task in tasks if task.id in replay.task_ids]
             if not tasks:
                 raise ConfigurationError(f"{replay.path} has a conversation of none of the tasks of {domain.name!r}")
+        tasks = only(tasks) if only else tasks
+        if not tasks:
+            raise ConfigurationError("there are no tasks")
+        self._known_ids += [task.id for task in tasks]
+        self._unmatched &= set(unmatched(tasks, config.task_patterns))
         chosen = select(tasks, config.task_patterns, config.num_tasks)
-        if not chosen:
-            ids = [task.id for task in tasks]
-            lost = unmatched(tasks, config.task_patterns)
-            raise ConfigurationError(unknown_name("task", lost[0], ids) if lost else "there are no tasks")
         components = known_components(self.evaluators)
         for task in chosen:
             check_task(task, domain.spec, components, file or domain.file_of(task))
@@ -150,6 +168,16 @@ class Active:
                 "name one with --tau-judge (accept and reject judge every statement alike)"
             )
         return [Case(task, domain, config) for task in chosen]
+
+    def check_patterns(self) -> None:
+        """Tell a pattern of ``--tau-task`` that no task matched, once everything is collected.
+
+        Raises:
+            pytest.UsageError: The pattern, with close matches.
+        """
+        for pattern in self.config.task_patterns:
+            if pattern in self._unmatched and self._known_ids:
+                raise pytest.UsageError(unknown_name("task", pattern, self._known_ids))
 
     def seed(self, trial: int) -> int:
         """The seed of a trial."""
@@ -180,7 +208,11 @@ class Active:
         if ":" not in spec:
             raise ConfigurationError(unknown_name("judge", spec, [*BUILT_IN_JUDGES, "module:attribute"]))
         found = load_object(spec, "judge", self.config.folder)
-        judge: Judge = found() if isinstance(found, type) else found
+        try:
+            judge: Judge = found() if isinstance(found, type) else found
+        except Exception as error:
+            # A foreign judge's constructor may raise anything.
+            raise ConfigurationError(f"judge {spec!r} cannot be built: {type(error).__name__}: {error}") from error
         if not callable(getattr(judge, "judge", None)):
             raise ConfigurationError(f"judge {spec!r} has no method judge(statements, messages)")
         if not hasattr(judge, "name"):

@@ -6,7 +6,9 @@ Nothing of pytest-tau beyond this package is imported before a task file, a doma
 from __future__ import annotations
 
 import re
+import sys
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,26 +17,32 @@ import pytest
 from .options import named_domains, options_given
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
+    from ..models import Task
     from .active import Active, Case
 
 MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
 _NAMED_TRIAL = re.compile(r"\[trial-(\d+)\]$")
+#: The domains that are collected as wholes, or with the node ids that were named of them.
+_SELECTION = pytest.StashKey[dict[str, tuple[str, ...]]]()
 #: Set on a collector that met a mistake of the user's.
 _MISTAKEN = pytest.StashKey[bool]()
-_MARKER_KEYS = ("domain", "tasks", "split", "num_tasks", "trials", "agent", "user")
 
 
 def configure(config: pytest.Config) -> None:
     """Register the marker; where a domain is named, check the whole run before anything starts."""
     config.addinivalue_line("markers", MARKER)
-    if options_given(config) or named_domains(config) or _domain_arguments(config):
+    named = _domain_arguments(config)
+    if named or named_domains(config) or options_given(config) or _task_files_given(config):
         from .active import active_of
 
         active_of(config)
-        for name, wanted in _selection(config).items():
+        config.stash[_SELECTION] = _selection(config, named)
+        for name, wanted in config.stash[_SELECTION].items():
             _checked(config, name, wanted)
+        if config.stash[_SELECTION]:
+            active_of(config).check_patterns()
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -60,11 +68,19 @@ def pytest_make_collect_report(
     """Add the run's domains to the session's children; mark reports that mean a usage error."""
     report = yield
     if isinstance(collector, pytest.Session) and report.passed:
-        for name, wanted in _selection(collector.config).items():
+        for name, wanted in collector.config.stash.get(_SELECTION, {}).items():
             report.result.append(DomainCollector.of(collector, name, wanted))
     if collector.stash.get(_MISTAKEN, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
+
+
+def pytest_collection_modifyitems(config: pytest.Config) -> None:
+    """Tell a pattern that no task of any file matched; an xdist worker has nobody to tell it to."""
+    module = sys.modules.get("pytest_tau.plugin.active")
+    active = module.if_active(config) if module else None
+    if active is not None and not hasattr(config, "workerinput"):
+        active.check_patterns()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -81,6 +97,30 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         return None
     collector: pytest.Collector = TaskFile.from_parent(parent, path=file_path)
     return collector
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_names(value: Any) -> bool:
+    return _is_name(value) or (isinstance(value, list | tuple) and all(map(_is_name, value)))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+#: What the marker takes: in words, and how to tell.
+_MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "domain": ("a domain's name", _is_name),
+    "tasks": ("an id or a glob, or a list of them", _is_names),
+    "split": ("a split's name", _is_name),
+    "num_tasks": ("a whole number of at least 1", _is_count),
+    "trials": ("a whole number of at least 1", _is_count),
+    "agent": ("what --tau-agent takes", _is_name),
+    "user": ("what --tau-user takes", _is_name),
+}
 
 
 class TaskCollector(pytest.Collector):
@@ -123,7 +163,7 @@ class TaskFile(pytest.File, TaskCollector):
         content = load_task_file(self.path)
         domain = active.domain(self._domain_name(active, content))
         tasks = in_split(content.tasks, active.config.split, self.path) if active.config.split else content.tasks
-        return active.cases(tasks, domain, active.config, self.path)
+        return active.cases(tasks, domain, active.config, file=self.path)
 
     def trials(self, active: Active) -> int:
         """The run's trials, and up to one that the command line names."""
@@ -160,8 +200,12 @@ class DomainCollector(TaskCollector):
     @classmethod
     def of(cls, session: pytest.Session, name: str, wanted: tuple[str, ...]) -> DomainCollector:
         """The collector of a domain."""
-        path = Path(session.config.invocation_params.dir, name)
-        collector: DomainCollector = cls.from_parent(session, name=name, path=path, nodeid=name)
+        folder = Path(session.config.invocation_params.dir)
+        parent: pytest.Collector = session
+        if folder != session.path and folder.is_relative_to(session.path):
+            # Fixtures of a conftest.py in the folder are found through a parent that stands for the folder.
+            parent = pytest.Dir.from_parent(session, path=folder)
+        collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
         collector.wanted = wanted
         return collector
 
@@ -227,12 +271,6 @@ class TauItem(pytest.Function):
         """Where the item is from, for reports; a task has no line of its own."""
         return self.path, 0, self.name
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
-        """The failure, explained."""
-        from .failure import represent
-
-        return represent(self, excinfo) or super().repr_failure(excinfo, *args, **kwargs)
-
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise tests that use the tau fixtures, by their marker and the run's settings."""
@@ -244,7 +282,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
     marker = metafunc.definition.get_closest_marker("tau")
     try:
-        cases = _marked_cases(active_of(metafunc.config), dict(marker.kwargs) if marker else {})
+        cases = _marked_cases(active_of(metafunc.config), _marker_arguments(marker))
     except (TauError, pytest.UsageError) as error:
         if metafunc.definition.parent is not None:
             metafunc.definition.parent.stash[_MISTAKEN] = True
@@ -255,16 +293,29 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         metafunc.parametrize("tau_trial", trials, ids=[f"trial-{trial}" for trial in trials], indirect=True)
 
 
+def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:
+    if marker is None:
+        return {}
+    if marker.args:
+        raise pytest.UsageError(f"marker tau takes keywords, such as domain={marker.args[0]!r}")
+    for key, value in marker.kwargs.items():
+        if key not in _MARKER_KEYS:
+            raise pytest.UsageError(f"marker tau has no {key!r}; it has {', '.join(_MARKER_KEYS)}")
+        expected, fits = _MARKER_KEYS[key]
+        if not fits(value):
+            raise pytest.UsageError(f"marker tau: {key}: expected {expected}, got {value!r}")
+    return dict(marker.kwargs)
+
+
 def _marked_cases(active: Active, wanted: dict[str, Any]) -> list[Case]:
-    unknown = sorted(set(wanted) - set(_MARKER_KEYS))
-    if unknown:
-        raise pytest.UsageError(f"marker tau has no {unknown[0]!r}; it has {', '.join(_MARKER_KEYS)}")
     config = active.config
     name = wanted.get("domain") or (config.domains[0] if len(config.domains) == 1 else None)
     if name is None:
         raise pytest.UsageError("which domain? Mark the test with @pytest.mark.tau(domain=…), or give --tau-domain")
     given = {key: wanted[key] for key in ("split", "num_tasks", "trials", "agent", "user") if key in wanted}
     config = replace(config, domains=(name,), **given)
+    active.source("agent", config)
+    active.source("user", config)
     domain, patterns = active.domain(name), wanted.get("tasks", ())
     from ..environment import DEFAULT_SPLIT
     from ..runner import select
@@ -291,36 +342,38 @@ def _checked(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[
         if not wanted:
             return active.domain_cases(name)
         domain = active.domain(name)
-        cases = active.cases(domain.tasks(None), domain, replace(active.config, domains=(name,)))
+        run = replace(active.config, domains=(name,))
+        return active.cases(domain.tasks(None), domain, run, only=partial(_named_tasks, name, wanted))
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
+
+
+def _named_tasks(name: str, wanted: tuple[str, ...], tasks: list[Task]) -> list[Task]:
     for named in wanted:
-        if not any(_names(case, named) for case in cases):
+        if not any(_names(task, named) for task in tasks):
             raise pytest.UsageError(f"not found: {name}::{named}")
-    return [case for case in cases if any(_names(case, named) for named in wanted)]
+    return [task for task in tasks if any(_names(task, named) for named in wanted)]
 
 
-def _names(case: Case, named: str) -> bool:
+def _names(task: Task, named: str) -> bool:
     from ..runner import item_id
 
-    return _NAMED_TRIAL.sub("", named) in (case.task.id, item_id(case.task.id))
+    return _NAMED_TRIAL.sub("", named) in (task.id, item_id(task.id))
 
 
 def _is_named(item: pytest.Item, wanted: str) -> bool:
-    if not isinstance(item, TauItem) or not _names(item.case, wanted):
+    if not isinstance(item, TauItem) or not _names(item.case.task, wanted):
         return False
     trial = _NAMED_TRIAL.search(wanted)
     return trial is None or int(trial[1]) == item.trial
 
 
-def _selection(config: pytest.Config) -> dict[str, tuple[str, ...]]:
-    """The domains that are collected as wholes, or with the node ids that were named of them."""
-    named = _domain_arguments(config)
+def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, ...]]:
     if not named:
         return {} if _paths_given(config) else dict.fromkeys(named_domains(config), ())
     selection: dict[str, tuple[str, ...]] = {}
     for argument in named:
-        name, _, node = argument.partition("::")
+        name, node = _domain_of(argument), argument.partition("::")[2]
         selection[name] = (*selection.get(name, ()), node)
     return selection
 
@@ -334,7 +387,17 @@ def _domain_arguments(config: pytest.Config) -> list[str]:
     from .active import active_of
 
     known = active_of(config).domain_names()
-    return [argument for argument in found if argument.split("::")[0] in known]
+    return [argument for argument in found if _domain_of(argument) in known]
+
+
+def _domain_of(argument: str) -> str:
+    # Run from below its root directory, pytest prints ../telecom::some-task.
+    return Path(argument.split("::", maxsplit=1)[0]).name
+
+
+def _task_files_given(config: pytest.Config) -> bool:
+    """Whether the command line names a JSON file."""
+    return any(arg.partition("::")[0].endswith(".json") for arg in config.args)
 
 
 def _paths_given(config: pytest.Config) -> bool:

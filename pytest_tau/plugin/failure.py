@@ -95,7 +95,8 @@ _REPEATED = (
 
 def rerun_command(item: Any) -> str:
     """The command line that runs exactly this trial."""
-    parts = ["pytest", item.nodeid]
+    by_domain = hasattr(item.parent, "wanted")
+    parts = ["pytest", item.nodeid if by_domain else item.config.cwd_relative_nodeid(item.nodeid)]
     for name in _REPEATED:
         value = getattr(item.config.option, f"tau_{name}", None)
         option = f"--tau-{name.replace('_', '-')}"

@@ -39,7 +39,7 @@ def tau_trial(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def tau_env(_tau_case: Case, tau_task: Task) -> Environment:
+def tau_env(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Environment:
     """A fresh environment with the task's initial state; ``tau_simulation`` runs on it."""
     from ..errors import TauError
 
@@ -47,8 +47,8 @@ def tau_env(_tau_case: Case, tau_task: Task) -> Environment:
     try:
         return _tau_case.domain.environment(tau_task, solo=settings.solo, policy=settings.policy)
     except TauError as error:
-        file = _tau_case.domain.file_of(tau_task)
-        pytest.fail(f"{file}: {error}" if file else str(error), pytrace=False)
+        file = _tau_case.domain.file_of(tau_task) or request.node.path
+        pytest.fail(f"{file}: {error}", pytrace=False)
 
 
 @pytest.fixture

@@ -84,7 +84,11 @@ class _Settings:
     def from_ini(self, name: str) -> bool:
         return self._config.getoption(f"tau_{name}", None) is None
 
-    def number(self, name: str, convert: Callable[[str], Any], default: Any, least: float) -> Any:
+    def label(self, name: str) -> str:
+        """What a person calls the setting: the option, or the ini key where it is from there."""
+        return f"tau_{name}" if self.from_ini(name) else f"--tau-{name.replace('_', '-')}"
+
+    def number(self, name: str, convert: Callable[[str], Any], default: Any, least: float | None = None) -> Any:
         value = self.get(name)
         if value is None:
             return default
@@ -92,9 +96,10 @@ class _Settings:
             number = convert(value)
         except ValueError:
             number = None
-        if number is None or not number >= least:
-            option, kind = f"--tau-{name.replace('_', '-')}", "a whole number" if convert is int else "a number"
-            raise pytest.UsageError(f"{option}: expected {kind} of at least {least:g}, got {value!r}")
+        if number is None or not (least is None or number >= least):
+            kind = "a whole number" if convert is int else "a number"
+            kind += "" if least is None else f" of at least {least:g}"
+            raise pytest.UsageError(f"{self.label(name)}: expected {kind}, got {value!r}")
         return number
 
     def folder(self, name: str) -> Path:
@@ -130,9 +135,11 @@ def run_config(config: pytest.Config) -> RunConfig:
     from ..runner import DEFAULT_SEED, DEFAULT_TIMEOUT, RunConfig, SimulationSettings
 
     settings = _Settings(config)
+    if settings.get("domain") is not None and not named_domains(config):
+        raise pytest.UsageError(f"{settings.label('domain')}: expected the name of a domain")
     grading = settings.get("grading") or "official"
     if grading not in PROFILES:
-        raise pytest.UsageError(f"--tau-grading: expected {' or '.join(PROFILES)}, got {grading!r}")
+        raise pytest.UsageError(f"{settings.label('grading')}: expected {' or '.join(PROFILES)}, got {grading!r}")
     solo = bool(settings.get("solo"))
     timeout = settings.number("timeout", float, DEFAULT_TIMEOUT, 0)
     limits = Limits(
@@ -147,7 +154,7 @@ def run_config(config: pytest.Config) -> RunConfig:
         task_patterns=tuple(settings.get("task") or ()),
         num_tasks=settings.number("num_tasks", int, None, 1),
         trials=settings.number("trials", int, 1, 1),
-        seed=settings.number("seed", int, DEFAULT_SEED, float("-inf")),
+        seed=settings.number("seed", int, DEFAULT_SEED),
         agent=settings.get("agent"),
         user=settings.get("user"),
         judge=settings.get("judge"),
@@ -163,7 +170,7 @@ def run_config(config: pytest.Config) -> RunConfig:
 
 def _data_dir(settings: _Settings) -> Path | None:
     given, folder = settings.get("data"), settings.folder("data")
-    source = "--tau-data"
+    source = settings.label("data")
     if given is None:
         given, source, folder = os.environ.get("TAU_DATA"), "$TAU_DATA", Path.cwd()
     if not given:

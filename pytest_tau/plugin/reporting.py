@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from .active import Active
 
 
+#: Set once the settings were told.
+_TOLD = pytest.StashKey[bool]()
+
+
 def _active(config: pytest.Config) -> Active | None:
     # Asking must not import what nobody used.
     module = sys.modules.get("pytest_tau.plugin.active")
@@ -28,6 +32,17 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     active = _active(config)
     if active is None:
         return []
+    config.stash[_TOLD] = True
+    return _settings_told(config, active)
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    """What runs, where only collection has found out that there are tasks."""
+    active = _active(config)
+    return [] if active is None or config.stash.get(_TOLD, False) else _settings_told(config, active)
+
+
+def _settings_told(config: pytest.Config, active: Active) -> list[str]:
     run = active.config
     told = [f"seed {run.seed}"]
     if named_domains(config):
@@ -51,9 +66,15 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 @pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Explain the simulation below the failure of a test of one's own."""
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Explain the failure of a task, and below the failure of a test of one's own the simulation that it ran."""
     report = yield
+    if report.failed and call.excinfo is not None and "_tau_case" in getattr(item, "fixturenames", ()):
+        from .failure import represent
+
+        report.longrepr = represent(item, call.excinfo) or report.longrepr
     simulation = item.stash.get(SIMULATION, None)
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))

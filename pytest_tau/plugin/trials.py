@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ..participants import ParticipantSource
+from ..participants import ParticipantSource, load_source
 from ..runner import Trial, context_for
 from .active import Case, active_of
 
@@ -35,7 +35,11 @@ def run_trial(
     settings, task, seed = case.config.simulation, case.task, active.seed(number)
 
     def maker(side: Side, target: Any) -> Callable[[], Awaitable[Participant]]:
-        source = target if isinstance(target, ParticipantSource) else ParticipantSource(side, target)
+        source = target
+        if isinstance(target, str):
+            source = load_source(target, side, case.config.folder)
+        elif not isinstance(target, ParticipantSource):
+            source = ParticipantSource(side, target)
         context = context_for(side, task, environment, settings, trial=number, seed=seed)
         return lambda: source.make(context)
 

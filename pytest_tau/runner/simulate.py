@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from ..environment import Domain, Environment
-    from ..models import Message, Requestor, Task
+    from ..models import Message, Requestor, Task, TerminationReason
     from ..participants import Participant, Side
 
 
@@ -183,7 +183,8 @@ class Trial:
             except (ModelError, ReplayError) as error:
                 return Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")
             except asyncio.TimeoutError:
-                return Ending("timeout", error=f"{fault.split('_')[0]} was not built in time")
+                reason: TerminationReason = "timeout" if fault == "agent_error" else "user_error"
+                return Ending(reason, error=f"the {fault.split('_')[0]} was not built in time")
             except (Exception, SystemExit) as error:  # noqa: BLE001
                 # Whatever a participant's constructor raises is that participant's fault.
                 problem = f"could not be built: {type(error).__name__}: {error}"
@@ -206,8 +207,11 @@ class Trial:
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)
         except JudgeError as error:
-            simulation.termination_reason = "infrastructure_error"
-            simulation.error = f"JudgeError: {error}"
+            simulation.termination_reason, simulation.error = "infrastructure_error", f"JudgeError: {error}"
+        except Exception as error:  # noqa: BLE001
+            # An evaluator of a plugin's may raise anything; the conversation is kept.
+            simulation.termination_reason = "unexpected_error"
+            simulation.error = f"grading failed: {type(error).__name__}: {error}"
 
 
 #: Seconds that a participant gets to close.
