@@ -47,7 +47,7 @@ class Active:
     judge: Judge | None = None
     _specs: dict[str, DomainSpec] = field(default_factory=dict)
     _domains: dict[str, Domain] = field(default_factory=dict)
-    _sources: dict[tuple[str, str], ParticipantSource] = field(default_factory=dict)
+    _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
     _loop: asyncio.AbstractEventLoop | None = None
     _known_ids: list[str] = field(default_factory=list)
     _unmatched: set[str] = field(default_factory=set)
@@ -104,9 +104,10 @@ class Active:
         """
         agent = config.agent or "gold"
         spec = agent if side == "agent" else config.user or default_user(agent, solo=config.simulation.solo)
-        if (side, spec) not in self._sources:
-            self._sources[side, spec] = load_source(spec, side, config.folder)
-        return self._sources[side, spec]
+        key = (side, spec if isinstance(spec, str) else id(spec))
+        if key not in self._sources:
+            self._sources[key] = load_source(spec, side, config.folder)
+        return self._sources[key]
 
     def domain_cases(self, name: str) -> list[Case]:
         """The tasks of a domain that the settings select.

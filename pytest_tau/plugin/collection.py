@@ -68,8 +68,7 @@ def pytest_make_collect_report(
     """Add the run's domains to the session's children; mark reports that mean a usage error."""
     report = yield
     if isinstance(collector, pytest.Session) and report.passed:
-        for name, wanted in collector.config.stash.get(_SELECTION, {}).items():
-            report.result.append(DomainCollector.of(collector, name, wanted))
+        report.result += _domain_nodes(collector)
     if collector.stash.get(_MISTAKEN, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
@@ -111,6 +110,10 @@ def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 1
 
 
+def _is_participant(value: Any) -> bool:
+    return _is_name(value) or callable(value)
+
+
 #: What the marker takes: in words, and how to tell.
 _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "domain": ("a domain's name", _is_name),
@@ -118,8 +121,8 @@ _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "split": ("a split's name", _is_name),
     "num_tasks": ("a whole number of at least 1", _is_count),
     "trials": ("a whole number of at least 1", _is_count),
-    "agent": ("what --tau-agent takes", _is_name),
-    "user": ("what --tau-user takes", _is_name),
+    "agent": ("what --tau-agent takes, or a class or function", _is_participant),
+    "user": ("what --tau-user takes, or a class or function", _is_participant),
 }
 
 
@@ -192,19 +195,33 @@ class TaskFile(pytest.File, TaskCollector):
                 yield int(found[1])
 
 
+class DomainFolder(pytest.Directory):
+    """A folder on the way from the root directory to where pytest was started; its conftest.py holds for domains."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """The next folder on the way, or at its end the domains."""
+        yield from _domain_nodes(self)
+
+
+def _domain_nodes(parent: pytest.Collector) -> Iterator[pytest.Collector]:
+    selection = parent.config.stash.get(_SELECTION, {})
+    start = Path(parent.config.invocation_params.dir)
+    if selection and start != parent.path and start.is_relative_to(parent.path):
+        yield DomainFolder.from_parent(parent, path=parent.path / start.relative_to(parent.path).parts[0])
+    else:
+        for name, wanted in selection.items():
+            yield DomainCollector.of(parent, name, wanted)
+
+
 class DomainCollector(TaskCollector):
     """The tasks of a domain that was named, instead of a file's. ``wanted`` narrows them to node ids."""
 
     wanted: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, session: pytest.Session, name: str, wanted: tuple[str, ...]) -> DomainCollector:
-        """The collector of a domain."""
-        folder = Path(session.config.invocation_params.dir)
-        parent: pytest.Collector = session
-        if folder != session.path and folder.is_relative_to(session.path):
-            # Fixtures of a conftest.py in the folder are found through a parent that stands for the folder.
-            parent = pytest.Dir.from_parent(session, path=folder)
+    def of(cls, parent: pytest.Collector, name: str, wanted: tuple[str, ...]) -> DomainCollector:
+        """The collector of a domain; it lies where pytest was started, for the conftest.py files there."""
+        folder = Path(parent.config.invocation_params.dir)
         collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
         collector.wanted = wanted
         return collector

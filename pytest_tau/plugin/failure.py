@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import textwrap
 from typing import TYPE_CHECKING, Any
@@ -95,8 +96,11 @@ _REPEATED = (
 
 def rerun_command(item: Any) -> str:
     """The command line that runs exactly this trial."""
-    by_domain = hasattr(item.parent, "wanted")
-    parts = ["pytest", item.nodeid if by_domain else item.config.cwd_relative_nodeid(item.nodeid)]
+    nodeid = item.nodeid
+    if not hasattr(item.parent, "wanted"):  # not a domain's: the id begins with a path from the root directory
+        path, separator, rest = nodeid.partition("::")
+        nodeid = os.path.relpath(item.config.rootpath / path, item.config.invocation_params.dir) + separator + rest
+    parts = ["pytest", nodeid]
     for name in _REPEATED:
         value = getattr(item.config.option, f"tau_{name}", None)
         option = f"--tau-{name.replace('_', '-')}"

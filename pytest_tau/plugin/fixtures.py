@@ -41,14 +41,14 @@ def tau_trial(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def tau_env(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Environment:
     """A fresh environment with the task's initial state; ``tau_simulation`` runs on it."""
-    from ..errors import TauError
+    from ..errors import TaskFormatError
 
     settings = _tau_case.config.simulation
     try:
         return _tau_case.domain.environment(tau_task, solo=settings.solo, policy=settings.policy)
-    except TauError as error:
+    except TaskFormatError as error:
         file = _tau_case.domain.file_of(tau_task) or request.node.path
-        pytest.fail(f"{file}: {error}", pytrace=False)
+        raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 
 
 @pytest.fixture

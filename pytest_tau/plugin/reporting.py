@@ -39,7 +39,9 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     """What runs, where only collection has found out that there are tasks."""
     active = _active(config)
-    return [] if active is None or config.stash.get(_TOLD, False) else _settings_told(config, active)
+    if active is None or config.stash.get(_TOLD, False) or config.get_verbosity() < 0:
+        return []
+    return _settings_told(config, active)
 
 
 def _settings_told(config: pytest.Config, active: Active) -> list[str]:

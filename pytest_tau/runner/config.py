@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from ..evaluation import Evaluation
 from ..orchestrator import Limits
@@ -43,7 +44,7 @@ class RunConfig:
         num_tasks: At most so many tasks of each domain, file or marked test.
         trials: Repetitions of each task.
         seed: Seed of the run, from which each trial's seed follows.
-        agent: Specification of the agent; None where none was named.
+        agent: Specification of the agent, or, from a marker, a class or function; None where none was named.
         user: Specification of the user; None where none was named.
         judge: Specification of the judge; None where none was named.
         folder: What relative paths and modules are looked up in.
@@ -57,8 +58,8 @@ class RunConfig:
     num_tasks: int | None = None
     trials: int = 1
     seed: int = DEFAULT_SEED
-    agent: str | None = None
-    user: str | None = None
+    agent: Any = None
+    user: Any = None
     judge: str | None = None
     folder: Path = field(default_factory=Path.cwd)
     simulation: SimulationSettings = field(default_factory=SimulationSettings)
