@@ -1,0 +1,1 @@
+"""What things cost: ``python -m benchmarks``."""
