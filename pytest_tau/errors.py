@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConfigurationError",
+    "EvaluatorError",
     "JudgeError",
     "ModelError",
     "ParticipantError",
@@ -84,6 +85,10 @@ class ModelError(TauError):
 
 class JudgeError(TauError):
     """The judge of NL assertions failed; the conversation is kept."""
+
+
+class EvaluatorError(TauError):
+    """A reward component that a plugin added failed; the conversation is kept."""
 
 
 class ReplayError(TauError):

@@ -159,6 +159,8 @@ class Environment:
         """
         recorded = {m.id: m.content for m in messages if isinstance(m, ToolMessage)}
         differences = []
+        if messages and isinstance(messages[-1], AssistantMessage | UserMessage) and messages[-1].tool_calls:
+            messages = messages[:-1]  # these calls were not made yet
         for message in messages:
             if not isinstance(message, AssistantMessage | UserMessage):
                 continue

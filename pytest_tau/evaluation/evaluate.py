@@ -7,8 +7,9 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import TaskFormatError, unknown_name
+from ..errors import EvaluatorError, TaskFormatError, unknown_name
 from ..models import (
+    LIMITS,
     REWARD_TYPES,
     STOPS,
     AssistantMessage,
@@ -96,6 +97,7 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
     Raises:
         ConfigurationError: Unknown profile.
         JudgeError: The judge failed.
+        EvaluatorError: A further component failed.
         TaskFormatError: The initial state cannot be applied, or the basis names an unknown component.
 
     Source: τ²-bench v1.0.1, evaluator with lenient replay.
@@ -169,9 +171,13 @@ def grade(
 
 
 def _custom(evaluator: Evaluator, task: Task, messages: Sequence[Message], final: Environment) -> CustomCheck:
-    check: object = evaluator.evaluate(task, messages, final)
+    try:
+        check: object = evaluator.evaluate(task, messages, final)
+    except Exception as error:
+        # A foreign evaluator may raise anything.
+        raise EvaluatorError(f"evaluator {evaluator.name!r} failed: {type(error).__name__}: {error}") from error
     if not isinstance(check, CustomCheck):
-        raise TypeError(f"evaluator {evaluator.name!r} returned {check!r}; expected a CustomCheck")
+        raise EvaluatorError(f"evaluator {evaluator.name!r} returned {check!r}; expected a CustomCheck")
     return check
 
 
@@ -200,15 +206,18 @@ def _notes(
         notes["judge"] = evaluation.judge.name
     if evaluation.judge is None and task.needs_judge:
         notes["not_judged"] = len(task.criteria.nl_assertions or [])
-    if termination_reason not in STOPS and not (grading.stop_beats_limit and _ends_with_stop(messages)):
+    forgiven = grading.stop_beats_limit and termination_reason in LIMITS and _ends_with_stop(messages, evaluation)
+    if termination_reason not in STOPS and not forgiven:
         notes["ended_early"] = termination_reason
     if grading.mark_null_pass and passes_without_agent(task, domain):
         notes["passes_without_agent"] = True
     return notes
 
 
-def _ends_with_stop(messages: Sequence[Message]) -> bool:
+def _ends_with_stop(messages: Sequence[Message], evaluation: Evaluation) -> bool:
     last = messages[-1] if messages else None
+    if evaluation.solo:
+        return isinstance(last, AssistantMessage) and not last.tool_calls
     return isinstance(last, UserMessage) and not last.tool_calls and last.stop_token is not None
 
 

@@ -73,7 +73,8 @@ def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
         lines += _judge(info)
         lines += _database(info.db_diff or []) if "DB" in basis else []
         lines += _assertions(info)
-        lines += _actions(info, simulation.calls)
+        strict = (info.info or {}).get("grading") == "strict"
+        lines += _actions(info, simulation.calls, strict=strict)
         lines += _phrases(info, gating="COMMUNICATE" in basis)
         lines += _statements(info)
         lines += [
@@ -130,7 +131,7 @@ def _assertions(info: RewardInfo) -> list[Line]:
     return lines + _more(unmet, "assertions")
 
 
-def _actions(info: RewardInfo, calls: list[Call]) -> list[Line]:
+def _actions(info: RewardInfo, calls: list[Call], *, strict: bool) -> list[Line]:
     missing = [check.action for check in info.action_checks or [] if not check.action_match]
     if missing == [check.action for check in info.action_checks or []] and not calls and len(missing) > 1:
         names = ", ".join(dict.fromkeys(action.name for action in missing))
@@ -138,7 +139,7 @@ def _actions(info: RewardInfo, calls: list[Call]) -> list[Line]:
     lines = []
     for action in _first(missing, "actions"):
         by = "" if action.requestor == "assistant" else " (by the user)"
-        nearest = _nearest(action, calls)
+        nearest = _nearest(action, calls, strict=strict)
         note = "" if nearest else "  (never called)"
         lines.append(
             Line("head", f"reference action not made{by}: {call_as_text(action.name, action.arguments)}{note}")
@@ -147,7 +148,7 @@ def _actions(info: RewardInfo, calls: list[Call]) -> list[Line]:
     return lines + _more(missing, "actions")
 
 
-def _nearest(action: Action, calls: list[Call]) -> str | None:
+def _nearest(action: Action, calls: list[Call], *, strict: bool) -> str | None:
     same_name = [made for made in calls if made.call.name == action.name]
     if not same_name:
         return None
@@ -155,19 +156,21 @@ def _nearest(action: Action, calls: list[Call]) -> str | None:
 
     def differing(made: Call) -> list[str]:
         compared = keys if keys is not None else list(made.call.arguments)
-        return [
-            key
-            for key in compared
-            if key not in action.arguments or made.call.arguments.get(key, ...) != action.arguments[key]
-        ]
+        if strict and keys is None:
+            compared = list(dict.fromkeys([*compared, *action.arguments]))
+        return [key for key in compared if action.arguments.get(key, ...) != made.call.arguments.get(key, ...)]
 
-    nearest = min(same_name, key=lambda made: len(differing(made)))
+    nearest = min(same_name, key=lambda made: (made.call.malformed is not None, len(differing(made))))
     told = [
         f"{key}  expected {_short(action.arguments.get(key, ...))}   got {_short(nearest.call.arguments.get(key, ...))}"
         for key in differing(nearest)
     ]
     result = f"  -> {_clip(nearest.result.content or '', 80)}" if nearest.result and nearest.result.error else ""
-    return f"nearest call, turn {nearest.turn}: {'; '.join(told) or 'malformed arguments'}{result}"
+    if nearest.call.malformed is not None:
+        told = ["malformed arguments"]
+    elif not told:
+        told = [f"made by the {nearest.call.requestor}, or counted for another reference action"]
+    return f"nearest call, turn {nearest.turn}: {'; '.join(told)}{result}"
 
 
 def _phrases(info: RewardInfo, *, gating: bool) -> list[Line]:

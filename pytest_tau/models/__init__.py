@@ -23,7 +23,7 @@ from .rewards import (
     NLAssertionCheck,
     RewardInfo,
 )
-from .simulations import FAULTS, STOPS, Call, Simulation, TerminationReason
+from .simulations import FAULTS, LIMITS, STOPS, Call, Simulation, TerminationReason
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
     REWARD_TYPES,
@@ -42,6 +42,7 @@ from .tasks import (
 
 __all__ = [
     "FAULTS",
+    "LIMITS",
     "REWARD_TYPES",
     "STOPS",
     "Action",

@@ -24,6 +24,8 @@ TerminationReason: TypeAlias = Literal[
 
 #: Reasons that can earn more than 0. Source: τ²-bench v1.0.1, evaluator.
 STOPS: frozenset[str] = frozenset({"user_stop", "agent_stop"})
+#: Reasons that cut a conversation off after a hop.
+LIMITS: frozenset[str] = frozenset({"max_steps", "too_many_errors"})
 #: Reasons that are nobody's verdict on the agent: the user, a provider or the harness failed.
 FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
 

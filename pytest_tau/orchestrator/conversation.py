@@ -10,8 +10,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ModelError, ReplayError
-from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage
-from ..participants import DONE, RecordingEnded
+from ..models import AssistantMessage, MultiToolMessage, UserMessage
+from ..participants import DONE, RecordingEnded, trailing_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,14 +71,21 @@ class Conversation:
         self._task, self._environment, self._limits, self._on_message = task, environment, limits, on_message
         self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
+        self._started = time.perf_counter()
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
 
     async def run(self) -> Ending:
         """Hold the conversation. Ends however it ends; only faults of the harness itself raise."""
+        self._started = time.perf_counter()
         try:
             return await asyncio.wait_for(self._run(), self._limits.timeout)
         except asyncio.TimeoutError:
             return self._out_of_time()
+
+    def _too_late(self) -> bool:
+        # A participant that blocks the event loop cannot be interrupted, but it is not let go on.
+        timeout = self._limits.timeout
+        return timeout is not None and time.perf_counter() - self._started > timeout
 
     def _out_of_time(self) -> Ending:
         """Counts against the agent, unless it was the user who took most of the time."""
@@ -92,9 +99,11 @@ class Conversation:
             while True:
                 to, message = await self._hop(to, message)
                 limit = self._limit() if to is not None else None
-                # A limit wins over a stop on the same hop.
+                # A limit wins over a stop on the same hop; the clock does not.
                 if ending := limit or self._stop(message):
                     return ending
+                if to is not None and self._too_late():
+                    return self._out_of_time()
         except _Ended as end:
             return end.ending
 
@@ -117,8 +126,10 @@ class Conversation:
         last = history[-1]
         if isinstance(last, AssistantMessage | UserMessage):
             return self._receiver(last), last
-        if isinstance(last, ToolMessage):
-            return ("agent" if last.requestor == "assistant" else "user"), last
+        results = trailing_results(history)
+        if results:
+            receiver: Side = "agent" if results[0].requestor == "assistant" else "user"
+            return receiver, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
         return "agent", None
 
     async def _hop(self, to: Side | None, message: Incoming | None) -> tuple[Side | None, Incoming]:
@@ -146,6 +157,10 @@ class Conversation:
             raise _Ended(Ending(end.termination_reason)) from end
         except (ModelError, ReplayError) as error:
             raise _Ended(Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")) from error
+        except asyncio.CancelledError as error:
+            if _is_cancelled():
+                raise
+            raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
         except (Exception, SystemExit) as error:
             # Whatever a participant raises is that participant's fault.
             raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
@@ -155,7 +170,7 @@ class Conversation:
             reply = self._alone(reply)
         for call in reply.tool_calls or []:
             self._calls += 1
-            call.id = call.id or f"call_{self._calls}"
+            call.id = call.id or f"tau_call_{self._calls}"
         self._record(reply)
         return reply
 
@@ -185,7 +200,7 @@ class Conversation:
     def _is_stop(self, side: Side, message: Reply) -> bool:
         try:
             return self._sides[side].is_stop(message)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             # As in respond: whatever a participant raises is its own fault.
             raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
 
@@ -211,6 +226,13 @@ class Conversation:
 class _Ended(Exception):  # noqa: N818 - not an error: the conversation is over
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
+
+
+def _is_cancelled() -> bool:
+    """Whether this task is being cancelled, as opposed to a task of a participant's own."""
+    task = asyncio.current_task()
+    cancelling = getattr(task, "cancelling", None)  # Python 3.11 and later; before, nobody can tell
+    return cancelling is None or cancelling() > 0
 
 
 def _told(error: BaseException) -> str:

@@ -6,6 +6,7 @@ import copy
 import importlib.util
 import inspect
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
@@ -48,6 +49,9 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
         Exception: Whatever its constructor raises.
     """
     check_form(target, context.side)
+    greeting = getattr(target, "greeting", None)
+    if isinstance(greeting, str) and context.history and not context.task.message_history:
+        context = replace(context, history=[AssistantMessage(content=greeting)])
     if isinstance(target, BuiltIn):
         return target
     if inspect.isclass(target) and issubclass(target, BuiltIn):
@@ -115,14 +119,12 @@ class FunctionAdapter(_Adapter):
         super().__init__(target, context, caller)
         self._tools = [tool.openai_schema for tool in context.tools]
         self._messages = [{"role": "system", "content": context.instructions}]
-        for message in context.history:
+        for message in context.past:
             self._messages += chat_messages(message, context.side)
 
     async def respond(self, message: Incoming) -> Reply:
         """The function's reply as a message."""
-        incoming = chat_messages(message, self._context.side)
-        if self._messages[-len(incoming) :] != incoming:  # the history may end with what is answered now
-            self._messages += incoming
+        self._messages += chat_messages(message, self._context.side)
         # The function may change what it is given; the conversation must not change with it.
         arguments = copy.deepcopy((self._messages, self._tools))
         reply = as_message(await self._caller.call(self._target, *arguments), self._context.side)
@@ -145,7 +147,7 @@ class StatefulAdapter(_Adapter):
         set_seed = getattr(target, "set_seed", None)
         if callable(set_seed) and context.seed is not None:
             await caller.call(set_seed, context.seed)
-        history = [_foreign(message) for message in visible_to(context.side, context.history)]
+        history = [_foreign(message) for message in visible_to(context.side, context.past)]
         return cls(target, context, caller, await caller.call(target.get_init_state, history))
 
     async def respond(self, message: Incoming) -> Reply:
@@ -196,9 +198,8 @@ def chat_messages(message: Incoming | Message, side: str) -> list[dict[str, Any]
 
 
 def _offered(context: ParticipantContext) -> dict[str, Any]:
-    offered: dict[str, Any] = {
-        name: getattr(context, name) for name in ("tools", "task", "seed", "llm", "llm_args", "history")
-    }
+    offered: dict[str, Any] = {name: getattr(context, name) for name in ("tools", "task", "seed", "llm", "llm_args")}
+    offered["history"] = context.past
     names = ("policy", "domain_policy") if context.side == "agent" else ("instructions",)
     return offered | dict.fromkeys(names, context.instructions)
 

@@ -58,6 +58,16 @@ class Participant(Protocol):
         ...
 
 
+def trailing_results(history: list[Message]) -> list[ToolMessage]:
+    """The tool results that a history ends with, in order."""
+    results: list[ToolMessage] = []
+    for message in reversed(history):
+        if not isinstance(message, ToolMessage):
+            break
+        results.insert(0, message)
+    return results
+
+
 @dataclass(frozen=True)
 class ParticipantContext:
     """What a participant may know.
@@ -87,6 +97,13 @@ class ParticipantContext:
     trial: int = 0
     llm: str | None = None
     llm_args: dict[str, Any] | None = None
+
+    @property
+    def past(self) -> list[Message]:
+        """The history without what this side is given to answer first."""
+        if not self.starts or not self.history:
+            return self.history
+        return self.history[: -(len(trailing_results(self.history)) or 1)]
 
     @property
     def starts(self) -> bool:

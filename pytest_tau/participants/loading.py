@@ -99,7 +99,7 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
         load = functools.partial(importlib.import_module, module_name)
     try:
         module = load()
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         # A foreign module may raise anything while it is imported.
         problem = f"{type(error).__name__}: {error}"
         raise ConfigurationError(f"{what} {spec!r} cannot be imported: {problem}") from error

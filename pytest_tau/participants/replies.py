@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from .context import Reply, Side
 
 
+#: Bounds within which arguments can be written down and read back.
+_DEEPEST, _LONGEST_INTEGER = 100, 10**1000
+
+
 def as_message(reply: Any, side: Side) -> Reply:
     """The reply as a message of its side.
 
@@ -34,7 +38,8 @@ def as_message(reply: Any, side: Side) -> Reply:
         expected = f"{role.__name__}, str or dict"
         raise ParticipantError(f"respond() returned {_shown(reply)}; expected {expected}", side=side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
-    fields: dict[str, Any] = {key: reply.get(key) for key in ("cost", "usage", "raw_data", "generation_time_seconds")}
+    extras = ("cost", "usage", "raw_data", "generation_time_seconds")
+    fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
     try:
         message = role(content=_text(reply.get("content"), side), tool_calls=calls or None, **fields)
     except ValidationError as error:
@@ -67,24 +72,66 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
     body = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise ParticipantError(f"respond() returned tool call {_shown(call)}; expected a name and arguments", side=side)
-    arguments = body.get("arguments")
-    malformed = body.get("malformed")
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments) if arguments.strip() else {}
-        except (ValueError, RecursionError):
-            malformed = arguments
-    if arguments is None:
-        arguments = {}
-    if malformed is None and not isinstance(arguments, dict):
-        malformed = json.dumps(arguments, default=repr)
+    arguments, malformed = _arguments(body.get("arguments"))
+    if isinstance(body.get("malformed"), str):
+        arguments, malformed = {}, body["malformed"]
     return ToolCall(
-        id=str(call.get("id") or ""),
-        name=body["name"],
-        arguments=arguments if isinstance(arguments, dict) and malformed is None else {},
+        id=writable(str(call.get("id") or "")),
+        name=writable(body["name"]),
+        arguments=arguments,
         requestor="assistant" if side == "agent" else "user",
-        malformed=malformed,
+        malformed=None if malformed is None else writable(malformed),
     )
+
+
+def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
+    """The arguments as a JSON object; or none, and what was given instead."""
+    try:
+        text = given if isinstance(given, str) else None
+        found = given if text is None else json.loads(text) if text.strip() else {}
+        found = _clean({} if found is None else found)
+    except (ValueError, TypeError, RecursionError):
+        found = None
+    if isinstance(found, dict):
+        return found, None
+    return {}, given if isinstance(given, str) else _as_json(given)
+
+
+def _clean(value: Any, depth: int = 0) -> Any:
+    """A copy that every reader of ours can write down.
+
+    Raises:
+        TypeError: There is something that is no JSON value.
+        ValueError: It is nested too deep, or holds an integer that is too long.
+    """
+    if depth > _DEEPEST:
+        raise ValueError(f"nested more than {_DEEPEST} levels deep")
+    if isinstance(value, dict):
+        return {writable(str(key)): _clean(item, depth + 1) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_clean(item, depth + 1) for item in value]
+    if isinstance(value, str):
+        return writable(value)
+    if isinstance(value, int) and abs(value) >= _LONGEST_INTEGER:
+        raise ValueError("an integer of more than 1000 digits")
+    if value is None or isinstance(value, int | float):
+        return value
+    raise TypeError(f"{type(value).__name__} is no JSON value")
+
+
+def _extra(value: Any) -> Any:
+    """What a provider sent along, or where that cannot be written down, its text."""
+    try:
+        return _clean(value)
+    except (ValueError, TypeError, RecursionError):
+        return {"text": writable(_as_json(value))} if isinstance(value, dict) else writable(_as_json(value))
+
+
+def _as_json(value: Any) -> str:
+    try:
+        return json.dumps(value, default=repr)
+    except (ValueError, TypeError, RecursionError):
+        return _shown(value)
 
 
 def _shown(value: Any) -> str:

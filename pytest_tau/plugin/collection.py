@@ -17,7 +17,7 @@ import pytest
 from .options import named_domains, options_given
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable, Generator, Iterable, Iterator
 
     from ..models import Task
     from .active import Active, Case
@@ -136,13 +136,13 @@ class TaskCollector(pytest.Collector):
 
         try:
             active = active_of(self.config)
-            cases, trials = self.cases(active), self.trials(active)
+            cases = self.cases(active)
         except (TauError, pytest.UsageError) as error:
             self.stash[_MISTAKEN] = True
             raise self.CollectError(str(error)) from error
         fixtures = None
         for case in cases:
-            for trial in range(trials):
+            for trial in range(max(active.config.trials, self.named_trials(case.task))):
                 item = TauItem.of(self, case, trial, fixtures)
                 fixtures = item._fixtureinfo  # noqa: SLF001 - the same for every item, and slow to find
                 yield item
@@ -151,8 +151,8 @@ class TaskCollector(pytest.Collector):
         """The tasks to be run."""
         raise NotImplementedError
 
-    def trials(self, active: Active) -> int:
-        """How many trials of each task."""
+    def named_trials(self, task: Task) -> int:
+        """How many trials of a task there must be for those that the command line names."""
         raise NotImplementedError
 
 
@@ -168,9 +168,11 @@ class TaskFile(pytest.File, TaskCollector):
         tasks = in_split(content.tasks, active.config.split, self.path) if active.config.split else content.tasks
         return active.cases(tasks, domain, active.config, file=self.path)
 
-    def trials(self, active: Active) -> int:
-        """The run's trials, and up to one that the command line names."""
-        return max([active.config.trials, *(trial + 1 for trial in self._named_trials())])
+    def named_trials(self, task: Task) -> int:
+        """Up to the last one that a node id names."""
+        folder = Path(self.config.invocation_params.dir)
+        arguments = [argument.partition("::") for argument in self.config.args]
+        return _named_trials(task, [node for path, _, node in arguments if folder / path == self.path])
 
     def _domain_name(self, active: Active, content: Any) -> str:
         if len(active.config.domains) == 1:
@@ -186,13 +188,6 @@ class TaskFile(pytest.File, TaskCollector):
             f"{self.path}: which domain? Name one with --tau-domain, or in the file: "
             f'{{"domain": "…", "tasks": […]}} (known: {", ".join(known)})'
         )
-
-    def _named_trials(self) -> Iterator[int]:
-        for argument in self.config.args:
-            path = Path(self.config.invocation_params.dir, argument.split("::")[0])
-            found = _NAMED_TRIAL.search(argument)
-            if found and path == self.path:
-                yield int(found[1])
 
 
 class DomainFolder(pytest.Directory):
@@ -230,10 +225,9 @@ class DomainCollector(TaskCollector):
         """The domain's tasks that the settings select."""
         return _checked(self.config, self.name, self.wanted)
 
-    def trials(self, active: Active) -> int:
-        """The run's trials, and up to one that a node id names."""
-        named = [int(found[1]) + 1 for found in map(_NAMED_TRIAL.search, self.wanted) if found]
-        return max([active.config.trials, *named])
+    def named_trials(self, task: Task) -> int:
+        """Up to the last one that a node id names."""
+        return _named_trials(task, self.wanted)
 
     def collect(self) -> Iterator[pytest.Item]:
         """Items, in a domain that was named as a whole or item by item."""
@@ -370,6 +364,11 @@ def _named_tasks(name: str, wanted: tuple[str, ...], tasks: list[Task]) -> list[
         if not any(_names(task, named) for task in tasks):
             raise pytest.UsageError(f"not found: {name}::{named}")
     return [task for task in tasks if any(_names(task, named) for named in wanted)]
+
+
+def _named_trials(task: Task, nodes: Iterable[str]) -> int:
+    found = [_NAMED_TRIAL.search(node) for node in nodes if _names(task, node)]
+    return max((int(trial[1]) + 1 for trial in found if trial), default=0)
 
 
 def _names(task: Task, named: str) -> bool:

@@ -176,7 +176,7 @@ def _summary(tasks: dict[str, Counter[str]]) -> str:
     fewer = sum(ran < most for ran, _ in results)
     told = [f"{len(tasks)} task{'s' * (len(tasks) != 1)}, {counts.total()} trial{'s' * (counts.total() != 1)}"]
     told.append(", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "error") if counts[name]))
-    told.append(" ".join(rates[:8]) or "no rate")
+    told.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
     if counts["error"]:
         everything = [(sum(trials.values()), trials["passed"]) for trials in tasks.values()]
         told.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")

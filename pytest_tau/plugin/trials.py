@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..participants import ParticipantSource, load_source
-from ..runner import Trial, context_for
+from ..runner import Trial
 from .active import Case, active_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
     import pytest
 
     from ..environment import Environment
     from ..models import Simulation
-    from ..participants import Participant, Side
+    from ..participants import Side
 
 
 def run_trial(
@@ -34,19 +32,15 @@ def run_trial(
     active = active_of(item.config)
     settings, task, seed = case.config.simulation, case.task, active.seed(number)
 
-    def maker(side: Side, target: Any) -> Callable[[], Awaitable[Participant]]:
-        source = target
-        if isinstance(target, str):
-            source = load_source(target, side, case.config.folder)
-        elif not isinstance(target, ParticipantSource):
-            source = ParticipantSource(side, target)
-        context = context_for(side, task, environment, settings, trial=number, seed=seed)
-        return lambda: source.make(context)
+    def source(side: Side, target: Any) -> ParticipantSource:
+        if isinstance(target, ParticipantSource):
+            return target
+        return load_source(target, side, case.config.folder)
 
     trial = Trial(task, case.domain, environment, settings, number, seed)
     trial.on_message = lambda message: item.ihook.pytest_tau_message(item=item, message=message)
     item.ihook.pytest_tau_simulation_started(item=item, task=task, trial=number)
-    simulation = active.run(trial.run(maker("agent", agent), maker("user", user)))
+    simulation = active.run(trial.run(source("agent", agent), source("user", user)))
     item.user_properties += [
         ("tau_domain", case.domain.name),
         ("tau_task", task.id),

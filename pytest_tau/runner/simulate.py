@@ -10,19 +10,28 @@ from dataclasses import replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError, JudgeError, ModelError, ReplayError, TaskFormatError
-from ..evaluation import aevaluate
+from ..environment import Tool
+from ..errors import (
+    ConfigurationError,
+    EvaluatorError,
+    JudgeError,
+    ModelError,
+    ReplayError,
+    TaskFormatError,
+    unknown_name,
+)
+from ..evaluation import aevaluate, known_components
 from ..models import AssistantMessage, Simulation
 from ..orchestrator import GREETING, Conversation, Ending
-from ..participants import ParticipantContext, load_source
+from ..participants import DONE, ParticipantContext, load_source
 from .config import SimulationSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Callable
 
     from ..environment import Domain, Environment
     from ..models import Message, Requestor, Task, TerminationReason
-    from ..participants import Participant, Side
+    from ..participants import Participant, ParticipantSource, Side
 
 
 def default_user(agent: Any, *, solo: bool) -> str:
@@ -33,14 +42,23 @@ def default_user(agent: Any, *, solo: bool) -> str:
 
 
 def context_for(
-    side: Side, task: Task, environment: Environment, settings: SimulationSettings, *, trial: int, seed: int | None
+    side: Side,
+    task: Task,
+    environment: Environment,
+    settings: SimulationSettings,
+    *,
+    trial: int,
+    seed: int | None,
+    greeting: str | None = None,
 ) -> ParticipantContext:
-    """What a participant of this trial may know."""
+    """What a participant of this trial may know; ``greeting`` where the agent has one of its own."""
     requestor: Requestor = "assistant" if side == "agent" else "user"
     tools = environment.tools(requestor)
     if side == "user" and task.user_tools is not None:
         tools = [tool for tool in tools if tool.name in task.user_tools]
-    opening: list[Message] = [] if environment.solo else [AssistantMessage(content=GREETING)]
+    if environment.solo and side == "agent":
+        tools = [*tools, DONE_TOOL]
+    opening: list[Message] = [] if environment.solo else [AssistantMessage(content=greeting or GREETING)]
     return ParticipantContext(
         side=side,
         tools=tools,
@@ -100,11 +118,7 @@ async def asimulate(
     sources = {"agent": load_source(agent, "agent"), "user": load_source(user, "user")}
     environment = domain.environment(task, solo=settings.solo, policy=settings.policy)
 
-    def make(side: Side) -> Callable[[], Awaitable[Participant]]:
-        context = context_for(side, task, environment, settings, trial=trial, seed=seed)
-        return lambda: sources[side].make(context)
-
-    return await Trial(task, domain, environment, settings, trial, seed).run(make("agent"), make("user"))
+    return await Trial(task, domain, environment, settings, trial, seed).run(sources["agent"], sources["user"])
 
 
 class Trial:
@@ -129,20 +143,19 @@ class Trial:
         self.trial, self.seed = trial, seed
         self.on_message: Callable[[Message], None] | None = None
 
-    async def run(
-        self, make_agent: Callable[[], Awaitable[Participant]], make_user: Callable[[], Awaitable[Participant]]
-    ) -> Simulation:
+    async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Build both participants, hold the conversation, grade it.
 
         Raises:
-            ConfigurationError: A participant that cannot be used.
+            ConfigurationError: A participant that cannot be used, or the task needs what the run lacks.
             TaskFormatError: The task does not fit the domain.
         """
+        self._check()
         simulation = self._begin()
         start = time.perf_counter()
         participants: list[Participant] = []
         try:
-            ending = await self._hold(simulation, participants, make_agent, make_user)
+            ending = await self._hold(simulation, participants, agent, user)
         except (ConfigurationError, TaskFormatError):
             raise
         except Exception as error:  # noqa: BLE001
@@ -156,6 +169,19 @@ class Trial:
         await self._close(participants)
         await self._grade(simulation)
         return simulation
+
+    def _check(self) -> None:
+        """Tell what would only come out when the conversation has been paid for."""
+        evaluation, task = self.settings.evaluation, self.task
+        components = known_components(evaluation.evaluators)
+        for name in task.criteria.reward_basis:
+            if name not in components:
+                problem = unknown_name("reward basis", name, components)
+                raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
+        if task.needs_judge and evaluation.judge is None:
+            raise ConfigurationError(f"task {task.id!r} needs a judge for its NL assertions, and there is none")
+        if self.settings.solo and not task.ticket:
+            raise ConfigurationError(f"task {task.id!r} has no ticket for an agent that works alone")
 
     def _begin(self) -> Simulation:
         return Simulation(
@@ -172,29 +198,45 @@ class Trial:
         self,
         simulation: Simulation,
         participants: list[Participant],
-        make_agent: Callable[[], Awaitable[Participant]],
-        make_user: Callable[[], Awaitable[Participant]],
+        agent: ParticipantSource,
+        user: ParticipantSource,
     ) -> Ending:
-        for make, fault in ((make_agent, "agent_error"), (make_user, "user_error")):
+        sides: tuple[tuple[Side, ParticipantSource], ...] = (("agent", agent), ("user", user))
+        for side, source in sides:
+            greeting = getattr(participants[0], "greeting", None) if participants else None
+            built = await self._build(side, source, greeting)
+            if isinstance(built, Ending):
+                return built
+            participants.append(built)
+        first, second = participants
+        conversation = Conversation(
+            self.task, self.environment, first, second, self.settings.limits, on_message=self.on_message
+        )
+        simulation.messages = conversation.messages
+        return await conversation.run()
+
+    async def _build(self, side: Side, source: ParticipantSource, greeting: str | None) -> Participant | Ending:
+        context = context_for(
+            side, self.task, self.environment, self.settings, trial=self.trial, seed=self.seed, greeting=greeting
+        )
+        fault: TerminationReason = "agent_error" if side == "agent" else "user_error"
+
+        async def make() -> Participant | Ending:
             try:
-                participants.append(await asyncio.wait_for(make(), self.settings.limits.timeout))
+                return await source.make(context)
             except (ConfigurationError, TaskFormatError):
                 raise
             except (ModelError, ReplayError) as error:
                 return Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")
-            except asyncio.TimeoutError:
-                reason: TerminationReason = "timeout" if fault == "agent_error" else "user_error"
-                return Ending(reason, error=f"the {fault.split('_')[0]} was not built in time")
             except (Exception, SystemExit) as error:  # noqa: BLE001
                 # Whatever a participant's constructor raises is that participant's fault.
-                problem = f"could not be built: {type(error).__name__}: {error}"
-                return Ending(fault, error=f"the {fault.split('_')[0]} {problem}")  # type: ignore[arg-type]
-        agent, user = participants
-        conversation = Conversation(
-            self.task, self.environment, agent, user, self.settings.limits, on_message=self.on_message
-        )
-        simulation.messages = conversation.messages
-        return await conversation.run()
+                return Ending(fault, error=f"the {side} could not be built: {type(error).__name__}: {error}")
+
+        try:
+            return await asyncio.wait_for(make(), self.settings.limits.timeout)
+        except asyncio.TimeoutError:
+            reason: TerminationReason = "timeout" if side == "agent" else "user_error"
+            return Ending(reason, error=f"the {side} was not built in time")
 
     async def _close(self, participants: list[Participant]) -> None:
         for participant in participants:
@@ -206,14 +248,23 @@ class Trial:
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)
-        except JudgeError as error:
-            simulation.termination_reason, simulation.error = "infrastructure_error", f"JudgeError: {error}"
+        except (JudgeError, EvaluatorError) as error:
+            simulation.termination_reason = "infrastructure_error"
+            simulation.error = f"{type(error).__name__}: {error}"
         except Exception as error:  # noqa: BLE001
-            # An evaluator of a plugin's may raise anything; the conversation is kept.
+            # A fault of the harness: the conversation is kept.
             simulation.termination_reason = "unexpected_error"
             simulation.error = f"grading failed: {type(error).__name__}: {error}"
 
 
+#: How an agent that works alone says that it is finished.
+DONE_TOOL = Tool(
+    name=DONE,
+    description="Say that the ticket is dealt with, or that nothing more can be done. This ends the work.",
+    parameters={"properties": {}, "title": "parameters", "type": "object"},
+    kind="generic",
+    mutates=False,
+)
 #: Seconds that a participant gets to close.
 _CLOSING_TIME = 5.0
 

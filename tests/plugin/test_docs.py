@@ -32,7 +32,10 @@ def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(['*books/b1/lent_to*expected "Ines"*got null*'])
 
 
-def test_the_example_agent_does_what_the_readme_shows(pytester: pytest.Pytester) -> None:
+def test_the_example_agent_does_what_the_readme_shows(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "130")
     agent = f"{ROOT / 'examples' / 'account_desk.py'}:AccountDesk"
     result = pytester.runpytest("--tau-domain", "telecom", "--tau-split", "small", f"--tau-agent={agent}")
     result.assert_outcomes(passed=18, failed=3)

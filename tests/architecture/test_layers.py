@@ -1,0 +1,219 @@
+"""The arrows between the parts, read from the sources: every import counts, deferred or for types alone."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
+
+#: What each part of pytest_tau may import of the others. Beside the arrows of the design stand ``domains`` (finding
+#: them), ``testing`` (test doubles) and ``errors``. Participants know the environment for the tools that they are
+#: offered and for telling a replayed result from the recorded one; the orchestrator knows the participants' protocol.
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "models": {"errors"},
+    "environment": {"errors", "models"},
+    "participants": {"errors", "models", "environment"},
+    "orchestrator": {"errors", "models", "environment", "participants"},
+    "evaluation": {"errors", "models", "environment"},
+    "runner": {"errors", "models", "environment", "participants", "orchestrator", "evaluation"},
+    "domains": {"errors", "environment"},
+    "testing": {"errors", "models", "evaluation"},
+    "plugin": {"errors", "models", "environment", "participants", "orchestrator", "evaluation", "runner", "domains"},
+    "cli": {"errors", "models", "environment", "participants", "orchestrator", "evaluation", "runner", "domains"},
+    "integrations": {"errors", "models", "environment", "participants", "orchestrator", "evaluation", "runner"},
+    # The public names, resolved at first use.
+    "__init__": {"errors", "models", "environment", "orchestrator", "evaluation", "runner", "domains"},
+    "__main__": {"cli"},
+}
+
+#: Third parties that a part may import. Nothing below the plugin knows pytest.
+THIRD_PARTIES: dict[str, set[str]] = {
+    "models": {"pydantic"},
+    "environment": {"pydantic", "pydantic_core", "docstring_parser", "tomli", "tomllib", "typing_extensions"},
+    "participants": {"pydantic", "tau2"},
+    "runner": {"pydantic"},
+    "plugin": {"pytest", "_pytest", "pluggy", "xdist"},
+}
+
+
+class Import(NamedTuple):
+    """A module that a file imports, by its full name; ``from a import b`` is ``a``, or ``a.b`` where a is a package."""
+
+    file: Path
+    line: int
+    module: str
+
+    def __str__(self) -> str:
+        return f"{self.file.relative_to(ROOT)}:{self.line} imports {self.module}"
+
+
+def imports_of(file: Path, package: str, root: Path) -> Iterator[Import]:
+    """Every import in a file, wherever it stands."""
+    folder = [package, *file.relative_to(root).parts[:-1]]
+    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield Import(file, node.lineno, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            base = folder[: len(folder) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            # ``from . import reporting`` names modules, ``from .reporting import x`` names one.
+            names = [f"{module}.{alias.name}" for alias in node.names] if node.module is None else [module]
+            for name in names:
+                yield Import(file, node.lineno, name)
+
+
+def part_of(file: Path) -> str:
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+SOURCES = sorted(PACKAGE.rglob("*.py"))
+CONTENT = sorted(DOMAINS.rglob("*.py"))
+IMPORTS = [found for file in SOURCES for found in imports_of(file, "pytest_tau", PACKAGE)]
+CONTENT_IMPORTS = [found for file in CONTENT for found in imports_of(file, "pytest_tau_domains", DOMAINS)]
+PARTS = sorted({part_of(file) for file in SOURCES})
+
+
+def test_the_sources_were_found() -> None:
+    assert {"models", "environment", "participants", "orchestrator", "evaluation", "runner", "plugin"} <= set(PARTS)
+    assert len(IMPORTS) > 200
+    assert len(CONTENT_IMPORTS) > 30
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_imports_only_what_lies_below_it(part: str) -> None:
+    allowed = {"pytest_tau", part} | MAY_IMPORT[part]
+    against = [
+        str(found)
+        for found in IMPORTS
+        if part_of(found.file) == part
+        and found.module.split(".")[0] == "pytest_tau"
+        and [*found.module.split("."), "pytest_tau"][1] not in allowed
+    ]
+    assert not against, "\n".join(against)
+
+
+def test_the_layers_have_no_cycle() -> None:
+    order: list[str] = []
+    waiting = dict(MAY_IMPORT)
+    while waiting:
+        free = [part for part, below in waiting.items() if below <= set(order)]
+        assert free, f"a cycle among {sorted(waiting)}"
+        for part in free:
+            order.append(part)
+            del waiting[part]
+    assert order[0] == "errors"
+    assert order.index("models") < order.index("environment") < order.index("participants")
+    assert order.index("participants") < order.index("orchestrator") < order.index("runner") < order.index("plugin")
+    assert order.index("environment") < order.index("evaluation") < order.index("runner")
+
+
+def test_siblings_do_not_know_each_other() -> None:
+    """Re-scoring needs no loop, and the loop needs no verdict."""
+    assert "evaluation" not in MAY_IMPORT["orchestrator"] | MAY_IMPORT["participants"]
+    assert not {"orchestrator", "participants"} & MAY_IMPORT["evaluation"]
+    assert not {"plugin", "cli", "integrations"} & set.union(
+        *(MAY_IMPORT[part] for part in PARTS if part != "__main__")
+    )
+
+
+def test_the_package_itself_is_asked_for_no_public_name() -> None:
+    """A part that imports from pytest_tau's own __init__ would import upwards."""
+    upward = [str(found) for found in IMPORTS if found.module == "pytest_tau"]
+    assert not upward, "\n".join(upward)
+
+
+def test_nothing_imports_a_domain() -> None:
+    content = [str(found) for found in IMPORTS if found.module.startswith(("pytest_tau_domains", "pytest_tau_tasks"))]
+    assert not content, "\n".join(content)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_third_parties_stay_where_they_belong(part: str) -> None:
+    allowed = THIRD_PARTIES.get(part, set()) | {"pytest_tau"} | set(sys.stdlib_module_names)
+    against = [
+        str(found)
+        for found in IMPORTS
+        if part_of(found.file) == part and part != "integrations" and found.module.split(".")[0] not in allowed
+    ]
+    assert not against, "\n".join(against)
+
+
+def test_domains_are_written_against_the_public_packages_only() -> None:
+    """As a third party would write them: models, environment and errors; a domain may not know another."""
+    allowed = {"pytest_tau.models", "pytest_tau.environment", "pytest_tau.errors", "pytest_tau_tasks", "pydantic"}
+    # Generators draw names with it. They are no part of a run: tests/architecture/test_public_names.py.
+    allowed |= {"faker"}
+    against = []
+    for found in CONTENT_IMPORTS:
+        top = found.module.split(".")[0]
+        own = ["pytest_tau_domains", *found.file.relative_to(DOMAINS).parts[:1]]
+        if top == "pytest_tau_domains":
+            fits = found.module.split(".")[:2] == own
+        else:
+            fits = top in sys.stdlib_module_names or ".".join(found.module.split(".")[:2]) in allowed
+        if not fits:
+            against.append(str(found))
+    assert not against, "\n".join(against)
+
+
+def lines_of(file: Path) -> int:
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+def test_no_module_is_longer_than_six_hundred_lines() -> None:
+    long = {str(file.relative_to(ROOT)): lines_of(file) for file in [*SOURCES, *CONTENT] if lines_of(file) > 600}
+    assert not long
+
+
+def test_the_median_module_is_short() -> None:
+    lengths = sorted(lines_of(file) for file in [*SOURCES, *CONTENT])
+    assert lengths[len(lengths) // 2] < 250
+
+
+def test_each_domain_declares_itself_in_a_few_lines() -> None:
+    for file in DOMAINS.glob("*/__init__.py"):
+        assert lines_of(file) <= 60, file
+
+
+def test_every_module_says_why_it_exists() -> None:
+    silent = [
+        str(file.relative_to(ROOT))
+        for file in [*SOURCES, *CONTENT]
+        if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
+    ]
+    assert not silent
+
+
+def test_there_are_no_evals() -> None:
+    """`eval` behind a calculator is one of the reference's traps."""
+    against = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in [*SOURCES, *CONTENT]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec")
+    ]
+    assert not against
+
+
+def test_no_part_seeds_the_global_generator() -> None:
+    against = [
+        f"{file.relative_to(ROOT)}:{node.lineno}"
+        for file in [*SOURCES, *CONTENT]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.value, ast.Name)
+        and node.value.id == "random"
+        and node.attr != "Random"
+    ]
+    assert not against

@@ -1,0 +1,178 @@
+"""Mistakes in files: each has a message of its own, which names file, task and field."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+class TestTaskFiles:
+    """What is wrong with a task file is a usage error that names file, task and field."""
+
+    def _refused(self, project, content, *parts, args=("mock/t.tau.json",)):
+        text = content if isinstance(content, str) else json.dumps(content)
+        file = project.write("mock/t.tau.json", text)
+        run = project.run(*args)
+        run.usage_error(str(file), *parts)
+        return run
+
+    def test_malformed_json(self, project):
+        self._refused(project, '[{"id": "x"\n', "not valid JSON", "line 2, column 1")
+
+    def test_malformed_json_found_by_pattern(self, project, a_task):
+        project.tasks("mock/fine.tau.json", [a_task()])
+        self._refused(project, "{", "not valid JSON", args=[])
+
+    def test_not_utf8(self, project):
+        (project.path / "mock").mkdir()
+        (project.path / "mock/t.tau.json").write_bytes(b'[{"id": "\xff"}]')
+        project.run().usage_error("t.tau.json", "not UTF-8")
+
+    @pytest.mark.parametrize("content", ["3", '"text"', "null", '{"tasks": {}}'])
+    def test_not_tasks(self, project, content):
+        self._refused(project, content, "expected a task, an array of tasks, or an object with 'tasks'")
+
+    def test_an_entry_that_is_no_object(self, project, a_task):
+        self._refused(project, [a_task(), 7], "task #1")
+
+    def test_a_domain_that_is_no_name(self, project, a_task):
+        self._refused(project, {"domain": 3, "tasks": [a_task()]}, "domain", "expected a domain's name")
+
+    def test_an_unknown_domain_in_the_file(self, project, a_task):
+        project.tasks("mock/t.tau.json", {"domain": "mocc", "tasks": [a_task()]})
+        project.run().usage_error("unknown domain 'mocc'; did you mean 'mock'?")
+
+    def test_unknown_field(self, project, a_task):
+        self._refused(project, [a_task("good"), a_task("bad", remark="?")], "task bad", "remark", "unknown field")
+
+    def test_unknown_field_deep_down(self, project, a_task):
+        task = a_task(criteria={"actions": [{"action_id": "a", "name": "get_users", "argument": {}}]})
+        self._refused(project, [task], "task buy-milk", "evaluation_criteria.actions.0.argument", "unknown field")
+
+    def test_missing_field(self, project, a_task):
+        task = a_task()
+        del task["user_scenario"]
+        self._refused(project, [task], "task buy-milk", "user_scenario", "missing")
+
+    def test_missing_id_is_told_by_position(self, project, a_task):
+        task = a_task()
+        del task["id"]
+        self._refused(project, [a_task(), task], "task #1", "id", "missing")
+
+    def test_wrong_type(self, project, a_task):
+        self._refused(project, [a_task(criteria={"actions": "all"})], "evaluation_criteria.actions", "got 'all'")
+
+    def test_unknown_reward_basis(self, project, a_task):
+        task = a_task(criteria={"reward_basis": ["DB", "COMUNICATE"]})
+        where = "task buy-milk", "evaluation_criteria.reward_basis"
+        self._refused(project, [task], *where, "unknown reward basis 'COMUNICATE'; did you mean 'COMMUNICATE'?")
+
+    def test_unknown_tool_in_the_reference_actions(self, project, a_task):
+        task = a_task(criteria={"actions": [{"action_id": "a", "name": "create_tsk", "arguments": {}}]})
+        where = "task buy-milk", "evaluation_criteria.actions.0.name"
+        self._refused(project, [task], *where, "unknown tool 'create_tsk'; did you mean 'create_task'?")
+
+    def test_a_tool_of_the_other_side_in_the_reference_actions(self, project, a_task):
+        task = a_task(criteria={"actions": [{"action_id": "a", "requestor": "user", "name": "create_task"}]})
+        self._refused(project, [task], "unknown tool 'create_task'", "of the user", "check_notifications")
+
+    def test_unknown_assertion(self, project, a_task):
+        assertion = {"env_type": "assistant", "func_name": "assert_task_statu", "arguments": {}}
+        task = a_task(criteria={"env_assertions": [assertion]})
+        where = "task buy-milk", "evaluation_criteria.env_assertions.0.func_name"
+        self._refused(project, [task], *where, "unknown function 'assert_task_statu'", "'assert_task_status'")
+
+    def test_unknown_initialization_function(self, project, a_task):
+        call = {"env_type": "user", "func_name": "add_notificatio", "arguments": {}}
+        task = a_task(initial_state={"initialization_actions": [call]})
+        where = "task buy-milk", "initial_state.initialization_actions.0.func_name"
+        self._refused(project, [task], *where, "unknown function 'add_notificatio'; did you mean 'add_notification'")
+
+    def test_two_tasks_with_one_id(self, project, a_task):
+        self._refused(project, [a_task("twin"), a_task("x"), a_task("twin")], "task twin", "two tasks have this id")
+
+    def test_nothing_runs_where_one_file_is_bad(self, project, a_task):
+        project.write("test_plain.py", "def test_plain(): pass")
+        project.tasks("mock/a.tau.json", [a_task()])
+        run = self._refused(project, [a_task(remark="?")], "unknown field", args=[])
+        run.line("Interrupted: 1 error during collection")
+
+
+class TestInitialStates:
+    """An initial state that cannot be applied is told before a word is said, and never as the agent's failure."""
+
+    @pytest.mark.parametrize(
+        ("state", "where"),
+        [
+            (
+                {"initialization_actions": [{"env_type": "assistant", "func_name": "create_task", "arguments": {}}]},
+                "initial_state.initialization_actions.0: cannot be applied",
+            ),
+            (
+                {"initialization_data": {"agent_data": {"tasks": {"task_9": {"title": 3}}}}},
+                "initial_state.initialization_data: cannot be applied",
+            ),
+        ],
+    )
+    def test_the_task_and_the_field_are_named(self, project, a_task, state, where):
+        project.tasks("mock/t.tau.json", [a_task(initial_state=state), a_task("fine")])
+        project.write("agent.py", "def agent(messages, tools):\n    print('asked')\n    return 'Hello.'\n")
+        run = project.run("--tau-task", "buy-milk", "--tau-agent", "agent.py:agent", "-s")
+        run.outcomes(errors=1)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        line = run.line("task buy-milk", where)
+        assert "t.tau.json" in line
+        run.lacks("asked")
+        run.lacks("During handling of the above exception")
+
+
+class TestData:
+    """--tau-data with a wrong folder."""
+
+    def test_no_such_folder(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-data", "nowhere")
+        run.usage_error("--tau-data: expected a folder with domains/<name>/ in it", f"{project.path}/nowhere")
+
+    def test_a_folder_without_domains(self, project):
+        project.run("--tau-domain", "mock", "--tau-data", ".").usage_error("--tau-data: expected", "domains/<name>/")
+
+    def test_environment_variable(self, project, monkeypatch):
+        monkeypatch.setenv("TAU_DATA", "nowhere")
+        project.run("--tau-domain", "mock").usage_error("$TAU_DATA: expected a folder")
+
+    def test_data_without_the_domain(self, project):
+        (project.path / "data/domains/airline").mkdir(parents=True)
+        run = project.run("--tau-domain", "mock", "--tau-data", "data")
+        run.usage_error("no data of domain 'mock'", "domains/mock")
+
+    @pytest.mark.parametrize(
+        ("file", "content", "parts"),
+        [
+            ("tasks.json", "[", ["tasks.json", "not valid JSON"]),
+            ("split_tasks.json", '{"base": ["nonesuch"]}', ["split_tasks.json", "'nonesuch'"]),
+            ("split_tasks.json", "[", ["split_tasks.json", "not valid JSON"]),
+            ("split_tasks.json", "[]", ["split_tasks.json"]),
+            ("split_tasks.json", '{"base": 3}', ["split_tasks.json"]),
+            ("tasks.json", None, ["no task files of domain 'mock'"]),
+        ],
+    )
+    def test_broken_files(self, project, a_task, file, content, parts):
+        project.tasks("data/domains/mock/tasks.json", [a_task()])
+        if content is None:
+            (project.path / "data/domains/mock" / file).unlink()
+        else:
+            project.write(f"data/domains/mock/{file}", content)
+        project.run("--tau-domain", "mock", "--tau-data", "data").usage_error(*parts)
+
+    @pytest.mark.parametrize("content", [None, "{", '{"tasks": {}, "users": 3}'])
+    def test_broken_databases(self, project, a_task, content):
+        """They are read when the first environment is made, and are the harness's fault."""
+        project.tasks("data/domains/mock/tasks.json", [a_task()])
+        if content is not None:
+            project.write("data/domains/mock/db.json", content)
+        run = project.run("--tau-domain", "mock", "--tau-data", "data")
+        assert run.ret in (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.TESTS_FAILED)
+        run.line("data/domains/mock", "db.")
+        run.lacks(" failed")
+        run.lacks("passed")

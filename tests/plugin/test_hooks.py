@@ -1,0 +1,152 @@
+"""The hooks of a run, as a conftest.py implements them: domains, evaluators, tasks."""
+
+from __future__ import annotations
+
+import pytest
+
+
+class TestDomains:
+    """pytest_tau_domains."""
+
+    def test_a_domain_of_ones_own(self, shelf):
+        run = shelf.run("--tau-domain", "shelf", "-v")
+        run.outcomes(passed=2)
+        run.line("shelf::lend-emma[trial-0] PASSED")
+        run.line("tau: domain shelf, seed 300, bundled data, agent gold, user gold")
+
+    def test_it_fails_like_any_other(self, shelf):
+        run = shelf.run("--tau-domain", "shelf", "--tau-agent", "noop")
+        run.outcomes(failed=2)
+        run.line("books/Emma/lent  expected true   got false")
+
+    def test_it_is_known_in_messages(self, shelf):
+        shelf.run("--tau-domain", "shelv").usage_error("unknown domain 'shelv'; did you mean 'shelf'?", "mock, ")
+
+    def test_it_may_replace_an_installed_one(self, shelf):
+        conftest = shelf.path / "conftest.py"
+        conftest.write_text(conftest.read_text().replace('DomainSpec("shelf"', 'DomainSpec("mock"'))
+        assert shelf.collected("--tau-domain", "mock") == ["mock::lend-emma[trial-0]", "mock::lend-ulysses[trial-0]"]
+
+    def test_none_is_no_domain(self, project):
+        project.write("conftest.py", "def pytest_tau_domains(config):\n    return None\n")
+        project.run("--tau-domain", "mock", "--tau-num-tasks", "1").outcomes(passed=1)
+
+    def test_it_is_not_called_before_anything_is_asked_for(self, project):
+        project.write("conftest.py", "def pytest_tau_domains(config):\n    raise RuntimeError('asked')\n")
+        project.write("test_plain.py", "def test_plain(): pass")
+        project.run().outcomes(passed=1)
+
+
+EVALUATOR = """
+from pytest_tau.models import AssistantMessage, CustomCheck
+
+class Polite:
+    name = "POLITE"
+
+    def evaluate(self, task, messages, environment):
+        said = [m.content for m in messages if isinstance(m, AssistantMessage) and m.content]
+        polite = any("please" in text.lower() for text in said)
+        return CustomCheck(name=self.name, reward=float(polite), justification="said please" if polite else "no please")
+
+def pytest_tau_evaluators(config):
+    return [Polite()]
+"""
+
+
+class TestEvaluators:
+    """pytest_tau_evaluators."""
+
+    @pytest.fixture
+    def polite(self, project, a_task):
+        project.write("conftest.py", EVALUATOR)
+        criteria = {"reward_basis": ["DB", "POLITE"]}
+        project.tasks("mock/t.tau.json", [a_task(criteria=criteria)])
+        return project
+
+    def test_a_component_gates_where_the_basis_names_it(self, polite, scripted):
+        create = 'call("create_task", user_id="user_1", title="Buy milk")'
+        polite.run("--tau-agent", scripted(create, '"Wait, please."')).outcomes(passed=1)
+        run = polite.run("--tau-agent", scripted(create, '"Done."'))
+        run.outcomes(failed=1)
+        run.line("reward 0 = DB 1 x POLITE 0")
+        run.line("POLITE 0: no please")
+
+    def test_a_component_that_the_basis_does_not_name_does_not_gate(self, polite, a_task):
+        polite.tasks("mock/t.tau.json", [a_task()])
+        polite.run().outcomes(passed=1)
+
+    def test_without_the_evaluator_the_basis_is_unknown(self, polite):
+        (polite.path / "conftest.py").unlink()
+        polite.run().usage_error("unknown reward basis 'POLITE'", "DB")
+
+    def test_with_the_evaluator_it_is_known_in_messages(self, polite, a_task):
+        polite.tasks("mock/t.tau.json", [a_task(criteria={"reward_basis": ["POLIT"]})])
+        polite.run().usage_error("unknown reward basis 'POLIT'; did you mean 'POLITE'?")
+
+    def test_a_partial_reward_is_no_pass(self, polite):
+        conftest = polite.path / "conftest.py"
+        conftest.write_text(conftest.read_text().replace("float(polite)", "0.5"))
+        run = polite.run()
+        run.outcomes(failed=1)
+        run.line("reward 0.5 = DB 1 x POLITE 0.5")
+
+    @pytest.mark.parametrize("body", ["raise RuntimeError('evaluator broke')", "return None"])
+    def test_a_crash_of_the_evaluator_is_an_error_and_counted(self, polite, body):
+        conftest = polite.path / "conftest.py"
+        conftest.write_text(conftest.read_text().replace("        said =", f"        {body}\n        said ="))
+        run = polite.run()
+        run.outcomes(errors=1)
+        run.line("POLITE")
+        run.line("tau: mock: 1 task, 1 trial; 1 error; no rate")
+
+
+class TestModifyTasks:
+    """pytest_tau_modify_tasks."""
+
+    def _hook(self, project, body):
+        project.write("conftest.py", f"def pytest_tau_modify_tasks(config, domain, tasks):\n    {body}\n")
+
+    def test_drop(self, project):
+        self._hook(project, "tasks[:] = [task for task in tasks if task.id.startswith('reopen')]")
+        found = project.collected("--tau-domain", "mock")
+        assert found == ["mock::reopen-impatient[trial-0]", "mock::reopen-chatty[trial-0]"]
+
+    def test_reorder_comes_before_num_tasks(self, project):
+        self._hook(project, "tasks.reverse()")
+        found = project.collected("--tau-domain", "mock", "--tau-num-tasks", "1")
+        assert found == ["mock::no-third-status[trial-0]"]
+
+    def test_replace_and_add(self, project, a_task):
+        self._hook(project, "tasks.append(tasks[0].model_copy(update={'id': 'copy'}))")
+        project.tasks("mock/t.tau.json", [a_task("original")])
+        found = project.collected()
+        assert found == ["mock/t.tau.json::original[trial-0]", "mock/t.tau.json::copy[trial-0]"]
+        project.run().outcomes(passed=2)
+
+    def test_it_knows_the_domain(self, project):
+        self._hook(project, "print('modified:', domain.name, len(tasks))")
+        project.run("--tau-domain", "mock", "-s", "--tau-task", "create*").line("modified: mock 16")
+
+    def test_marked_tests(self, project):
+        self._hook(project, "tasks.reverse()")
+        project.write(
+            "test_agent.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create*", num_tasks=1)
+            def test_it(tau_task):
+                assert tau_task.id == "create-with-description"
+            """,
+        )
+        project.run().outcomes(passed=1)
+
+    def test_the_domains_own_tasks_stay_what_they_are(self, project):
+        self._hook(project, "tasks.clear() if tasks else None")
+        project.run("--tau-domain", "mock").usage_error("no tasks")
+        (project.path / "conftest.py").unlink()
+        assert len(project.collected("--tau-domain", "mock")) == 16
+
+    def test_node_ids_see_what_it_did(self, project):
+        self._hook(project, "tasks.append(tasks[0].model_copy(update={'id': 'copy'}))")
+        assert project.collected("mock::copy[trial-0]", "--tau-judge", "accept") == ["mock::copy[trial-0]"]

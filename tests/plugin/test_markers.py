@@ -1,0 +1,204 @@
+"""@pytest.mark.tau: what it may say, what beats what, and mistakes in it."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture
+def marked(project):
+    """Runs a test marked with the given arguments."""
+
+    def run(arguments, *args, fixtures="tau_simulation"):
+        project.write(
+            "test_agent.py",
+            f"""
+            import pytest
+
+            @pytest.mark.tau({arguments})
+            def test_it({fixtures}):
+                print("ran")
+            """,
+        )
+        return project.run("-s", "-v", *args)
+
+    return run
+
+
+def _ids(run):
+    lines = [line.split()[0] for line in run.text.splitlines() if line.startswith("test_agent.py::")]
+    return [line.removeprefix("test_agent.py::test_it[").removesuffix("]") for line in lines]
+
+
+class TestArguments:
+    """Each argument."""
+
+    def test_domain(self, marked):
+        run = marked('domain="mock"')
+        run.outcomes(passed=16)
+        run.line("test_agent.py::test_it[create-task-trial-0]")
+
+    @pytest.mark.parametrize("tasks", ['"create*"', '["create-with*", "create-task"]'])
+    def test_tasks(self, marked, tasks):
+        run = marked(f'domain="mock", tasks={tasks}')
+        assert _ids(run) == ["create-task-trial-0", "create-with-description-trial-0"]
+
+    def test_split(self, marked):
+        run = marked('domain="mock", split="small"')
+        assert [name.removesuffix("-trial-0") for name in _ids(run)] == [
+            "create-task",
+            "transfer-deletion",
+            "dismiss-after-done",
+        ]
+
+    def test_split_full(self, marked):
+        marked('domain="mock", split="full"', "--tau-judge", "accept").outcomes(passed=18)
+
+    def test_num_tasks(self, marked):
+        assert _ids(marked('domain="mock", num_tasks=2')) == ["create-task-trial-0", "create-with-description-trial-0"]
+
+    def test_trials(self, marked):
+        run = marked('domain="mock", tasks="create-task", trials=3')
+        assert sorted(_ids(run)) == ["create-task-trial-0", "create-task-trial-1", "create-task-trial-2"]
+        run.line("tau: mock: 1 task, 3 trials; 3 passed")
+
+    def test_agent(self, marked):
+        run = marked('domain="mock", tasks="create-task", agent="noop"')
+        run.outcomes(passed=1)
+        run.line("tau: mock: 1 task, 1 trial; 1 failed")
+
+    def test_agent_as_an_object(self, project):
+        project.write(
+            "test_agent.py",
+            """
+            import pytest
+
+            def mute(messages, tools):
+                return "I say nothing."
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent=mute)
+            def test_it(tau_simulation):
+                assert tau_simulation.messages[2].content == "I say nothing."
+            """,
+        )
+        project.run().outcomes(passed=1)
+
+    def test_user(self, marked):
+        run = marked('domain="mock", tasks="create-task", user="noop"')
+        run.line("tau: mock: 1 task, 1 trial; 1 failed")
+
+    def test_nothing_takes_the_runs_settings(self, marked):
+        run = marked("", "--tau-domain", "mock", "--tau-num-tasks", "2", "--tau-trials", "2", "test_agent.py")
+        run.outcomes(passed=4)
+
+    def test_no_marker_at_all_takes_the_runs_settings(self, project):
+        project.write("test_agent.py", "def test_it(tau_simulation):\n    assert tau_simulation.reward == 1\n")
+        run = project.run("--tau-domain", "mock", "--tau-num-tasks", "2", "test_agent.py")
+        run.outcomes(passed=2)
+
+    def test_a_test_without_tau_fixtures_runs_once(self, marked):
+        run = marked('domain="mock"', fixtures="")
+        run.outcomes(passed=1)
+
+
+class TestPrecedence:
+    """The marker is the test's own word; what it does not say, the run's settings do."""
+
+    def test_trials_of_the_marker_beat_the_command_line(self, marked):
+        marked('domain="mock", tasks="create-task", trials=2', "--tau-trials", "5").outcomes(passed=2)
+
+    def test_trials_of_the_command_line(self, marked):
+        marked('domain="mock", tasks="create-task"', "--tau-trials", "3").outcomes(passed=3)
+
+    def test_agent_of_the_marker_beats_the_command_line(self, marked):
+        run = marked('domain="mock", tasks="create-task", agent="noop"', "--tau-agent", "gold")
+        run.line("tau: mock: 1 task, 1 trial; 1 failed")
+
+    def test_tau_task_narrows_what_is_marked(self, marked):
+        run = marked('domain="mock", tasks="create*"', "--tau-task", "*description")
+        assert _ids(run) == ["create-with-description-trial-0"]
+
+    def test_tau_num_tasks_narrows_what_is_marked(self, marked):
+        marked('domain="mock", tasks="create*"', "--tau-num-tasks", "1").outcomes(passed=1)
+
+    def test_the_domain_of_the_marker_beats_the_ini(self, project, marked):
+        project.ini("tau_domain = telecom")
+        marked('domain="mock", tasks="create-task"', "test_agent.py").outcomes(passed=1)
+
+    def test_the_nearest_marker_counts(self, project):
+        project.write(
+            "test_agent.py",
+            """
+            import pytest
+
+            pytestmark = pytest.mark.tau(domain="mock", tasks="say-new-id")
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_it(tau_task):
+                assert tau_task.id == "create-task"
+
+            def test_other(tau_task):
+                assert tau_task.id == "say-new-id"
+            """,
+        )
+        project.run().outcomes(passed=2)
+
+    def test_a_marked_test_beside_a_domain_on_the_command_line(self, marked):
+        """--tau-domain without paths runs the domain alone."""
+        marked('domain="mock", tasks="create-task"', "--tau-domain", "mock").outcomes(passed=16)
+
+    def test_a_domain_of_ones_own(self, shelf):
+        shelf.write(
+            "test_shelf.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="shelf")
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+            """,
+        )
+        run = shelf.run("-v")
+        run.outcomes(passed=2)
+        run.line("test_shelf.py::test_it[lend-emma-trial-0] PASSED")
+
+
+class TestSelecting:
+    """-m and strictness."""
+
+    def test_by_marker_expression(self, project, marked):
+        project.write("test_plain.py", "def test_plain(): pass")
+        marked('domain="mock", tasks="create-task"', "-m", "tau", "--strict-markers").outcomes(passed=1, deselected=1)
+
+
+class TestMistakes:
+    """A mistake in a marker stops the run before anything is run, and names the test."""
+
+    @pytest.mark.parametrize(
+        ("arguments", "parts"),
+        [
+            ('domain="mok"', ["unknown domain 'mok'; did you mean 'mock'?"]),
+            ('domain="mock", task="create-task"', ["marker tau has no 'task'", "tasks"]),
+            ('domain="mock", tasks="nonesuch"', ["no task of 'mock' matches 'nonesuch'"]),
+            ('domain="mock", split="smal"', ["unknown split 'smal'; did you mean 'small'?"]),
+            ('domain="mock", agent="glod"', ["unknown agent 'glod'"]),
+            ('domain="mock", agent=3', ["agent", "3"]),
+            ('domain="mock", agent="nomodule:Agent"', ["'nomodule:Agent' cannot be imported"]),
+            ('domain="mock", user="glod"', ["unknown user 'glod'"]),
+            ('domain="mock", trials=0', ["trials", "at least 1", "0"]),
+            ('domain="mock", trials="many"', ["trials", "'many'"]),
+            ('domain="mock", num_tasks=0', ["num_tasks", "at least 1", "0"]),
+            ('domain="mock", tasks=3', ["tasks", "3"]),
+            ("domain=3", ["domain", "3"]),
+            ('"mock"', ["tau", "domain=", "'mock'"]),
+            ("", ["which domain?", "--tau-domain"]),
+            ('domain="mock", split="judged"', ["2 of 2 tasks need a judge", "--tau-judge"]),
+        ],
+    )
+    def test_told(self, marked, arguments, parts):
+        run = marked(arguments)
+        assert run.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR), run.text
+        run.line("test_agent.py", *parts)
+        run.lacks("ran")
+        run.lacks("Traceback")
+        run.lacks("INTERNALERROR")

@@ -1,0 +1,287 @@
+"""Every option and its ini twin: what it does, what beats what, what the header tells."""
+
+from __future__ import annotations
+
+import pytest
+
+#: Prints what it was built from, does nothing.
+CURIOUS = """
+class Agent:
+    def __init__(self, tools, policy, task, seed, llm, llm_args):
+        print(f"built: tools={[tool.name for tool in tools]} policy={policy!r} task={task.id} seed={seed} llm={llm}")
+
+    def respond(self, message):
+        return "Hello."
+
+class Other(Agent):
+    pass
+"""
+
+
+@pytest.fixture
+def mock(project):
+    """Runs one task of the mock domain, verbosely, with the curious agent at hand."""
+    project.write("agent.py", CURIOUS)
+    return lambda *args: project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "-v", "-s", *args)
+
+
+class TestHeader:
+    """What is told before anything runs."""
+
+    def test_gold_stands_in_for_an_agent_that_was_not_named(self, mock):
+        run = mock()
+        run.line("tau: domain mock, seed 300, bundled data, agent gold, user gold")
+        run.line("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
+
+    def test_a_named_agent_is_no_stand_in(self, mock):
+        run = mock("--tau-agent", "gold")
+        run.line("tau: domain mock", "agent gold")
+        run.lacks("no agent named")
+
+    @pytest.mark.parametrize("args", [["mock/t.tau.json"], []])
+    def test_gold_stands_in_for_task_files_too(self, project, a_task, args):
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run(*args)
+        run.outcomes(passed=1)
+        run.line("tau: no agent named and no model configured: gold plays")
+
+    def test_settings_that_differ_from_the_default_are_told(self, mock):
+        run = mock("--tau-grading", "strict", "--tau-judge", "accept", "--tau-solo", "--tau-policy", "default")
+        run.line("user dummy, solo, policy default, judge accept (every statement alike), grading strict")
+
+    def test_quiet_has_no_header(self, project):
+        project.run("--tau-domain", "mock", "-q").lacks("tau: domain")
+
+
+class TestAgentAndUser:
+    """--tau-agent, --tau-user: where they are looked up."""
+
+    def test_gold_and_noop(self, mock):
+        mock("--tau-agent", "gold").outcomes(passed=1)
+        run = mock("--tau-agent", "noop")
+        run.outcomes(failed=1)
+        run.line("agent noop, user gold")
+
+    @pytest.mark.parametrize("spec", ["agent:Agent", "agent.py:Agent", "./agent.py:Agent"])
+    def test_module_or_file(self, mock, spec):
+        run = mock("--tau-agent", spec)
+        run.outcomes(failed=1)
+        run.line(f"agent {spec}, user gold")
+        run.line("built: tools=['create_task'")
+
+    def test_package_module_and_nested_attribute(self, project, mock):
+        project.write("pack/__init__.py", "")
+        project.write("pack/mod.py", "import agent\n\nclass Box:\n    Inner = agent.Agent\n")
+        run = mock("--tau-agent", "pack.mod:Box.Inner")
+        run.outcomes(failed=1)
+        run.line("built: tools=")
+
+    def test_absolute_file(self, project, mock):
+        mock("--tau-agent", f"{project.path}/agent.py:Agent").line("built: tools=")
+
+    def test_a_file_named_in_the_ini_lies_beside_the_ini(self, project, mock, monkeypatch):
+        project.ini("tau_agent = agent.py:Agent")
+        (project.path / "sub").mkdir()
+        monkeypatch.chdir(project.path / "sub")
+        mock().line("built: tools=")
+
+    def test_a_file_named_on_the_command_line_lies_in_the_current_folder(self, project, mock, monkeypatch):
+        project.ini()
+        project.write("sub/agent.py", CURIOUS.replace("built:", "built in sub:"))
+        monkeypatch.chdir(project.path / "sub")
+        mock("--tau-agent", "agent.py:Agent").line("built in sub: tools=")
+
+    def test_command_line_beats_ini(self, project, mock):
+        project.ini("tau_agent = noop")
+        mock().outcomes(failed=1)
+        mock("--tau-agent", "gold").outcomes(passed=1)
+
+    def test_user(self, mock):
+        run = mock("--tau-user", "noop")
+        run.outcomes(failed=1)
+        run.line("agent gold, user noop")
+
+    def test_user_in_the_ini(self, project, mock):
+        project.ini("tau_user = noop")
+        mock().outcomes(failed=1)
+
+
+class TestSolo:
+    """--tau-solo."""
+
+    def test_gold_alone(self, mock):
+        run = mock("--tau-solo")
+        run.outcomes(passed=1)
+        run.line("agent gold, user dummy, solo")
+
+    def test_ini(self, project, mock):
+        project.ini("tau_solo = true")
+        mock().line("user dummy, solo")
+
+    def test_tasks_without_a_ticket_are_skipped_with_the_reason(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-solo", "-rs")
+        run.outcomes(passed=12, skipped=4)
+        run.line("SKIPPED", "solo: the task has no ticket")
+        run.line("tau: mock: 12 tasks, 12 trials; 12 passed")
+
+    def test_nothing_but_skipped_tasks_is_no_success(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-solo", "--tau-task", "say-new-id")
+        run.outcomes(skipped=1)
+        assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def test_the_agent_has_both_sides_tools(self, mock):
+        line = mock("--tau-solo", "--tau-agent", "agent.py:Agent").line("built:")
+        assert "'create_task'" in line
+        assert "'dismiss_notification'" in line
+
+    def test_a_domain_without_a_user_side_cannot(self, shelf):
+        shelf.run("--tau-domain", "shelf", "--tau-solo").usage_error("domain 'shelf' cannot be run solo")
+
+
+class TestPolicy:
+    """--tau-policy."""
+
+    def _run(self, shelf, *args):
+        shelf.write("agent.py", CURIOUS)
+        return shelf.run("--tau-domain", "shelf", "--tau-agent", "agent.py:Agent", "-s", *args)
+
+    def test_the_first_flavour_is_the_default(self, shelf):
+        self._run(shelf).line("built:", "policy='Lend books.'")
+
+    def test_a_named_flavour(self, shelf):
+        run = self._run(shelf, "--tau-policy", "long")
+        run.line("built:", r"policy='Lend books.\nLend them kindly.'")
+        run.line("tau: domain shelf", "policy long")
+
+    def test_ini(self, shelf):
+        shelf.ini("tau_policy = long")
+        self._run(shelf).line("Lend them kindly.")
+
+
+class TestNumbers:
+    """--tau-seed, --tau-max-steps, --tau-max-errors, --tau-timeout, --tau-trials, --tau-num-tasks."""
+
+    def test_seeds_follow_from_the_default(self, mock):
+        run = mock("--tau-agent", "agent.py:Agent", "--tau-trials", "2")
+        run.line("built:", "seed=626729")
+        run.line("built:", "seed=373753")
+
+    def test_seed(self, mock):
+        run = mock("--tau-agent", "agent.py:Agent", "--tau-seed", "7")
+        run.line("tau: domain mock, seed 7")
+        run.line("built:", "seed=339563")
+
+    def test_max_steps(self, mock):
+        run = mock("--tau-max-steps", "2")
+        run.outcomes(failed=1)
+        run.line("cut off: too many steps")
+        run.line("steps, the limit is 2")
+
+    def test_max_errors(self, mock, scripted):
+        agent = scripted(*['call("nonesuch")'] * 9)
+        run = mock("--tau-agent", agent, "--tau-max-errors", "3")
+        run.outcomes(failed=1)
+        run.line("cut off: too many failed calls")
+        run.line("3 failed tool calls, the limit is 3")
+
+    def test_timeout(self, project, mock):
+        project.write("slow.py", "import time\nclass Slow:\n    def respond(self, message):\n        time.sleep(2)\n")
+        run = mock("--tau-agent", "slow.py:Slow", "--tau-timeout", "0.1")
+        run.outcomes(failed=1)
+        run.line("cut off: out of time")
+        run.line("no end after 0.1 s")
+
+    def test_timeout_0_is_none(self, mock):
+        mock("--tau-timeout", "0").outcomes(passed=1)
+
+    @pytest.mark.parametrize(
+        ("line", "told"),
+        [
+            ("tau_max_steps = 2", "steps, the limit is 2"),
+            ("tau_max_errors = 1", "1 failed tool calls, the limit is 1"),
+            ("tau_timeout = 0.1", "no end after 0.1 s"),
+            ("tau_seed = 7", "built: seed=339563"),
+            ("tau_trials = 2", "tau: mock: 1 task, 2 trials"),
+        ],
+    )
+    def test_ini(self, project, mock, line, told):
+        project.ini(line)
+        project.write(
+            "stubborn.py",
+            """
+            import time
+
+            class Agent:
+                def __init__(self, seed):
+                    print(f"built: seed={seed}")
+
+                def respond(self, message):
+                    time.sleep(0.02)
+                    return {"tool_calls": [{"name": "nonesuch"}]}
+            """,
+        )
+        run = mock("--tau-agent", "stubborn.py:Agent")
+        assert run.ret == pytest.ExitCode.TESTS_FAILED, run.text
+        run.line(told)
+
+    def test_num_tasks_and_split_in_the_ini(self, project):
+        project.ini("tau_split = small", "tau_num_tasks = 2")
+        run = project.run("--tau-domain", "mock")
+        run.outcomes(passed=2)
+        run.line("tau: mock: 2 tasks, 2 trials")
+        project.run("--tau-domain", "mock", "--tau-num-tasks", "9").outcomes(passed=3)
+
+
+class TestJudgeAndGrading:
+    """--tau-judge, --tau-grading."""
+
+    def test_accept(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-split", "judged", "--tau-judge", "accept")
+        run.outcomes(passed=2)
+        run.line("tau: NL assertions judged by 'accept': every statement alike")
+
+    def test_reject(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-split", "judged", "--tau-judge", "reject")
+        run.outcomes(failed=2)
+        run.line("NL assertions judged by 'reject': every statement alike, no one read it")
+        run.line("judged untrue: The agent says that the task was created.")
+
+    def test_ini(self, project):
+        project.ini("tau_judge = accept")
+        project.run("--tau-domain", "mock", "--tau-split", "judged").outcomes(passed=2)
+
+    def test_strict_grading(self, project, a_task, scripted):
+        """A call that lacks an argument of the reference's passes officially, and not strictly."""
+        criteria = {"reward_basis": ["ACTION"]}
+        project.tasks("mock/t.tau.json", [a_task(criteria=criteria)])
+        agent = ["--tau-agent", scripted('call("create_task", user_id="user_1")', '"Done."')]
+        project.run(*agent).outcomes(passed=1)
+        run = project.run(*agent, "--tau-grading", "strict")
+        run.outcomes(failed=1)
+        run.line("reward 0 = ACTION 0")
+        project.ini("tau_grading = strict")
+        project.run(*agent).outcomes(failed=1)
+
+
+class TestPytestsOwnListings:
+    """--help, --markers, --fixtures."""
+
+    def test_help(self, project):
+        from pytest_tau.plugin.options import _OPTIONS
+
+        run = project.run("--help")
+        for option in _OPTIONS:
+            run.line(f"--tau-{option.name}")
+            run.line(f"  tau_{option.name.replace('-', '_')} (")
+        run.line("tau_files (args):")
+        run.line("tau_tasks (paths):")
+
+    def test_markers(self, project):
+        run = project.run("--markers")
+        run.line("@pytest.mark.tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each")
+
+    def test_fixtures(self, project):
+        run = project.run("--fixtures")
+        for name in ("tau_task", "tau_trial", "tau_env", "tau_agent", "tau_user", "tau_simulation"):
+            run.line(f"{name} -- ")
+        run.lacks("_tau_case --")

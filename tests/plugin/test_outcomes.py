@@ -1,0 +1,305 @@
+"""Failed, error, usage error: whose fault it was decides. Summary and exit status."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+FAULTS = """
+import asyncio
+import sys
+import time
+
+
+class Empty:
+    def respond(self, message):
+        return ""
+
+
+class Blank:
+    def respond(self, message):
+        return {"content": "  ", "tool_calls": []}
+
+
+class Nothing:
+    def respond(self, message):
+        return None
+
+
+class Nonsense:
+    def respond(self, message):
+        return 42
+
+
+class BadContent:
+    def respond(self, message):
+        return {"content": ["x", 7], "tool_calls": [{"name": "get_users"}, 3]}
+
+
+class Nameless:
+    def respond(self, message):
+        return {"tool_calls": [{"arguments": {}}]}
+
+
+class CallsNoList:
+    def respond(self, message):
+        return {"tool_calls": {"name": "get_users"}}
+
+
+class Raises:
+    def respond(self, message):
+        raise ValueError("out of ideas")
+
+
+class RaisesLater:
+    async def respond(self, message):
+        await asyncio.sleep(0)
+        raise KeyError("async")
+
+
+class Exits:
+    def respond(self, message):
+        sys.exit("bye")
+
+
+class Hangs:
+    def respond(self, message):
+        time.sleep(2)
+
+
+class HangsAsync:
+    async def respond(self, message):
+        await asyncio.sleep(30)
+
+
+class Unbuildable:
+    def __init__(self):
+        raise RuntimeError("no licence")
+
+    def respond(self, message):
+        return "never"
+
+
+class SlowToBuild:
+    def __init__(self):
+        time.sleep(2)
+
+    def respond(self, message):
+        return "never"
+
+
+class BadStop:
+    def respond(self, message):
+        return "Hello."
+
+    def is_stop(self, message):
+        raise TypeError("is_stop is broken")
+
+
+def function(messages, tools):
+    raise OSError("function failed")
+
+
+class Stateful:
+    def get_init_state(self, message_history=None):
+        raise LookupError("no state")
+
+    def generate_next_message(self, message, state):
+        return "never", state
+
+
+class NoPair:
+    def get_init_state(self, message_history=None):
+        return {}
+
+    def generate_next_message(self, message, state):
+        return "not a pair"
+"""
+
+#: Each fault with what must be told about it.
+TOLD = {
+    "Empty": "respond() returned an empty reply: no text and no tool calls",
+    "Blank": "respond() returned an empty reply: no text and no tool calls",
+    "Nothing": "respond() returned NoneType None; expected ",
+    "Nonsense": "respond() returned int 42; expected ",
+    "BadContent": "respond() returned tool call int 3; expected a name and arguments",
+    "Nameless": "respond() returned tool call dict {'arguments': {}}; expected a name and arguments",
+    "CallsNoList": "respond() returned tool_calls dict {'name': 'get_users'}; expected a list",
+    "Raises": "ValueError: out of ideas",
+    "RaisesLater": "KeyError: 'async'",
+    "Exits": "SystemExit: bye",
+    "Hangs": "no end after 0.3 s",
+    "HangsAsync": "no end after 0.3 s",
+    "Unbuildable": "could not be built: RuntimeError: no licence",
+    "SlowToBuild": "was not built in time",
+    "BadStop": "TypeError: is_stop is broken",
+    "function": "OSError: function failed",
+    "Stateful": "LookupError: no state",
+    "NoPair": "ValueError",
+}
+
+
+@pytest.fixture
+def faults(project, a_task):
+    """Runs one task with participants that are at fault."""
+    project.write("faults.py", FAULTS)
+    project.tasks("mock/t.tau.json", [a_task()])
+    return lambda *args: project.run("--tau-timeout", "0.3", *args)
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_fault_of_the_agent_is_a_failure_with_its_reason(faults, name):
+    run = faults("--tau-agent", f"faults.py:{name}")
+    run.outcomes(failed=1)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line(TOLD[name])
+    run.line("tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000")
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_fault_of_the_user_is_an_error_with_its_reason(faults, name):
+    run = faults("--tau-user", f"faults.py:{name}")
+    run.outcomes(errors=1)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line(TOLD[name])
+    run.line("ERROR at setup of buy-milk[trial-0]")
+    run.line("tau: mock: 1 task, 1 trial; 1 error; no rate")
+
+
+def test_a_fault_tells_the_line_of_the_agents_own_code(faults, project):
+    line = FAULTS[: FAULTS.index("out of ideas")].count("\n") + 1
+    run = faults("--tau-agent", "faults.py:Raises")
+    run.line("ValueError: out of ideas", f"line {line} of {project.path}/faults.py")
+
+
+def test_a_hanging_agent_does_not_hold_up_the_run(faults):
+    start = time.monotonic()
+    faults("--tau-agent", "faults.py:Hangs").outcomes(failed=1)
+    assert time.monotonic() - start < 1.5
+
+
+def test_arguments_that_are_no_object_are_a_tool_error_and_the_conversation_goes_on(faults, scripted):
+    bad = '{"tool_calls": [{"id": "1", "function": {"name": "create_task", "arguments": %r}}]}'
+    good = 'call("create_task", user_id="user_1", title="Buy milk")'
+    for arguments in ("[1, 2]", "{not json", "3"):
+        run = faults("--tau-agent", scripted(bad % arguments, good, '"Done."'))
+        run.outcomes(passed=1)
+    run = faults("--tau-agent", scripted(bad % "[1, 2]", '"Sorry."'))
+    run.outcomes(failed=1)
+    run.line("= Error: arguments of 'create_task' must be a JSON object, got [1, 2]")
+    run.line("agent  Sorry.")
+
+
+def test_an_unknown_tool_is_a_tool_error_and_the_conversation_goes_on(faults, scripted):
+    agent = scripted('call("no_such_tool", a=1)', 'call("create_task", user_id="user_1", title="Buy milk")', '"Done."')
+    faults("--tau-agent", agent).outcomes(passed=1)
+    run = faults("--tau-agent", scripted('call("no_such_tool", a=1)', '"Sorry."'))
+    run.outcomes(failed=1)
+    run.line("agent  > no_such_tool(a=1)")
+    run.line("= Error: Tool 'no_such_tool' not found.")
+
+
+def test_wrong_arguments_are_a_tool_error_and_the_conversation_goes_on(faults, scripted):
+    run = faults("--tau-agent", scripted('call("create_task", nobody="x")', '"Sorry."'))
+    run.outcomes(failed=1)
+    run.line("= Error: ", "unexpected keyword argument 'nobody'")
+    run.line("agent  Sorry.")
+
+
+def test_faults_of_both_kinds_are_counted_apart(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task("a"), a_task("b"), a_task("c")])
+    project.write(
+        "users.py",
+        """
+        class User:
+            def __init__(self, task):
+                self.task, self.said = task.id, False
+
+            def respond(self, message):
+                if self.task == "b":
+                    raise ConnectionError("provider down")
+                self.said, before = True, self.said
+                return "###STOP###" if before else "Buy milk, please."
+        """,
+    )
+    run = project.run("--tau-user", "users.py:User", "-rfE")
+    run.outcomes(passed=2, errors=1)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("tau: mock: 3 tasks, 3 trials; 2 passed, 1 error; pass^1 1.000")
+    run.line("errors are left out of the rate; counted as failures pass^1 is 0.667")
+    run.line("ERROR mock/t.tau.json::b[trial-0]", "ConnectionError: provider down")
+
+
+class TestSummary:
+    """The line of each domain."""
+
+    def test_no_k_is_left_out_in_silence(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "--tau-trials", "10")
+        run.line("tau: mock: 1 task, 10 trials; 10 passed;", "pass^1 1.000", "pass^8 1.000", "pass^10 1.000")
+
+    def test_trials_that_differ_in_number(self, project):
+        chosen = ["-k", "trial-0 or description"]
+        run = project.run("--tau-domain", "mock", "--tau-num-tasks", "2", "--tau-trials", "3", *chosen)
+        run.line(
+            "tau: mock: 2 tasks, 4 trials; 4 passed; pass^1 1.000 pass^2 1.000 pass^3 1.000", "fewer than 3 trials"
+        )
+
+    def test_pass_hat_k_is_a_mean_over_tasks(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task("a"), a_task("b")])
+        project.write(
+            "agent.py",
+            """
+            from pytest_tau.testing import ScriptedParticipant, call
+
+            class Agent(ScriptedParticipant):
+                def __init__(self, task, seed):
+                    fails = task.id == "b" and seed == 373753
+                    super().__init__([call("get_users") if fails else call("create_task", user_id="user_1", title="Buy milk"), "Done."])
+            """,
+        )
+        run = project.run("--tau-trials", "3", "--tau-agent", "agent.py:Agent")
+        run.outcomes(passed=5, failed=1)
+        run.line("2 tasks, 6 trials; 5 passed, 1 failed; pass^1 0.833 pass^2 0.667 pass^3 0.500")
+
+
+class TestExitStatus:
+    """Nothing executed is never 0."""
+
+    def test_passed(self, project):
+        assert project.run("--tau-domain", "mock", "--tau-num-tasks", "1").ret == pytest.ExitCode.OK
+
+    @pytest.mark.parametrize("args", [["-k", "nonesuch"], ["-m", "not tau"], ["--deselect", "mock"]])
+    def test_all_deselected(self, project, args):
+        run = project.run("--tau-domain", "mock", *args)
+        run.outcomes(deselected=16)
+        assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def test_all_skipped_in_a_conftest(self, project):
+        project.write(
+            "conftest.py",
+            """
+            import pytest
+
+            def pytest_collection_modifyitems(items):
+                for item in items:
+                    item.add_marker(pytest.mark.skip(reason="not today"))
+            """,
+        )
+        run = project.run("--tau-domain", "mock", "--tau-num-tasks", "1")
+        run.outcomes(skipped=1)
+        assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def test_an_empty_file(self, project):
+        project.tasks("mock/t.tau.json", [])
+        run = project.run("mock/t.tau.json")
+        run.usage_error("there are no tasks")
+        run.line("ERROR collecting mock/t.tau.json")
+
+    def test_collecting_only_is_fine(self, project):
+        assert project.run("--tau-domain", "mock", "--collect-only").ret == pytest.ExitCode.OK
+
+    def test_setup_plan_is_fine(self, project):
+        run = project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "--setup-plan")
+        assert run.ret == pytest.ExitCode.OK
+        run.line("SETUP", "tau_simulation")

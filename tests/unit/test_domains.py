@@ -1,0 +1,33 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pytest_tau
+from pytest_tau.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_installed_domains_are_named_without_importing_them() -> None:
+    names = pytest_tau.domain_names()
+    assert names == sorted(set(names))
+    assert {"mock", "telecom"} <= set(names)
+
+
+def test_a_domain_is_loaded_once() -> None:
+    assert pytest_tau.load_domain("mock") is pytest_tau.load_domain("mock")
+
+
+def test_an_unknown_domain_lists_the_good_ones() -> None:
+    with pytest.raises(ConfigurationError, match=r"unknown domain 'telecon'; did you mean 'telecom'.*mock, "):
+        pytest_tau.load_domain("telecon")
+
+
+def test_a_data_folder_without_the_domain(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no data of domain 'mock'"):
+        pytest_tau.load_domain("mock", data_dir=tmp_path)
+    with pytest.raises(ConfigurationError, match="no data of domain 'mock'"):
+        pytest_tau.load_domain("mock", data_dir=str(tmp_path))

@@ -1,0 +1,369 @@
+from __future__ import annotations
+
+import dataclasses
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles
+from pytest_tau.errors import ConfigurationError, TaskFormatError
+
+from . import tiny
+from .tiny import AGENT_DATA, USER_DATA, action, raw_task, task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def ids(tasks: list[Any]) -> list[str]:
+    return [found.id for found in tasks]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The domain's files, to be spoilt."""
+    tiny.write(tmp_path / "domain")
+    return tmp_path / "domain"
+
+
+# Tasks and splits
+
+
+def test_a_split_keeps_the_order_of_the_files(domain: Domain) -> None:
+    assert DEFAULT_SPLIT == "base"
+    assert ids(domain.tasks()) == ids(domain.tasks("base")) == ["one", "three"]
+    assert ids(domain.tasks("rest")) == ["two"]
+    assert ids(domain.tasks(None)) == ids(domain.tasks(split=None)) == ["one", "two", "three"]
+
+
+def test_the_order_within_a_split_is_not_the_split_s(folder: Path) -> None:
+    (folder / "tasks" / "split_tasks.json").write_text('{"base": ["three", "one"]}', encoding="utf-8")
+    assert ids(tiny.spec(folder).load().tasks()) == ["one", "three"]
+
+
+def test_an_unknown_split_lists_the_good_ones(domain: Domain) -> None:
+    with pytest.raises(ConfigurationError, match=r"unknown split 'bas'; did you mean 'base'\? \(known: base, rest\)"):
+        domain.tasks("bas")
+
+
+def test_without_splits_everything_is_base(folder: Path) -> None:
+    (folder / "tasks" / "split_tasks.json").unlink()
+    domain = tiny.spec(folder).load()
+    assert ids(domain.tasks()) == ["one", "two", "three"]
+    with pytest.raises(ConfigurationError, match="unknown split 'rest'"):
+        domain.tasks("rest")
+
+
+def test_a_split_that_names_a_missing_task(folder: Path) -> None:
+    splits = folder / "tasks" / "split_tasks.json"
+    splits.write_text('{"base": ["one", "zero"]}', encoding="utf-8")
+    with pytest.raises(TaskFormatError, match="names a task that does not exist: 'zero'") as caught:
+        tiny.spec(folder).load().tasks()
+    assert caught.value.file == splits
+    assert caught.value.field == "base"
+
+
+def test_tasks_are_read_once(folder: Path) -> None:
+    domain = tiny.spec(folder).load()
+    first = domain.tasks(None)
+    for file in (folder / "tasks").iterdir():
+        file.unlink()
+    assert domain.tasks(None)[0] is first[0]
+
+
+def test_changing_the_list_of_tasks_changes_nothing(domain: Domain) -> None:
+    domain.tasks(None).clear()
+    assert len(domain.tasks(None)) == 3
+
+
+def test_one_id_in_two_files(folder: Path) -> None:
+    (folder / "tasks" / "c.json").write_text(json.dumps([raw_task("one")]), encoding="utf-8")
+    with pytest.raises(TaskFormatError, match=r"a\.json has a task with this id") as caught:
+        tiny.spec(folder).load().tasks(None)
+    assert (caught.value.file, caught.value.task_id, caught.value.field) == (folder / "tasks" / "c.json", "one", "id")
+
+
+def test_a_bad_task_file_is_told_by_file_task_and_field(folder: Path) -> None:
+    file = folder / "tasks" / "b.json"
+    file.write_text(json.dumps([raw_task("three", {"actions": [{"name": "x"}]})]), encoding="utf-8")
+    with pytest.raises(TaskFormatError) as caught:
+        tiny.spec(folder).load().tasks()
+    assert caught.value.file == file
+    assert caught.value.task_id == "three"
+    assert caught.value.field == "evaluation_criteria.actions.0.action_id"
+
+
+def test_no_task_files(folder: Path) -> None:
+    for file in (folder / "tasks").iterdir():
+        file.unlink()
+    with pytest.raises(ConfigurationError, match="no task files of domain 'tiny'"):
+        tiny.spec(folder).load().tasks(None)
+
+
+def test_the_file_of_a_task(domain: Domain) -> None:
+    one, two, three = domain.tasks(None)
+    assert domain.file_of(one) == domain.file_of(two) == domain.tasks_folder / "a.json"
+    assert domain.file_of(three) == domain.tasks_folder / "b.json"
+    assert domain.file_of(task(task_id="elsewhere")) is None
+
+
+# Data laid out as the official data are
+
+
+def test_a_data_folder_has_databases_policies_and_tasks_in_one_place(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "data" / "domains" / "official"
+    there.parent.mkdir(parents=True)
+    folder.rename(there)
+    (there / "tasks.json").write_text(json.dumps([raw_task("official")]), encoding="utf-8")
+    (there / "tasks_small.json").write_text(json.dumps([raw_task("official")]), encoding="utf-8")
+    (there / "db.json").write_text(json.dumps(AGENT_DATA | {"counter": 5}), encoding="utf-8")
+    domain = tiny.spec(tmp_path / "bundled", data_name="official").load(tmp_path / "data")
+    assert ids(domain.tasks()) == ["official"]  # other files beside tasks.json are subsets of it
+    assert domain.environment().dump()["agent"]["counter"] == 5
+    assert tiny.spec(tmp_path, data_name="official").load(str(tmp_path / "data")).folder == there
+
+
+def test_a_data_folder_without_the_domain(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"no data of domain 'tiny' in .*expected a folder domains/tiny"):
+        tiny.spec(tmp_path).load(tmp_path)
+
+
+# Databases
+
+
+def test_an_environment_has_the_files_content(domain: Domain) -> None:
+    assert domain.environment().dump() == {"agent": AGENT_DATA, "user": USER_DATA}
+
+
+def test_databases_are_read_once_and_shared(folder: Path) -> None:
+    domain = tiny.spec(folder).load()
+    one = domain.environment()
+    (folder / "db.json").unlink()
+    two = domain.environment()
+    assert one.agent_db.items.peek("lamp") is two.agent_db.items.peek("lamp")  # type: ignore[attr-defined]
+    assert one.agent_db is not two.agent_db
+
+
+def test_a_database_may_be_toml(folder: Path) -> None:
+    (folder / "user_db.json").unlink()
+    (folder / "user_db.toml").write_text("[phone]\non = true\n", encoding="utf-8")
+    assert tiny.spec(folder).load().environment().dump()["user"]["phone"]["on"] is True
+
+
+def test_a_fresh_environment_is_in_step(folder: Path) -> None:
+    (folder / "db.json").write_text(json.dumps(AGENT_DATA | {"counter": 5}), encoding="utf-8")
+    assert tiny.spec(folder).load().environment().dump()["user"]["phone"]["shown"] == 5
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("{", r"db\.json"),
+        ("[]", r"db\.json"),
+        (json.dumps(AGENT_DATA | {"counter": "x"}), r"db\.json: counter: "),
+        (json.dumps(AGENT_DATA | {"more": 1}), r"db\.json: more: "),
+        (json.dumps(AGENT_DATA | {"items": {"lamp": {"item_id": "lamp"}}}), r"db\.json: items/.*lamp/name: "),
+    ],
+)
+def test_a_bad_database_is_told_by_file_and_place(folder: Path, content: str, told: str) -> None:
+    (folder / "db.json").write_text(content, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=told):
+        tiny.spec(folder).load().environment()
+
+
+def test_a_missing_database(folder: Path) -> None:
+    (folder / "db.json").unlink()
+    with pytest.raises(ConfigurationError, match=r"db\.(json|toml)"):
+        tiny.spec(folder).load().environment()
+
+
+def test_a_database_of_bad_toml_is_told(folder: Path) -> None:
+    (folder / "db.json").unlink()
+    (folder / "db.toml").write_text("[items\n", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"db\.toml"):
+        tiny.spec(folder).load().environment()
+
+
+# Policies
+
+
+def test_policies_have_flavours_and_the_first_is_the_default(domain: Domain) -> None:
+    assert domain.environment().policy == "The policy."
+    assert domain.environment(policy="default").policy == "The policy."
+    assert domain.environment(policy="short").policy == "Be brief.\nThe policy."
+
+
+def test_a_domain_may_make_one_text_of_its_files(folder: Path) -> None:
+    spec = tiny.spec(folder, policy_text=lambda texts: f"<{len(texts)}>")
+    assert spec.load().environment(policy="short").policy == "<2>"
+
+
+def test_an_unknown_flavour_lists_the_good_ones(domain: Domain) -> None:
+    with pytest.raises(ConfigurationError, match=r"unknown policy 'long'.*known: default, short"):
+        domain.environment(policy="long")
+
+
+def test_a_missing_policy_file(folder: Path) -> None:
+    (folder / "policy.md").unlink()
+    with pytest.raises(ConfigurationError, match="policy of domain 'tiny'"):
+        tiny.spec(folder).load().environment()
+
+
+# Solo mode
+
+
+def test_a_flavour_without_a_solo_text_cannot_be_run_solo(domain: Domain) -> None:
+    assert domain.environment(solo=True).solo
+    with pytest.raises(ConfigurationError, match="'tiny' cannot be run solo"):
+        domain.environment(solo=True, policy="short")
+
+
+def test_a_domain_without_user_tools_cannot_be_run_solo(folder: Path) -> None:
+    spec = tiny.spec(folder, user_db=None, user_tools=None, sync=None)
+    with pytest.raises(ConfigurationError, match="cannot be run solo"):
+        spec.load().environment(solo=True)
+    assert spec.load().environment().dump()["user"] is None
+
+
+# Initial states
+
+
+def test_data_then_actions_then_history_then_sync(domain: Domain) -> None:
+    wanted = task(
+        state={
+            "initialization_data": {"agent_data": {"counter": 5}, "user_data": {"phone": {"on": True}}},
+            "initialization_actions": [
+                {"env_type": "assistant", "func_name": "count", "arguments": {"by": 2}},
+                {"env_type": "user", "func_name": "switch"},
+                {"env_type": "assistant", "func_name": "rename", "arguments": {"item_id": "lamp", "name": "A"}},
+            ],
+            "message_history": [
+                {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 10}}]},
+                {"role": "tool", "id": "1", "content": "17"},
+                {
+                    "role": "assistant",
+                    "tool_calls": [{"id": "2", "name": "rename", "arguments": {"item_id": "lamp", "name": "B"}}],
+                },
+                {"role": "tool", "id": "2", "content": "whatever"},
+                {"role": "user", "content": "Hello"},
+            ],
+        }
+    )
+    dump = domain.environment(wanted).dump()
+    assert dump["agent"]["counter"] == 17
+    assert dump["agent"]["items"]["lamp"]["name"] == "B"
+    assert dump["user"]["phone"] == {"on": False, "shown": 17}
+    without = domain.environment(wanted, replay_history=False).dump()
+    assert without["agent"]["counter"] == 7
+    assert without["agent"]["items"]["lamp"]["name"] == "A"
+
+
+FUNCTION = {"env_type": "assistant", "func_name": "named", "arguments": {"item_id": "sofa", "name": "x"}}
+
+
+@pytest.mark.parametrize(
+    ("state", "field", "told"),
+    [
+        ({"initialization_data": {"agent_data": {"x": 1}}}, "initial_state.initialization_data", "x"),
+        ({"initialization_data": {"user_data": {"phone": 1}}}, "initial_state.initialization_data", "phone"),
+        ({"initialization_actions": [FUNCTION]}, "initial_state.initialization_actions.0", "no item sofa"),
+        (
+            {
+                "initialization_actions": [
+                    {"env_type": "user", "func_name": "switch"},
+                    {"env_type": "user", "func_name": "nowhere"},
+                ]
+            },
+            "initial_state.initialization_actions.1",
+            "no function 'nowhere'",
+        ),
+        (
+            {"initialization_actions": [{"env_type": "assistant", "func_name": "count", "arguments": {"to": 1}}]},
+            "initial_state.initialization_actions.0",
+            "count",
+        ),
+    ],
+)
+def test_a_state_that_cannot_be_applied_is_told_by_task_and_field(
+    domain: Domain, state: dict[str, Any], field: str, told: str
+) -> None:
+    with pytest.raises(TaskFormatError, match=told) as caught:
+        domain.environment(task(task_id="spoilt", state=state))
+    assert (caught.value.task_id, caught.value.field) == ("spoilt", field)
+
+
+def test_an_assertion_among_the_actions_is_a_plain_call(domain: Domain) -> None:
+    """Source: telecom specification, section 5."""
+    false = {"env_type": "assistant", "func_name": "named", "arguments": {"item_id": "lamp", "name": "x"}}
+    domain.environment(task(state={"initialization_actions": [false]}))
+
+
+def test_calls_of_the_history_that_fail_are_history(domain: Domain) -> None:
+    failing = {"role": "assistant", "tool_calls": [{"id": "1", "name": "remove", "arguments": {"item_id": "sofa"}}]}
+    wanted = task(state={"message_history": [failing, {"role": "tool", "id": "1", "content": "Error", "error": True}]})
+    assert domain.environment(wanted).dump()["agent"] == AGENT_DATA
+
+
+# The reference state
+
+
+def test_the_reference_state_is_that_after_the_actions(domain: Domain) -> None:
+    wanted = task({"actions": [action("rename", item_id="lamp", name="Light"), action("switch", "user")]})
+    dump = domain.reference_environment(wanted).dump()
+    assert dump["agent"]["items"]["lamp"]["name"] == "Light"
+    assert dump["user"]["phone"]["on"] is True
+
+
+def test_a_reference_action_that_raises_is_skipped_with_its_partial_effects(domain: Domain) -> None:
+    wanted = task(
+        {
+            "actions": [
+                action("half_done", item_id="desk"),
+                action("nowhere"),
+                action("rename", "user", item_id="lamp", name="not the user's"),
+                action("rename", item_id="lamp", name="Light"),
+            ]
+        }
+    )
+    items = domain.reference_environment(wanted).dump()["agent"]["items"]
+    assert items["desk"]["name"] == "half done"
+    assert items["lamp"]["name"] == "Light"
+
+
+def test_there_is_no_sync_between_reference_actions(domain: Domain) -> None:
+    wanted = task({"actions": [action("count", by=13), action("count", by=1)]})
+    dump = domain.reference_environment(wanted).dump()
+    assert dump["agent"]["counter"] == 14
+    assert dump["user"]["phone"]["shown"] == 0
+
+
+def test_the_reference_state_begins_where_the_task_does(domain: Domain) -> None:
+    history = [{"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 3}}]}]
+    history.append({"role": "tool", "id": "1", "content": '"3"'})
+    wanted = task({"actions": [action("count", by=1)]}, state={"message_history": history})
+    assert domain.reference_environment(wanted).dump()["agent"]["counter"] == 4
+
+
+def test_the_reference_state_is_computed_once(domain: Domain) -> None:
+    wanted, other = task({"actions": [action("count")]}), task({"actions": [action("count", by=2)]})
+    assert domain.reference_environment(wanted) is domain.reference_environment(wanted)
+    assert domain.reference_environment(other) is not domain.reference_environment(wanted)
+    assert domain.reference_environment(other).dump()["agent"]["counter"] == 2
+
+
+def test_reference_actions_leave_the_task_alone(domain: Domain) -> None:
+    wanted = task({"actions": [action("add", item_id="sofa", tags=["soft"]), action("tag", item_id="sofa", tag="x")]})
+    assert domain.reference_environment(wanted).dump()["agent"]["items"]["sofa"]["tags"] == ["soft", "x"]
+    assert wanted.criteria.actions is not None
+    assert wanted.criteria.actions[0].arguments == {"item_id": "sofa", "tags": ["soft"]}
+
+
+# Declaring
+
+
+def test_a_declaration_needs_little(folder: Path) -> None:
+    spec = tiny.spec(folder)
+    assert spec.load().name == "tiny"
+    assert dataclasses.replace(spec, name="other").load().name == "other"
+    assert PolicyFiles(("a.md",)).solo == ()

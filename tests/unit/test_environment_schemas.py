@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pytest_tau.environment import Record
+from pytest_tau.environment.schemas import describe
+
+
+class Point(Record):
+    x: int
+    y: int = 0
+
+
+class Example:
+    def documented(
+        self,
+        name: str,
+        mode: Literal["a", "b"],
+        ratio: float,
+        tags: list[str],
+        point: Point,
+        limit: int = 12,
+        note: str | None = None,
+    ) -> None:
+        """Do something.
+
+        It takes a while.
+        Longer, even.
+
+        Args:
+            name: Whose name,
+                on two lines.
+            mode: How.
+            limit: At most so many.
+
+        Returns:
+            Nothing.
+
+        Raises:
+            KeyError: Never.
+        """
+
+    def undocumented(self, untyped) -> None: ...
+
+    def bare(self) -> None:
+        """Nothing to give."""
+
+
+def test_description_is_the_summary_and_the_body_without_sections() -> None:
+    description, _ = describe(Example.documented)
+    assert description == "Do something.\n\nIt takes a while.\nLonger, even."
+
+
+def test_parameters_become_a_json_schema() -> None:
+    _, schema = describe(Example.documented)
+    properties: dict[str, Any] = schema["properties"]
+    assert list(properties) == ["name", "mode", "ratio", "tags", "point", "limit", "note"]
+    assert schema["required"] == ["name", "mode", "ratio", "tags", "point"]
+    assert properties["name"]["type"] == "string"
+    assert properties["name"]["description"].split() == ["Whose", "name,", "on", "two", "lines."]
+    assert properties["mode"]["enum"] == ["a", "b"]
+    assert properties["mode"]["description"] == "How."
+    assert properties["ratio"]["type"] == "number"
+    assert "description" not in properties["ratio"]
+    assert properties["tags"] == {"items": {"type": "string"}, "title": "Tags", "type": "array"}
+    assert properties["limit"]["default"] == 12
+    assert properties["note"]["default"] is None
+    assert schema["$defs"]["Point"]["required"] == ["x"]
+    assert schema["type"] == "object"
+
+
+def test_a_method_without_docstring_or_types() -> None:
+    description, schema = describe(Example.undocumented)
+    assert description == ""
+    assert schema["required"] == ["untyped"]
+    assert "type" not in schema["properties"]["untyped"]
+
+
+def test_a_method_without_parameters() -> None:
+    description, schema = describe(Example.bare)
+    assert description == "Nothing to give."
+    assert schema["properties"] == {}
+    assert "required" not in schema

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pytest_tau import errors
+from pytest_tau.errors import ParticipantError, TaskFormatError, TauError, unknown_name
+
+
+def test_there_is_one_tree() -> None:
+    for name in errors.__all__:
+        found = getattr(errors, name)
+        if isinstance(found, type):
+            assert issubclass(found, TauError)
+    branches = {found.__name__ for found in TauError.__subclasses__() if found.__module__ == "pytest_tau.errors"}
+    assert branches == {name for name in errors.__all__ if name[0].isupper()} - {"TauError"}
+
+
+def test_the_tree_is_drawn_in_the_docstring() -> None:
+    assert errors.__doc__
+    for name in errors.__all__:
+        if name[0].isupper():
+            assert name in errors.__doc__
+
+
+@pytest.mark.parametrize(
+    ("where", "text"),
+    [
+        ({}, "bad"),
+        ({"file": Path("a.json")}, "a.json: bad"),
+        ({"file": "a.json", "task_id": "t", "field": "x.y"}, "a.json: task t: x.y: bad"),
+        ({"task_id": "#3"}, "task #3: bad"),
+    ],
+)
+def test_a_format_error_says_where(where: dict[str, str], text: str) -> None:
+    error = TaskFormatError("bad", **where)
+    assert str(error) == text
+    assert error.problem == "bad"
+    assert (error.file, error.task_id, error.field) == (where.get("file"), where.get("task_id"), where.get("field"))
+
+
+def test_a_participant_error_knows_its_side() -> None:
+    assert ParticipantError("bad", side="user").side == "user"
+
+
+def test_unknown_names_come_with_close_ones_and_all_good_ones() -> None:
+    assert unknown_name("split", "bse", ["rest", "base"]) == (
+        "unknown split 'bse'; did you mean 'base'? (known: base, rest)"
+    )
+    assert unknown_name("split", "zzz", []) == "unknown split 'zzz' (known: none)"
+    many = unknown_name("task", "zzz", [f"n{i:02}" for i in range(25)])
+    assert many.endswith("n18, n19 and 5 more)")

@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_tau.environment import Record, Table
+from pytest_tau.environment.database import Database
+from pytest_tau.evaluation.db import check_db
+
+from . import tiny
+from .tiny import action, agent, call, check, graded, task, user
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import RewardInfo
+
+RENAMED = action("rename", item_id="lamp", name="Light")
+
+
+def match(info: RewardInfo) -> bool:
+    assert info.db_check is not None
+    assert info.db_check.db_reward == float(info.db_check.db_match)
+    assert info.db_check.db_match is (info.db_diff == [])
+    return info.db_check.db_match
+
+
+def test_the_state_that_the_actions_leave_is_wanted(domain: Domain) -> None:
+    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]})
+    assert match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
+    assert not match(graded(domain, wanted))
+    assert not match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="light"))))
+
+
+def test_the_way_does_not_count(domain: Domain) -> None:
+    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]})
+    detour = [
+        agent(call("rename", item_id="lamp", name="x")),
+        agent(call("look", item_id="desk")),
+        agent(call("rename", item_id="sofa", name="fails")),
+        agent(call("rename", item_id="lamp", name="Light")),
+    ]
+    assert match(graded(domain, wanted, *detour))
+
+
+def test_both_sides_count(domain: Domain) -> None:
+    wanted = task({"actions": [RENAMED, action("switch", "user")], "reward_basis": ["DB"]})
+    rename = agent(call("rename", item_id="lamp", name="Light"))
+    assert match(graded(domain, wanted, rename, user(call("switch"))))
+    info = graded(domain, wanted, rename)
+    assert not match(info)
+    assert [(d.side, d.path, d.expected, d.got) for d in info.db_diff or []] == [("user", "phone/on", True, False)]
+
+
+def test_with_neither_actions_nor_assertions_anything_may_change(domain: Domain) -> None:
+    rename = agent(call("rename", item_id="lamp", name="Light"))
+    assert match(graded(domain, task({"reward_basis": ["DB"]}), rename))
+
+
+def test_an_empty_list_of_actions_means_that_nothing_may_change(domain: Domain) -> None:
+    wanted = task({"actions": [], "reward_basis": ["DB"]})
+    assert match(graded(domain, wanted))
+    assert not match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
+
+
+def test_assertions_alone_mean_it_too(domain: Domain) -> None:
+    for assertions in ([], [check("phone_on", "user", value=False)]):
+        wanted = task({"env_assertions": assertions, "reward_basis": ["DB"]})
+        assert match(graded(domain, wanted))
+        assert not match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
+
+
+def test_json_types_count(domain: Domain) -> None:
+    wanted = task({"actions": [action("price", item_id="lamp", price=1)], "reward_basis": ["DB"]})
+    assert match(graded(domain, wanted, agent(call("price", item_id="lamp", price=1))))
+    for other in (1.0, True, "1"):
+        info = graded(domain, wanted, agent(call("price", item_id="lamp", price=other)))
+        assert not match(info)
+        (difference,) = info.db_diff or []
+        assert (difference.path, difference.expected, difference.got) == ("items/lamp/price", 1, other)
+        assert type(difference.got) is type(other)
+
+
+def test_order_in_lists_counts(domain: Domain) -> None:
+    red, soft = call("tag", item_id="desk", tag="red"), call("tag", item_id="desk", tag="soft")
+    wanted = task(
+        {
+            "actions": [action("tag", item_id="desk", tag="red"), action("tag", item_id="desk", tag="soft")],
+            "reward_basis": ["DB"],
+        }
+    )
+    assert match(graded(domain, wanted, agent(red), agent(soft)))
+    assert not match(graded(domain, wanted, agent(soft), agent(red)))
+
+
+def test_a_reference_action_that_raises_is_skipped(domain: Domain) -> None:
+    wanted = task({"actions": [action("remove", item_id="sofa"), RENAMED], "reward_basis": ["DB"]})
+    assert match(graded(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))))
+
+
+def test_there_is_no_sync_between_reference_actions(domain: Domain) -> None:
+    """So the same call on both ways leaves different phones. An oddity of the reference on which scores depend."""
+    wanted = task({"actions": [action("count", by=2)], "reward_basis": ["DB"]})
+    info = graded(domain, wanted, agent(call("count", by=2)))
+    assert [(d.side, d.path, d.expected, d.got) for d in info.db_diff or []] == [("user", "phone/shown", 0, 2)]
+    assert info.reward == 0.0
+
+
+def test_differences_tell_what_is_missing_on_which_side(domain: Domain) -> None:
+    wanted = task({"actions": [action("remove", item_id="lamp")], "reward_basis": ["DB"]})
+    info = graded(
+        domain, wanted, agent(call("remove", item_id="desk")), user(call("write_note", note_id="n", text="x"))
+    )
+    assert [(d.side, d.path, d.missing) for d in info.db_diff or []] == [
+        ("agent", "items/desk", "got"),
+        ("agent", "items/lamp", "expected"),
+        ("user", "notes/n", "expected"),
+    ]
+
+
+def test_what_task_and_history_did_is_in_both_states(domain: Domain) -> None:
+    history = [
+        {
+            "role": "assistant",
+            "tool_calls": [{"id": "1", "name": "price", "arguments": {"item_id": "lamp", "price": 3}}],
+        },
+        {"role": "tool", "id": "1", "content": "priced"},
+        {"role": "user", "content": "Go on"},
+    ]
+    state = {"initialization_data": {"agent_data": {"counter": 3}}, "message_history": history}
+    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]}, state=state)
+    rename = agent(call("rename", item_id="lamp", name="Light"))
+    assert match(graded(domain, wanted, *history, rename))
+    assert not match(graded(domain, wanted, *history))
+
+
+def test_dates_are_told_as_text() -> None:
+    from datetime import date
+
+    class Day(Record):
+        when: date
+
+    class Diary(Database):
+        days: Table[Day]
+
+    class Holder:
+        user_db = None
+
+        def __init__(self, when: str) -> None:
+            self.agent_db = Diary.model_validate({"days": {"d": {"when": when}}})
+
+    findings = check_db(Holder("2025-01-02"), Holder("2025-01-01"))  # type: ignore[arg-type]
+    (difference,) = findings.differences
+    assert (difference.path, difference.expected, difference.got) == ("days/d/when", "2025-01-01", "2025-01-02")
+
+
+def test_without_a_reference_state_everything_matches(domain: Domain) -> None:
+    final = domain.environment()
+    final.call("count", {})
+    findings = check_db(final, None)
+    assert findings.check.db_match
+    assert findings.differences == []
+
+
+def test_a_replayed_conversation_is_graded_in_solo_mode(domain: Domain) -> None:
+    wanted = task({"actions": [RENAMED, action("switch", "user")], "reward_basis": ["DB"]}, ticket="Do it.")
+    alone = [agent(call("rename", item_id="lamp", name="Light")), agent(call("switch"))]
+    assert match(graded(domain, wanted, *alone, solo=True))
+    assert not match(graded(domain, wanted, *alone))  # with a user about, the agent has no such tool
+    assert tiny.graded(domain, wanted, *alone, solo=True).reward == 1.0

@@ -1,0 +1,84 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .tiny import agent, call, check, graded, task, user
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+
+
+def outcome(domain: Domain, assertions: list[Any], *messages: Any) -> tuple[float, list[bool], list[str | None]]:
+    info = graded(domain, task({"env_assertions": assertions, "reward_basis": ["ENV_ASSERTION"]}), *messages)
+    checks = info.env_assertions or []
+    assert all(found.reward == float(found.met) for found in checks)
+    return info.reward, [found.met for found in checks], [found.error for found in checks]
+
+
+def test_assertions_are_run_on_the_final_environment(domain: Domain) -> None:
+    wanted = [check("named", item_id="lamp", name="Light")]
+    assert outcome(domain, wanted) == (0.0, [False], [None])
+    assert outcome(domain, wanted, agent(call("rename", item_id="lamp", name="Light"))) == (1.0, [True], [None])
+
+
+def test_either_side_may_be_asked(domain: Domain) -> None:
+    assert outcome(domain, [check("phone_on", "user")], user(call("switch"))) == (1.0, [True], [None])
+
+
+def test_the_wanted_value_may_be_false(domain: Domain) -> None:
+    wanted = [check("phone_on", "user", value=False)]
+    assert outcome(domain, wanted) == (1.0, [True], [None])
+    assert outcome(domain, wanted, user(call("switch"))) == (0.0, [False], [None])
+
+
+def test_one_unmet_assertion_makes_it_zero(domain: Domain) -> None:
+    mixed = [check("phone_on", "user", value=False), check("named", item_id="lamp", name="x")]
+    assert outcome(domain, mixed)[:2] == (0.0, [True, False])
+
+
+def test_no_assertions_make_it_one(domain: Domain) -> None:
+    assert outcome(domain, [])[:2] == (1.0, [])
+    assert graded(domain, task({"reward_basis": ["ENV_ASSERTION"]})).reward == 1.0
+
+
+@pytest.mark.parametrize("value", [True, False])
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("named", {"item_id": "sofa", "name": "x"}, "ToolError: no item sofa"),
+        ("named", {"item_id": "lamp"}, "TypeError: .*name"),
+        ("half_done", {"item_id": "lamp"}, "RuntimeError: only half done"),
+        ("counted", {}, "Function counted returned int instead of bool"),
+        ("put_counter", {"value": 1}, "Function put_counter returned NoneType instead of bool"),
+        ("put_counter", {"value": 13}, "ToolError: thirteen"),
+        ("nowhere", {}, "ToolError: no function 'nowhere'"),
+    ],
+)
+def test_one_that_raises_or_gives_no_bool_is_not_met(
+    domain: Domain, value: bool, name: str, arguments: Any, told: str
+) -> None:
+    """Whatever value is wanted: an assertion that cannot be run never helps."""
+    reward, met, (error,) = outcome(
+        domain, [{"env_type": "assistant", "func_name": name, "arguments": arguments, "assert_value": value}]
+    )
+    assert (reward, met) == (0.0, [False])
+    assert error is not None
+    assert re.search(told, error)
+
+
+def test_one_that_raises_does_not_stop_the_next(domain: Domain) -> None:
+    assert outcome(domain, [check("nowhere"), check("phone_on", "user", value=False)])[1] == [False, True]
+
+
+def test_assertions_see_the_sides_in_step(domain: Domain) -> None:
+    wanted = [check("shows", "user", number=1)]
+    assert outcome(domain, wanted, agent(call("count"))) == (1.0, [True], [None])
+
+
+def test_the_check_carries_the_assertion(domain: Domain) -> None:
+    info = graded(domain, task({"env_assertions": [check("phone_on", "user")]}))
+    (found,) = info.env_assertions or []
+    assert (found.env_assertion.func_name, found.env_assertion.env_type) == ("phone_on", "user")

@@ -1,0 +1,367 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.evaluation import BUILT_IN_JUDGES, evaluate
+from pytest_tau.evaluation.explain import Line, ending, explain, plain_text, verdict
+from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task, ToolCall, ToolMessage
+
+from .tiny import STOP, action, agent, call, check, task, user
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+
+
+def failed(
+    domain: Domain, wanted: Task, *messages: Any, reason: Any = "user_stop", options: dict[str, Any] | None = None
+) -> Simulation:
+    """A graded simulation that ends with a stop of the user's."""
+    done = [*messages, STOP]
+    info = evaluate(wanted, done, termination_reason=reason, domain=domain, **options or {})
+    token = "###STOP###" if reason == "user_stop" else None
+    return Simulation(id="s", task_id="t", termination_reason=reason, stop_token=token, messages=done, reward_info=info)
+
+
+def texts(simulation: Simulation, **options: Any) -> list[str]:
+    return [line.text for line in explain(simulation, **options)]
+
+
+def about(simulation: Simulation) -> list[str]:
+    """What is told between the verdict and the last turns."""
+    lines = texts(simulation)
+    return lines[1 : lines.index("last turns")]
+
+
+def tells(lines: list[str], *parts: str) -> bool:
+    """Whether one line has all these parts, in this order."""
+    pattern = ".*".join(re.escape(part) for part in parts)
+    return any(re.search(pattern, line) for line in lines)
+
+
+def simulation(info: RewardInfo | None = None, reason: Any = "user_stop", **fields: Any) -> Simulation:
+    return Simulation(id="s", task_id="t", termination_reason=reason, reward_info=info, **fields)
+
+
+# The first line
+
+
+def test_the_verdict_has_its_factors(domain: Domain) -> None:
+    wanted = task({"actions": [action("rename", item_id="lamp", name="x")], "communicate_info": []})
+    assert texts(failed(domain, wanted, user("Hi")))[0] == (
+        "reward 0 = DB 0 x COMMUNICATE 1   ended by the user's ###STOP### after 2 turns"
+    )
+
+
+def test_a_verdict_on_what_ended_early_tells_what_the_checks_would_give(domain: Domain) -> None:
+    done = failed(domain, task({"communicate_info": ["x"]}), agent("x"), reason="max_steps")
+    assert verdict(done).startswith("reward 0")
+    assert "reward 1" not in verdict(done)
+    assert tells(texts(done), "too many steps")
+    assert tells(texts(done), "would", "DB 1 x COMMUNICATE 1")
+
+
+def test_a_verdict_without_factors() -> None:
+    assert verdict(simulation(RewardInfo(reward=1.0))) == "reward 1"
+    assert verdict(simulation(RewardInfo(reward=0.25, reward_breakdown={"MINE": 0.25}))) == "reward 0.25 = MINE 0.25"
+    assert verdict(simulation()) == "not graded"
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("agent_stop", "ended by the agent after 1 turn"),
+        ("max_steps", "cut off: too many steps after 1 turn"),
+        ("too_many_errors", "cut off: too many failed calls after 1 turn"),
+        ("timeout", "cut off: out of time after 1 turn"),
+        ("agent_error", "ended by a fault of the agent after 1 turn"),
+        ("user_error", "ended by a fault of the user after 1 turn"),
+        ("infrastructure_error", "ended by infrastructure_error after 1 turn"),
+    ],
+)
+def test_endings(reason: Any, told: str) -> None:
+    assert ending(simulation(reason=reason, messages=[agent("Hi")])) == told
+
+
+@pytest.mark.parametrize("token", ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"])
+def test_the_user_s_token_is_named(token: str) -> None:
+    done = simulation(stop_token=token, messages=[agent("Hi"), user(token)])
+    assert ending(done) == f"ended by the user's {token} after 2 turns"
+
+
+def test_tool_results_are_no_turns() -> None:
+    messages = [agent(call("x")), ToolMessage(content="1"), agent("done")]
+    assert ending(simulation(reason="agent_stop", messages=messages)).endswith("after 2 turns")
+
+
+def test_the_end_of_a_traceback_is_shown() -> None:
+    error = "\n".join(f"line {n}" for n in range(20))
+    lines = explain(simulation(reason="agent_error", error=error))
+    assert [line.text for line in lines[1:]] == [f"line {n}" for n in range(8, 20)]
+    assert {line.kind for line in lines[1:]} == {"bad"}
+
+
+# The database
+
+
+def test_differences_are_told_by_side_and_path(domain: Domain) -> None:
+    wanted = task(
+        {
+            "actions": [
+                action("rename", item_id="lamp", name="Light"),
+                action("remove", item_id="desk"),
+                action("switch", "user"),
+            ],
+            "reward_basis": ["DB"],
+        }
+    )
+    note = user(call("write_note", note_id="n", text="x"))
+    lines = about(failed(domain, wanted, note))
+    agent_side, user_side = lines.index("database, agent side: 2 differences"), 3
+    assert lines[user_side] == "database, user side: 2 differences"
+    assert tells(lines[agent_side:user_side], "items/desk", "not expected", "got {")
+    assert tells(lines[agent_side:user_side], "items/lamp/name", 'expected "Light"', 'got "Lamp"')
+    assert tells(lines[user_side:], "phone/on", "expected true", "got false")
+    assert tells(lines[user_side:], "notes/n", "not expected", 'got {"text": "x"}')
+
+
+def test_a_missing_record_is_told(domain: Domain) -> None:
+    wanted = task({"actions": [], "reward_basis": ["DB"]})
+    lines = about(failed(domain, wanted, agent(call("remove", item_id="lamp"))))
+    assert lines[0] == "database, agent side: 1 difference"
+    assert tells(lines[1:2], "items/lamp", "expected {", "missing")
+
+
+def test_values_are_told_as_json(domain: Domain) -> None:
+    wanted = task({"actions": [action("price", item_id="lamp", price=1)], "reward_basis": ["DB"]})
+    lines = about(failed(domain, wanted, agent(call("price", item_id="lamp", price=True))))
+    assert tells(lines, "items/lamp/price", "expected 1 ", "got true")
+
+
+def test_many_differences_are_capped(domain: Domain) -> None:
+    wanted = task({"actions": [], "reward_basis": ["DB"]})
+    notes = user(None, *(call("write_note", note_id=f"n{n:02}", text="x") for n in range(12)))
+    lines = about(failed(domain, wanted, notes))
+    assert lines[0] == "database, user side: 12 differences"
+    assert len(lines) == 1 + 8 + 1
+    assert lines[-1] == "  and 4 more"
+
+
+def test_differences_that_do_not_gate_are_not_shown(domain: Domain) -> None:
+    wanted = task({"actions": [], "communicate_info": ["x"], "reward_basis": ["COMMUNICATE"]})
+    assert about(failed(domain, wanted, agent(call("count")))) == ["never said: 'x'"]
+
+
+# Assertions
+
+
+def test_unmet_assertions(domain: Domain) -> None:
+    wanted = task(
+        {
+            "env_assertions": [
+                check("named", item_id="lamp", name="Light") | {"message": "the lamp is called Light"},
+                check("phone_on", "user", value=False),
+                check("shows", "user", value=False, number=0),
+                check("counted"),
+            ],
+            "reward_basis": ["ENV_ASSERTION"],
+        }
+    )
+    lines = about(failed(domain, wanted))
+    assert lines == [
+        'not met, assistant side: named(item_id="lamp", name="Light")',
+        "  the lamp is called Light",
+        "not met, user side: shows(number=0) to be false",
+        "not met, assistant side: counted()",
+        "  Function counted returned int instead of bool",
+    ]
+
+
+def test_many_assertions_are_capped(domain: Domain) -> None:
+    unmet = [check("phone_on", "user")] * 9
+    lines = about(failed(domain, task({"env_assertions": unmet, "reward_basis": ["ENV_ASSERTION"]})))
+    assert len(lines) == 7
+    assert lines[-1] == "  and 3 more"
+
+
+# Actions
+
+
+def actions_about(domain: Domain, actions: list[Any], *messages: Any, **options: Any) -> list[str]:
+    return about(failed(domain, task({"actions": actions, "reward_basis": ["ACTION"]}), *messages, options=options))
+
+
+LIGHT = action("rename", item_id="lamp", name="Light")
+
+
+def test_a_missing_action_and_that_it_was_never_called(domain: Domain) -> None:
+    lines = actions_about(domain, [LIGHT])
+    assert tells(lines, 'reference action not made: rename(item_id="lamp", name="Light")')
+    assert tells(lines, "never called")
+
+
+def test_a_missing_action_of_the_user_s(domain: Domain) -> None:
+    assert tells(actions_about(domain, [action("switch", "user")]), "reference action not made (by the user): switch()")
+
+
+def test_the_nearest_call_is_told_with_its_turn_and_arguments(domain: Domain) -> None:
+    lines = actions_about(
+        domain,
+        [LIGHT],
+        agent("Hi"),
+        agent(call("rename", item_id="desk", name="Lit")),
+        agent(call("rename", item_id="lamp", name="light")),
+        agent(call("look", item_id="lamp")),
+    )
+    assert lines[1] == '  nearest call, turn 2: name  expected "Light"   got "light"'
+
+
+def test_arguments_too_many_or_too_few(domain: Domain) -> None:
+    made = agent(call("rename", item_id="lamp", title="Light"))
+    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, turn 0: title  expected nothing   got "Light"'
+    compared = action("rename", compare=["name"], item_id="lamp", name="Light")
+    assert actions_about(domain, [compared], agent(call("rename", item_id="lamp")))[1] == (
+        '  nearest call, turn 0: name  expected "Light"   got nothing'
+    )
+
+
+def test_an_error_of_the_nearest_call_is_told(domain: Domain) -> None:
+    made = [agent(call("rename", item_id="sofa", name="Light")), ToolMessage(content="Error: no item sofa", error=True)]
+    assert actions_about(domain, [LIGHT], *made)[1] == (
+        '  nearest call, turn 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
+    )
+
+
+def test_a_malformed_call_is_told(domain: Domain) -> None:
+    broken = agent(ToolCall(name="rename", malformed="{item_id"))
+    assert "malformed arguments" in actions_about(domain, [LIGHT], broken)[1]
+
+
+def test_a_proper_call_is_nearer_than_a_malformed_one(domain: Domain) -> None:
+    broken, wrong = agent(ToolCall(name="rename", malformed="{")), agent(call("rename", item_id="lamp", name="L"))
+    assert actions_about(domain, [LIGHT], broken, wrong)[1] == (
+        '  nearest call, turn 1: name  expected "Light"   got "L"'
+    )
+
+
+def test_strict_tells_what_a_call_left_out(domain: Domain) -> None:
+    (_, nearest) = actions_about(domain, [LIGHT], agent(call("rename", item_id="lamp")), grading="strict")
+    assert 'name  expected "Light"   got nothing' in nearest
+    assert "malformed" not in nearest
+
+
+@pytest.mark.parametrize(
+    ("actions", "made"),
+    [
+        ([action("count"), action("count")], agent(call("count"))),
+        ([action("switch", "user")], agent(call("switch"))),
+    ],
+    ids=["one-call-for-two-actions", "by-the-other-side"],
+)
+def test_strict_blames_no_malformed_arguments_where_there_are_none(
+    domain: Domain, actions: list[Any], made: Any
+) -> None:
+    lines = actions_about(domain, actions, made, grading="strict")
+    assert lines
+    assert "malformed" not in "\n".join(lines)
+
+
+def test_where_no_tool_was_called_the_actions_are_listed_in_one_line(domain: Domain) -> None:
+    actions = [action("count"), action("rename"), action("count")]
+    assert actions_about(domain, actions, agent("No.")) == [
+        "none of 3 reference actions made, no tool was called: count, rename"
+    ]
+    called = actions_about(domain, actions, agent(call("look", item_id="lamp")))
+    assert sum("reference action not made" in line for line in called) == 3
+
+
+def test_many_actions_are_capped(domain: Domain) -> None:
+    lines = actions_about(domain, [action("tag", item_id="lamp", tag=str(n)) for n in range(7)], agent(call("count")))
+    assert sum("reference action not made" in line for line in lines) == 5
+    assert lines[-1] == "  and 2 more"
+
+
+# Phrases and statements
+
+
+def test_phrases_never_said(domain: Domain) -> None:
+    wanted = task({"communicate_info": [str(n) for n in range(100, 108)], "reward_basis": ["COMMUNICATE"]})
+    lines = about(failed(domain, wanted, agent("100")))
+    assert lines == [*(f"never said: '{n}'" for n in range(101, 106)), "  and 2 more"]
+
+
+def test_phrases_that_do_not_gate_are_not_shown(domain: Domain) -> None:
+    wanted = task({"actions": [LIGHT], "communicate_info": ["x"], "reward_basis": ["ACTION"]})
+    assert "never said" not in "\n".join(about(failed(domain, wanted)))
+
+
+def test_statements_judged_untrue_and_a_judge_who_reads_nothing(domain: Domain) -> None:
+    wanted = task({"nl_assertions": ["It is kind."], "reward_basis": ["NL_ASSERTION"]})
+    lines = about(failed(domain, wanted, options={"judge": BUILT_IN_JUDGES["reject"]}))
+    assert lines == [
+        "NL assertions judged by 'reject': every statement alike, no one read it",
+        "judged untrue: It is kind.  (--tau-judge reject: every statement is judged alike)",
+    ]
+
+
+def test_checks_of_plugins() -> None:
+    checks = [CustomCheck(name="A", reward=0.5, justification="half"), CustomCheck(name="B", reward=1.0)]
+    lines = texts(simulation(RewardInfo(reward=0.5, custom_checks=checks)))
+    assert "A 0.5: half" in lines
+    assert not any(text.startswith("B ") for text in lines)
+
+
+# Replay, last turns, command
+
+
+def test_what_a_replay_found() -> None:
+    done = simulation(RewardInfo(reward=0.0), replay_differences=[f"difference {n}" for n in range(6)])
+    assert texts(done)[1:6] == [
+        "replay: 6 tool results differ from the recording",
+        *(f"  difference {n}" for n in range(4)),
+    ]
+
+
+def test_the_last_turns() -> None:
+    messages = [
+        agent("left out"),
+        agent("Wait\n  a moment", call("look", item_id="lamp")),
+        ToolMessage(content="x" * 300),
+        agent(ToolCall(name="look", malformed="{item")),
+        ToolMessage(content=None),
+        agent("word " * 80),
+        user("Bye. ###STOP###"),
+    ]
+    lines = explain(simulation(RewardInfo(reward=0.0), messages=messages))[1:]
+    assert lines[0] == Line("head", "last turns")
+    assert lines[1:] == [
+        Line("agent", "  agent  Wait a moment"),
+        Line("agent", '  agent  > look(item_id="lamp")'),
+        Line("tool", "         = " + "x" * 239 + "…"),
+        Line("agent", "  agent  > look({item)"),
+        Line("tool", "         = "),
+        Line("agent", "  agent  " + ("word " * 80)[:239] + "…"),
+        Line("user", "  user   Bye. ###STOP###"),
+    ]
+
+
+def test_the_command_comes_last() -> None:
+    lines = explain(simulation(RewardInfo(reward=0.0)), again="pytest 'x::y[trial-1]'")
+    assert lines[-1] == Line("command", "again: pytest 'x::y[trial-1]'")
+    assert all(line.kind != "command" for line in explain(simulation(RewardInfo(reward=0.0))))
+
+
+def test_what_was_not_graded_still_shows_its_turns() -> None:
+    lines = texts(simulation(reason="infrastructure_error", error="ModelError: down", messages=[agent("Hi")]))
+    assert lines == [
+        "not graded   ended by infrastructure_error after 1 turn",
+        "ModelError: down",
+        "last turns",
+        "  agent  Hi",
+    ]
+
+
+def test_plain_text_joins_the_lines() -> None:
+    assert plain_text([Line("head", "a"), Line("note", "b")]) == "a\nb"

@@ -1,0 +1,28 @@
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.evaluation import OFFICIAL, PROFILES, STRICT, profile_named
+
+RULES = {field.name for field in dataclasses.fields(OFFICIAL)} - {"name"}
+
+
+def test_official_mends_nothing_and_strict_everything() -> None:
+    assert {getattr(OFFICIAL, rule) for rule in RULES} == {False}
+    assert {getattr(STRICT, rule) for rule in RULES} == {True}
+
+
+def test_every_rule_is_described_in_one_table() -> None:
+    assert OFFICIAL.__doc__
+    for rule in RULES:
+        assert f"{rule}: " in OFFICIAL.__doc__
+
+
+def test_profiles_by_name() -> None:
+    assert {"official": OFFICIAL, "strict": STRICT} == PROFILES
+    assert profile_named("strict") is STRICT
+    with pytest.raises(ConfigurationError, match=r"unknown grading profile 'strikt'; did you mean 'strict'\?"):
+        profile_named("strikt")

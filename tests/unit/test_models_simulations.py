@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+import pytest
+
+from pytest_tau.models import FAULTS, STOPS, RewardInfo, Simulation, TerminationReason, ToolMessage
+
+from .tiny import STOP, agent, call, user
+
+
+def simulation(reward: float | None = None, reason: TerminationReason = "user_stop", **fields: Any) -> Simulation:
+    info = None if reward is None else RewardInfo(reward=reward)
+    return Simulation(id="s", task_id="t", termination_reason=reason, reward_info=info, **fields)
+
+
+REASONS = typing.get_args(TerminationReason)
+
+
+def test_reasons_are_the_reference_s() -> None:
+    assert set(REASONS) == {
+        "user_stop",
+        "agent_stop",
+        "max_steps",
+        "timeout",
+        "too_many_errors",
+        "agent_error",
+        "user_error",
+        "infrastructure_error",
+        "context_window_exceeded",
+        "unexpected_error",
+    }
+    assert {"user_stop", "agent_stop"} == STOPS
+
+
+@pytest.mark.parametrize("reason", REASONS)
+def test_agent_faults_are_failures_and_only_others_are_errors(reason: TerminationReason) -> None:
+    """A crash, a time-out or a limit counts against the agent; user, provider and harness do not."""
+    fault = reason in {"user_error", "infrastructure_error", "unexpected_error"}
+    assert (reason in FAULTS) is fault
+    assert simulation(0.0, reason).outcome == ("error" if fault else "failed")
+
+
+@pytest.mark.parametrize(
+    ("reward", "outcome"),
+    [(1.0, "passed"), (1 - 1e-7, "passed"), (1 - 1e-5, "failed"), (0.5, "failed"), (0.0, "failed"), (None, "error")],
+)
+def test_the_reward_decides(reward: float | None, outcome: str) -> None:
+    assert simulation(reward).outcome == outcome
+    assert simulation(reward).reward == (reward or 0.0)
+
+
+def test_success_is_within_a_millionth_of_one() -> None:
+    assert RewardInfo(reward=1 + 1e-7).passed
+    assert not RewardInfo(reward=1 + 1e-5).passed
+
+
+TRAJECTORY: list[Any] = [
+    agent("Hi"),
+    user("Hello"),
+    agent(call("rename", item_id="lamp", name="x"), call("look", item_id="lamp")),
+    ToolMessage(content="renamed"),
+    ToolMessage(content="Error: dark", error=True),
+    user(call("switch")),
+    ToolMessage(content="on", requestor="user"),
+    agent(call("count")),
+]
+
+
+def test_calls_carry_their_results_and_turns() -> None:
+    calls = simulation(messages=TRAJECTORY).calls
+    assert [(made.turn, made.call.name, made.result and made.result.content) for made in calls] == [
+        (2, "rename", "renamed"),
+        (2, "look", "Error: dark"),
+        (5, "switch", "on"),
+        (7, "count", None),
+    ]
+    assert simulation(messages=[STOP]).calls == []
+
+
+def test_called_compares_the_named_arguments() -> None:
+    done = simulation(messages=TRAJECTORY)
+    assert done.called("rename")
+    assert done.called("rename", item_id="lamp")
+    assert done.called("switch")
+    assert not done.called("rename", item_id="desk")
+    assert not done.called("rename", colour=None)
+    assert not done.called("remove")
+
+
+def test_an_argument_may_be_called_name() -> None:
+    done = simulation(messages=TRAJECTORY)
+    assert done.called("rename", item_id="lamp", name="x")
+    assert not done.called("rename", name="y")
+
+
+def test_a_simulation_survives_json() -> None:
+    done = simulation(1.0, messages=TRAJECTORY, seed=5, stop_token="###STOP###", replay_differences=["x"])
+    assert Simulation.model_validate_json(done.model_dump_json()) == done

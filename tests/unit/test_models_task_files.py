@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.errors import TaskFormatError
+from pytest_tau.models import load_json, load_task_file
+
+from .tiny import raw_task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "tasks.json"
+
+
+def test_one_task(file: Path) -> None:
+    file.write_text(json.dumps(raw_task("one")), encoding="utf-8")
+    content = load_task_file(file)
+    assert [task.id for task in content.tasks] == ["one"]
+    assert content.domain is None
+
+
+def test_an_array_of_tasks(file: Path) -> None:
+    file.write_text(json.dumps([raw_task("b"), raw_task("a")]), encoding="utf-8")
+    assert [task.id for task in load_task_file(file).tasks] == ["b", "a"]
+
+
+@pytest.mark.parametrize("domain", ["retail", None])
+def test_an_object_with_tasks_may_name_a_domain(file: Path, domain: str | None) -> None:
+    file.write_text(json.dumps({"domain": domain, "tasks": [raw_task("one")]}), encoding="utf-8")
+    content = load_task_file(file)
+    assert (len(content.tasks), content.domain) == (1, domain)
+
+
+@pytest.mark.parametrize(
+    ("document", "told", "task_id", "field"),
+    [
+        (5, "expected a task, an array of tasks, or an object with 'tasks'", None, None),
+        ({"tasks": {}}, "expected a task, an array of tasks", None, None),
+        ({"tasks": [], "domain": 5}, "expected a domain's name", None, "domain"),
+        ([raw_task("one"), raw_task("one")], "two tasks have this id", "one", "id"),
+        ([raw_task("one"), raw_task("two", colour="red")], "unknown field", "two", "colour"),
+        ([raw_task("one"), {"user_scenario": {"instructions": "x"}}], "missing", "#1", "id"),
+        ([raw_task("one"), 7], "got '7'", "#1", "(the task)"),
+        ({"id": "one"}, "missing", "one", "user_scenario"),
+    ],
+)
+def test_what_is_wrong_is_told_by_file_task_and_field(
+    file: Path, document: Any, told: str, task_id: str | None, field: str | None
+) -> None:
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(TaskFormatError, match=told) as caught:
+        load_task_file(file)
+    assert (caught.value.file, caught.value.task_id, caught.value.field) == (file, task_id, field)
+    assert str(caught.value).startswith(str(file))
+
+
+def test_a_file_that_is_not_json_is_told_by_line_and_column(file: Path) -> None:
+    file.write_text('{\n  "id": oops\n}', encoding="utf-8")
+    with pytest.raises(TaskFormatError, match=r"not valid JSON: .* \(line 2, column 9\)") as caught:
+        load_json(file)
+    assert caught.value.file == file
+
+
+def test_a_file_that_is_not_utf_8(file: Path) -> None:
+    file.write_bytes(b'{"id": "\xff"}')
+    with pytest.raises(TaskFormatError, match="not UTF-8 text"):
+        load_task_file(file)
+
+
+def test_a_file_that_is_not_there(file: Path) -> None:
+    with pytest.raises(TaskFormatError, match="cannot be read: No such file"):
+        load_task_file(file)
+    with pytest.raises(TaskFormatError, match="cannot be read"):
+        load_task_file(file.parent)

@@ -1,0 +1,164 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from pytest_tau.errors import ParticipantError
+from pytest_tau.models import AssistantMessage, ToolCall, UserMessage
+from pytest_tau.participants.replies import as_message
+
+from .tiny import agent, call, user
+
+
+class Theirs(BaseModel):
+    """A message of another package, with fields of its own."""
+
+    role: str = "assistant"
+    content: str | None = None
+    tool_calls: list[Any] | None = None
+    audio: str = "…"
+
+
+class TheirCall(BaseModel):
+    id: str = "x"
+    name: str = "f"
+    arguments: dict[str, Any] = {"a": 1}
+    requestor: str = "assistant"
+
+
+def made(name: str = "f", call_id: str = "", **arguments: Any) -> ToolCall:
+    return ToolCall(id=call_id, name=name, arguments=arguments)
+
+
+GOOD: list[tuple[str, Any, AssistantMessage]] = [
+    ("text", "Hi", agent("Hi")),
+    ("message", agent("Hi"), agent("Hi")),
+    ("message-with-call", agent(call("f", a=1)), agent(call("f", a=1))),
+    ("text-and-call", agent("Wait", call("f")), agent("Wait", call("f"))),
+    ("other-role", user("Hi"), agent("Hi")),
+    ("foreign-message", Theirs(content="Hi"), agent("Hi")),
+    ("foreign-call", Theirs(tool_calls=[TheirCall()]), agent(made(call_id="x", a=1))),
+    ("dict", {"content": "Hi"}, agent("Hi")),
+    ("openai", {"role": "assistant", "content": "Hi", "refusal": None, "tool_calls": None}, agent("Hi")),
+    ("openai-no-calls", {"role": "assistant", "content": "Hi", "tool_calls": []}, agent("Hi")),
+    ("content-parts", {"content": [{"type": "text", "text": "H"}, {"type": "text", "text": "i"}]}, agent("Hi")),
+    ("parts-of-other-types", {"content": [{"type": "image_url"}, "x", {"text": "Hi"}]}, agent("Hi")),
+    (
+        "openai-call",
+        {
+            "content": None,
+            "tool_calls": [{"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": 1}'}}],
+        },
+        agent(made(call_id="c1", a=1)),
+    ),
+    ("arguments-as-object", {"tool_calls": [{"function": {"name": "f", "arguments": {"a": 1}}}]}, agent(made(a=1))),
+    ("no-arguments", {"tool_calls": [{"name": "f"}]}, agent(made())),
+    ("null-arguments", {"tool_calls": [{"name": "f", "arguments": None}]}, agent(made())),
+    ("empty-arguments", {"tool_calls": [{"name": "f", "arguments": " "}]}, agent(made())),
+    ("our-call", {"tool_calls": [call("f", a=1)]}, agent(call("f", a=1))),
+    ("several-calls", {"tool_calls": [{"name": "f"}, {"name": "g"}]}, agent(None, made("f"), made("g"))),
+    ("a-number-for-an-id", {"tool_calls": [{"id": 7, "name": "f"}]}, agent(made(call_id="7"))),
+]
+
+
+@pytest.mark.parametrize(("reply", "message"), [pytest.param(*row[1:], id=row[0]) for row in GOOD])
+def test_good_replies(reply: Any, message: AssistantMessage) -> None:
+    assert as_message(reply, "agent") == message
+
+
+def test_costs_come_along() -> None:
+    reply = {
+        "content": "Hi",
+        "cost": 0.25,
+        "usage": {"total_tokens": 7},
+        "raw_data": {"x": 1},
+        "generation_time_seconds": 1.5,
+    }
+    message = as_message(reply, "agent")
+    assert (message.cost, message.usage, message.raw_data, message.generation_time_seconds) == (
+        0.25,
+        {"total_tokens": 7},
+        {"x": 1},
+        1.5,
+    )
+
+
+def test_a_user_s_replies_and_calls_are_the_user_s() -> None:
+    assert as_message("Hi", "user") == UserMessage(content="Hi")
+    (only,) = as_message({"tool_calls": [{"name": "f", "requestor": "assistant"}]}, "user").tool_calls or []
+    assert only.requestor == "user"
+    (only,) = as_message({"tool_calls": [{"name": "f", "requestor": "user"}]}, "agent").tool_calls or []
+    assert only.requestor == "assistant"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "malformed"),
+    [
+        ("{a: 1}", "{a: 1}"),
+        ('{"a": 1', '{"a": 1'),
+        ("[" * 100_000, "[" * 100_000),
+        ("[1, 2]", "[1, 2]"),
+        ('"text"', '"text"'),
+        ("5", "5"),
+        ([1, 2], "[1, 2]"),
+        (5, "5"),
+        (True, "true"),
+    ],
+    ids=lambda value: str(value)[:12],
+)
+def test_arguments_that_are_no_json_object_are_kept_for_an_error(arguments: Any, malformed: str) -> None:
+    """They are no fault of the reply: the agent reads a tool error and may try again."""
+    (only,) = as_message({"tool_calls": [{"id": "c", "name": "f", "arguments": arguments}]}, "agent").tool_calls or []
+    assert only == ToolCall(id="c", name="f", arguments={}, malformed=malformed)
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        (None, "returned NoneType None; expected AssistantMessage, str or dict"),
+        (5, "returned int 5; expected"),
+        (["Hi"], r"returned list \['Hi'\]; expected"),
+        (b"Hi", "returned bytes"),
+        ("x" * 0, "empty reply: no text and no tool calls"),
+        ("  \n", "empty reply"),
+        ({}, "empty reply"),
+        ({"content": None, "tool_calls": []}, "empty reply"),
+        ({"content": []}, "empty reply"),
+        (agent(None), "empty reply"),
+        ({"content": 5}, "returned content int 5; expected text"),
+        ({"tool_calls": "f()"}, "returned tool_calls str 'f\\(\\)'; expected a list"),
+        ({"tool_calls": {"name": "f"}}, "expected a list"),
+        ({"tool_calls": ["f"]}, "returned tool call str 'f'; expected a name and arguments"),
+        ({"tool_calls": [{"arguments": {}}]}, "expected a name and arguments"),
+        ({"tool_calls": [{"name": None}]}, "expected a name and arguments"),
+        ({"tool_calls": [{"function": "f"}]}, "expected a name and arguments"),
+        ({"tool_calls": [None]}, "expected a name and arguments"),
+        ({"content": "Hi", "cost": "much"}, "returned a bad cost"),
+        ({"content": "Hi", "usage": 5}, "returned a bad usage"),
+    ],
+)
+def test_bad_replies_say_what_they_should_have_been(reply: Any, told: str) -> None:
+    for side in ("agent", "user"):
+        with pytest.raises(ParticipantError, match=told if side == "agent" else None) as caught:
+            as_message(reply, side)  # type: ignore[arg-type]
+        assert caught.value.side == side
+
+
+def test_what_is_shown_of_a_bad_reply_is_short() -> None:
+    with pytest.raises(ParticipantError) as caught:
+        as_message(list(range(1000)), "agent")
+    assert len(str(caught.value)) < 200
+
+
+def test_the_reply_itself_is_left_alone() -> None:
+    reply = {"tool_calls": [{"function": {"name": "f", "arguments": '{"a": [1]}'}}]}
+    as_message(reply, "agent")
+    assert reply == {"tool_calls": [{"function": {"name": "f", "arguments": '{"a": [1]}'}}]}
+
+
+def test_a_lone_surrogate_can_be_written_to_a_file() -> None:
+    message = as_message({"content": "odd \ud800 text"}, "agent")
+    assert (message.content or "").encode("utf-8")
+    assert "odd" in (message.content or "")

@@ -1,0 +1,172 @@
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import threading
+import time
+from typing import Any
+
+import pytest
+
+from pytest_tau.participants.threads import Caller
+
+from .tiny import run
+
+
+def participants() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name == "tau-participant"]
+
+
+def called(function: Any, *args: Any, threads: bool = True, **kwargs: Any) -> Any:
+    async def once() -> Any:
+        caller = Caller(threads=threads)
+        try:
+            return await caller.call(function, *args, **kwargs)
+        finally:
+            caller.close()
+
+    return run(once())
+
+
+@pytest.mark.parametrize("threads", [True, False])
+def test_functions_sync_and_async(threads: bool) -> None:
+    async def later(value: int, more: int = 0) -> int:
+        await asyncio.sleep(0)
+        return value + more
+
+    def now(value: int, more: int = 0) -> int:
+        return value + more
+
+    def both(value: int, more: int = 0) -> Any:
+        return later(value, more)
+
+    for function in (now, later, both):
+        assert called(function, 1, threads=threads, more=2) == 3
+
+
+def test_blocking_code_runs_in_a_thread_of_its_own() -> None:
+    here = threading.get_ident()
+    assert called(threading.get_ident) != here
+    assert called(threading.get_ident, threads=False) == here
+
+
+def test_async_code_runs_on_the_loop() -> None:
+    async def where() -> int:
+        return threading.get_ident()
+
+    assert called(where) == threading.get_ident()
+
+
+def test_one_thread_for_all_calls_of_a_participant_started_at_the_first() -> None:
+    before = set(participants())
+
+    async def talk() -> None:
+        one, two = Caller(threads=True), Caller(threads=True)
+        assert set(participants()) <= before
+        first = {await one.call(threading.get_ident) for _ in range(3)}
+        second = {await two.call(threading.get_ident) for _ in range(3)}
+        assert len(first) == len(second) == 1
+        assert first != second
+        assert len(set(participants()) - before) == 2
+        assert all(thread.daemon for thread in participants())
+        one.close()
+        two.close()
+
+    run(talk())
+    for thread in set(participants()) - before:
+        thread.join(timeout=5)
+    assert set(participants()) <= before
+
+
+def test_closing_twice_or_unused_is_fine() -> None:
+    caller = Caller(threads=True)
+    caller.close()
+    caller.close()
+
+
+@pytest.mark.parametrize("threads", [True, False])
+@pytest.mark.parametrize("error", [ValueError("x"), SystemExit(3), KeyError("k")])
+def test_exceptions_arrive_as_they_are(threads: bool, error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    with pytest.raises(type(error)) as caught:
+        called(fail, threads=threads)
+    assert caught.value is error
+
+
+def test_stop_iteration_arrives_as_an_error() -> None:
+    with pytest.raises(RuntimeError, match="StopIteration"):
+        called(next, iter([]))
+    with pytest.raises((RuntimeError, StopIteration)):
+        called(next, iter([]), threads=False)
+
+
+def test_context_variables_are_seen_in_the_thread() -> None:
+    variable: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
+
+    async def talk() -> Any:
+        variable.set("set")
+        caller = Caller(threads=True)
+        try:
+            return await caller.call(variable.get)
+        finally:
+            caller.close()
+
+    assert run(talk()) == "set"
+
+
+def test_the_loop_goes_on_while_a_thread_blocks() -> None:
+    async def talk() -> list[str]:
+        order: list[str] = []
+        caller, gate = Caller(threads=True), threading.Event()
+
+        async def other() -> None:
+            order.append("other")
+            gate.set()
+
+        blocked = asyncio.ensure_future(caller.call(gate.wait, 5))
+        await asyncio.sleep(0)
+        await other()
+        order.append(str(await blocked))
+        caller.close()
+        return order
+
+    assert run(talk()) == ["other", "True"]
+
+
+def test_a_call_that_hangs_is_left_behind() -> None:
+    gate = threading.Event()
+
+    async def talk() -> None:
+        caller = Caller(threads=True)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(caller.call(gate.wait), 0.05)
+        caller.close()
+
+    start = time.perf_counter()
+    run(talk())
+    assert time.perf_counter() - start < 2
+    gate.set()  # what it returns now interests nobody
+
+
+def test_a_result_after_the_loop_has_closed_is_dropped() -> None:
+    gate, done = threading.Event(), threading.Event()
+
+    def slow() -> str:
+        gate.wait(5)
+        done.set()
+        return "late"
+
+    async def talk() -> None:
+        caller = Caller(threads=True)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(caller.call(slow), 0.02)
+
+    before = set(participants())
+    run(talk())
+    (thread,) = set(participants()) - before
+    gate.set()
+    thread.join(timeout=5)
+    assert done.is_set()
+    assert not thread.is_alive()
