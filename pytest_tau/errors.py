@@ -7,6 +7,7 @@ TauError
 ├── ParticipantError        an agent or a user broke its side of the conversation
 ├── ModelError              a model or its provider failed
 ├── JudgeError              the judge of NL assertions failed
+├── EvaluatorError          a reward component that a plugin added failed
 └── ReplayError             a recorded conversation cannot be carried out again
 """
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
-from pytest_tau.errors import ConfigurationError, TaskFormatError
+from pytest_tau.errors import ConfigurationError, EvaluatorError, TaskFormatError
 from pytest_tau.evaluation import OFFICIAL, STRICT, aevaluate, known_components, passes_without_agent
 from pytest_tau.models import REWARD_TYPES, STOPS, CustomCheck, RewardInfo, TerminationReason
 
@@ -243,7 +243,7 @@ def test_an_evaluator_that_raises_is_no_verdict(domain: Domain) -> None:
         def evaluate(self, task: Any, messages: Any, environment: Any) -> CustomCheck:
             raise ZeroDivisionError
 
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(EvaluatorError, match="evaluator 'POLITENESS' failed: ZeroDivisionError"):
         graded(domain, task(CRITERIA), evaluators=[Broken()])
 
 
