@@ -184,7 +184,9 @@ class Domain:
         key = id(task)
         if key not in self._reference_environments:
             environment = self.environment(task)
-            for action in task.criteria.actions or []:
+            # Whoever is next makes the calls that the history ends with; every conversation begins with them.
+            pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
+            for action in [*(pending or []), *(task.criteria.actions or [])]:
                 try:
                     environment.execute(action.name, action.arguments, action.requestor)
                 except Exception:  # noqa: BLE001, S112 - the tool boundary; a failing reference action is skipped
@@ -288,4 +290,5 @@ def _load_toml(path: Path) -> dict[str, Any]:
         import tomllib
     else:
         import tomli as tomllib
-    return tomllib.loads(path.read_text(encoding="utf-8"))
+    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    return document

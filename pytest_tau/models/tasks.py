@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from .messages import Message, Requestor
 
@@ -121,6 +121,11 @@ class EvaluationCriteria(_TaskPart):
     communicate_info: list[str] | None = None
     nl_assertions: list[str] | None = None
     reward_basis: list[str] = ["DB", "COMMUNICATE"]
+
+    @field_validator("reward_basis", mode="before")
+    @classmethod
+    def _missing(cls, value: Any) -> Any:
+        return ["DB", "COMMUNICATE"] if value is None else value
 
 
 class Task(_TaskPart):

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 #: What the agent opens with, unless the task has a message history. Source: τ²-bench v1.0.1.
 GREETING = "Hi! How can I help you today?"
 
+#: Seconds that a participant gets to notice that it was cancelled.
+_GRACE = 1.0
 _FAULT: dict[Side, TerminationReason] = {"agent": "agent_error", "user": "user_error"}
 
 
@@ -71,16 +73,22 @@ class Conversation:
         self._task, self._environment, self._limits, self._on_message = task, environment, limits, on_message
         self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
-        self._started = time.perf_counter()
+        self._started, self._cancelled = time.perf_counter(), False
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
 
     async def run(self) -> Ending:
         """Hold the conversation. Ends however it ends; only faults of the harness itself raise."""
         self._started = time.perf_counter()
+        task = asyncio.ensure_future(self._run())
         try:
-            return await asyncio.wait_for(self._run(), self._limits.timeout)
-        except asyncio.TimeoutError:
-            return self._out_of_time()
+            await asyncio.wait({task}, timeout=self._limits.timeout)
+        finally:
+            self._cancelled = not task.done()
+            task.cancel()
+        if not self._cancelled:
+            return task.result()
+        await asyncio.wait({task}, timeout=_GRACE)
+        return self._out_of_time()
 
     def _too_late(self) -> bool:
         # A participant that blocks the event loop cannot be interrupted, but it is not let go on.
@@ -158,7 +166,7 @@ class Conversation:
         except (ModelError, ReplayError) as error:
             raise _Ended(Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")) from error
         except asyncio.CancelledError as error:
-            if _is_cancelled():
+            if self._cancelled:
                 raise
             raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
         except (Exception, SystemExit) as error:
@@ -226,13 +234,6 @@ class Conversation:
 class _Ended(Exception):  # noqa: N818 - not an error: the conversation is over
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
-
-
-def _is_cancelled() -> bool:
-    """Whether this task is being cancelled, as opposed to a task of a participant's own."""
-    task = asyncio.current_task()
-    cancelling = getattr(task, "cancelling", None)  # Python 3.11 and later; before, nobody can tell
-    return cancelling is None or cancelling() > 0
 
 
 def _told(error: BaseException) -> str:

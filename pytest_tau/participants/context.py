@@ -101,7 +101,8 @@ class ParticipantContext:
     @property
     def past(self) -> list[Message]:
         """The history without what this side is given to answer first."""
-        if not self.starts or not self.history:
+        waits_for_results = self.history and getattr(self.history[-1], "tool_calls", None)
+        if not self.starts or not self.history or waits_for_results:
             return self.history
         return self.history[: -(len(trailing_results(self.history)) or 1)]
 

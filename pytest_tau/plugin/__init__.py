@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import reporting
-from .collection import (
-    configure as _configure_collection,
-    pytest_collect_file,
-    pytest_collection,
-    pytest_collection_modifyitems,
-    pytest_generate_tests,
-    pytest_make_collect_report,
-)
+from . import reporting, selection
+from .collection import pytest_collect_file, pytest_make_collect_report
 from .fixtures import (
     _tau_case,
     pytest_tau_make_agent,
@@ -24,6 +17,7 @@ from .fixtures import (
     tau_trial,
     tau_user,
 )
+from .markers import pytest_generate_tests
 from .options import pytest_addoption
 from .reporting import (
     pytest_report_collectionfinish,
@@ -33,6 +27,7 @@ from .reporting import (
     pytest_runtest_makereport,
 )
 from .rootdir import pytest_load_initial_conftests
+from .selection import pytest_collection, pytest_collection_modifyitems
 
 if TYPE_CHECKING:
     import pytest
@@ -74,4 +69,4 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Start counting; check a run that names a domain before anything starts."""
     reporting.start(config)
-    _configure_collection(config)
+    selection.configure(config)

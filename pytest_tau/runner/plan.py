@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from ..models import Task
 
-_SAFE = re.compile(r"[A-Za-z0-9_.+-]{1,60}")
+_SAFE = re.compile(r"[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,59}")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+-]+")
 
 

@@ -240,9 +240,8 @@ class Trial:
 
     async def _close(self, participants: list[Participant]) -> None:
         for participant in participants:
-            # The verdict stands, however untidily a participant leaves.
-            with contextlib.suppress(Exception, SystemExit):
-                await asyncio.wait_for(participant.close(), _CLOSING_TIME)
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(_close(participant), _CLOSING_TIME)
 
     async def _grade(self, simulation: Simulation) -> None:
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
@@ -267,6 +266,12 @@ DONE_TOOL = Tool(
 )
 #: Seconds that a participant gets to close.
 _CLOSING_TIME = 5.0
+
+
+async def _close(participant: Participant) -> None:
+    # The verdict stands, however untidily a participant leaves.
+    with contextlib.suppress(Exception, SystemExit):
+        await participant.close()
 
 
 def _now() -> str:
