@@ -12,9 +12,13 @@ if TYPE_CHECKING:
 
     from ..models import Action, Call, Difference, RewardInfo, Simulation, ToolCall
 
-LineKind: TypeAlias = Literal["verdict", "head", "bad", "note", "agent", "user", "tool", "command"]
+LineKind: TypeAlias = Literal["verdict", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
 
 _MOST = {"differences": 8, "assertions": 6, "actions": 5, "phrases": 5, "messages": 6}
+
+
+#: Characters of a whole record that is shown.
+_RECORD = 200
 
 
 class Line(NamedTuple):
@@ -51,7 +55,7 @@ def ending(simulation: Simulation) -> str:
         "agent_error": "ended by a fault of the agent",
         "user_error": "ended by a fault of the user",
     }.get(simulation.termination_reason, f"ended by {simulation.termination_reason}")
-    return f"{how} after {turns} turn{'s' * (turns != 1)}"
+    return f"{how} after {counted(turns, 'turn')}"
 
 
 def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
@@ -68,25 +72,30 @@ def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
         lines += [Line("bad", text) for text in simulation.error.strip().splitlines()[-12:]]
     if early and info is not None:
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
-    if info is not None:
-        basis = info.reward_basis or []
-        lines += _judge(info)
-        lines += _database(info.db_diff or []) if "DB" in basis else []
-        lines += _assertions(info)
-        strict = (info.info or {}).get("grading") == "strict"
-        lines += _actions(info, simulation.calls, strict=strict)
-        lines += _phrases(info, gating="COMMUNICATE" in basis)
-        lines += _statements(info)
-        lines += [
-            Line("bad", f"{check.name} {check.reward:g}: {check.justification}")
-            for check in info.custom_checks or []
-            if check.reward < 1
-        ]
+    if info is not None and simulation.outcome != "error":
+        lines += _unmet(info, simulation)
     lines += _replay(simulation)
     lines += _last_turns(simulation)
     if again:
         lines.append(Line("command", f"again: {again}"))
     return lines
+
+
+def _unmet(info: RewardInfo, simulation: Simulation) -> list[Line]:
+    basis, strict = info.reward_basis or [], (info.info or {}).get("grading") == "strict"
+    return [
+        *_judge(info),
+        *(_database(info.db_diff or []) if "DB" in basis else []),
+        *_assertions(info),
+        *_actions(info, simulation.calls, strict=strict),
+        *_phrases(info, gating="COMMUNICATE" in basis),
+        *_statements(info),
+        *(
+            Line("bad", f"{check.name} {check.reward:g}: {check.justification}")
+            for check in info.custom_checks or []
+            if check.reward < 1
+        ),
+    ]
 
 
 def _judge(info: RewardInfo) -> list[Line]:
@@ -102,7 +111,7 @@ def _database(differences: Sequence[Difference]) -> list[Line]:
         mine = [difference for difference in differences if difference.side == side]
         if not mine:
             continue
-        lines.append(Line("head", f"database, {side} side: {len(mine)} difference{'s' * (len(mine) != 1)}"))
+        lines.append(Line("head", f"database, {side} side: {counted(len(mine), 'difference')}"))
         width = min(max(len(difference.path) for difference in mine), 48)
         lines += [Line("bad", f"  {d.path:<{width}}  {_expected_got(d)}") for d in _first(mine, "differences")]
         lines += _more(mine, "differences")
@@ -111,9 +120,9 @@ def _database(differences: Sequence[Difference]) -> list[Line]:
 
 def _expected_got(difference: Difference) -> str:
     if difference.missing == "got":
-        return f"expected {_short(difference.expected)}   missing"
+        return f"expected {_short(difference.expected, _RECORD)}   missing"
     if difference.missing == "expected":
-        return f"not expected   got {_short(difference.got)}"
+        return f"not expected   got {_short(difference.got, _RECORD)}"
     return f"expected {_short(difference.expected)}   got {_short(difference.got)}"
 
 
@@ -192,7 +201,7 @@ def _replay(simulation: Simulation) -> list[Line]:
     differences = simulation.replay_differences
     if not differences:
         return []
-    head = Line("head", f"replay: {len(differences)} tool results differ from the recording")
+    head = Line("head", f"replay: {differing(len(differences))}")
     return [head, *(Line("note", f"  {_clip(text, 300)}") for text in differences[:4])]
 
 
@@ -223,8 +232,8 @@ def _more(items: Sequence[Any], kind: str) -> list[Line]:
     return [Line("note", f"  and {left} more")] if left > 0 else []
 
 
-def _short(value: Any) -> str:
-    return "nothing" if value is ... else _clip(json.dumps(value, ensure_ascii=False, default=str), 60)
+def _short(value: Any, width: int = 60) -> str:
+    return "nothing" if value is ... else _clip(json.dumps(value, ensure_ascii=False, default=str), width)
 
 
 def _one_line(text: str | None) -> str:
@@ -233,6 +242,16 @@ def _one_line(text: str | None) -> str:
 
 def _clip(text: str, width: int) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def counted(number: int, noun: str) -> str:
+    """The number with its noun: ``1 task``, ``2 tasks``."""
+    return f"{number} {noun}{'s' * (number != 1)}"
+
+
+def differing(results: int) -> str:
+    """So many results of a replay differ."""
+    return f"{counted(results, 'tool result')} {'differs' if results == 1 else 'differ'} from the recording"
 
 
 def plain_text(lines: Iterable[Line]) -> str:

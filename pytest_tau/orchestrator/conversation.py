@@ -217,7 +217,8 @@ class Conversation:
         limits = self._limits
         if self._errors >= limits.max_errors:
             return Ending(
-                "too_many_errors", error=f"{self._errors} failed tool calls, the limit is {limits.max_errors}"
+                "too_many_errors",
+                error=f"{self._errors} failed tool call{'s' * (self._errors != 1)}, the limit is {limits.max_errors}",
             )
         if self._steps >= limits.max_steps:
             return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}")

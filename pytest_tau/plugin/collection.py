@@ -69,6 +69,14 @@ class TaskCollector(pytest.Collector):
                 fixtures = item._fixtureinfo  # noqa: SLF001 - the same for every item, and slow to find
                 yield item
 
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
+        """The mistake, also for the short summary."""
+        if not isinstance(excinfo.value, self.CollectError):
+            return super().repr_failure(excinfo, *args)
+        from .failure import told
+
+        return told(str(excinfo.value), self.nodeid)
+
     def cases(self, active: Active) -> list[Case]:
         """The tasks to be run."""
         raise NotImplementedError
@@ -97,10 +105,10 @@ class TaskFile(pytest.File, TaskCollector):
         return named_trials(task, [node for path, _, node in arguments if folder / path == self.path])
 
     def _domain_name(self, active: Active, content: Any) -> str:
-        if len(active.config.domains) == 1:
-            return active.config.domains[0]
         if content.domain is not None:
             return str(content.domain)
+        if len(active.config.domains) == 1:
+            return active.config.domains[0]
         known = active.domain_names()
         told = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
         for name in (self.path.parent.name, *(told if len(told) == 1 else ())):

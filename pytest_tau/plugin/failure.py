@@ -24,6 +24,7 @@ _MARKUP: dict[str, dict[str, bool]] = {
     "verdict": {"bold": True, "red": True},
     "head": {"bold": True},
     "bad": {"red": True},
+    "error": {"red": True},
     "note": {"yellow": True},
     "agent": {"cyan": True},
     "user": {},
@@ -37,7 +38,8 @@ class RewardBelowOne(AssertionError):  # noqa: N818 - it is the test's assertion
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        super().__init__(verdict(simulation))
+        error = simulation.error if simulation.termination_reason == "agent_error" else None
+        super().__init__(f"agent: {error.splitlines()[0]}" if error else verdict(simulation))
 
 
 class HarnessFault(TauError):  # noqa: N818 - a fault, as opposed to a failure
@@ -45,8 +47,10 @@ class HarnessFault(TauError):  # noqa: N818 - a fault, as opposed to a failure
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
-        error = (simulation.error or "not graded").strip().splitlines()[-1]
-        super().__init__(f"{simulation.termination_reason}: {error}")
+        lines = (simulation.error or "not graded").strip().splitlines()
+        # An unexpected error comes with its traceback, which ends with what it is.
+        line = lines[-1 if simulation.termination_reason == "unexpected_error" else 0]
+        super().__init__(f"{simulation.termination_reason}: {line}")
 
 
 class FailureRepr(TerminalRepr):
@@ -60,7 +64,7 @@ class FailureRepr(TerminalRepr):
     def toterminal(self, tw: TerminalWriter) -> None:
         """Write the lines, wrapped to the terminal; of a message two screen lines at the most."""
         for kind, text in self.lines:
-            if kind == "command":  # to be copied in one piece
+            if kind in ("command", "error"):  # to be copied, or searched, in one piece
                 tw.line(text, **_MARKUP[kind])
                 continue
             indent = " " * (len(text) - len(text.lstrip()) + 4)
@@ -82,9 +86,12 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         return FailureRepr(str(error), title + lines, item.nodeid)
-    if isinstance(error, TauError):
-        return FailureRepr(str(error), [Line("bad", str(error))], item.nodeid)
-    return None
+    return told(str(error), item.nodeid) if isinstance(error, TauError) else None
+
+
+def told(message: str, nodeid: str) -> FailureRepr:
+    """The representation of a mistake that is told in one message."""
+    return FailureRepr(message, [Line("error", line) for line in message.splitlines()], nodeid)
 
 
 #: Options without which the rerun would not be the same trial.

@@ -11,6 +11,7 @@ from .collection import MISTAKEN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
     from .active import Active, Case
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .fixtures import SIMULATION
-from .options import named_domains
+from .options import named_domains, options_given
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -117,7 +117,7 @@ class Reporter:
         self._config = config
         self._outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
         self._usage_errors = self._replay_differences = 0
-        self._tests_ran = False
+        self._tests_ran = self._others_passed = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         """Count collectors that met a mistake of the user's."""
@@ -127,6 +127,7 @@ class Reporter:
         """Count each simulation once, when its item is finished."""
         self._tests_ran = True
         told = dict(report.user_properties)
+        self._others_passed |= report.when == "call" and report.passed and "tau_outcome" not in told
         if report.when == "teardown" and "tau_outcome" in told:
             self._replay_differences += int(told.get("tau_replay_differences", 0))  # type: ignore[call-overload]
             self._outcomes[str(told["tau_domain"])][str(told["tau_task"])][str(told["tau_outcome"])] += 1
@@ -139,7 +140,9 @@ class Reporter:
         for domain, tasks in sorted(self._outcomes.items()):
             terminalreporter.write_line(f"tau: {domain}: {_summary(tasks)}", bold=True)
         if self._replay_differences:
-            told = f"tau: replay: {self._replay_differences} tool results differ from the recording (-rA shows them)"
+            from ..evaluation.explain import differing
+
+            told = f"tau: replay: {differing(self._replay_differences)} (-rA shows more)"
             terminalreporter.write_line(told, yellow=True)
         active = _active(self._config)
         judge = active.judge if active else None
@@ -160,13 +163,16 @@ class Reporter:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
     def _without_effect(self) -> bool:
-        """Whether a run of tasks was asked for and none took place."""
+        """Whether a run of tasks was asked for and none took place, and nothing else did either unless by option."""
         option = self._config.option
+        if self._others_passed and not options_given(self._config):
+            return False
         dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
         return _active(self._config) is not None and not dry and not self._outcomes
 
 
 def _summary(tasks: dict[str, Counter[str]]) -> str:
+    from ..evaluation.explain import counted
     from ..runner import pass_hat_k
 
     results = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks.values()]
@@ -174,14 +180,15 @@ def _summary(tasks: dict[str, Counter[str]]) -> str:
     most = max(ran for ran, _ in results)
     rates = [f"pass^{k} {rate:.3f}" for k in range(1, most + 1) if (rate := pass_hat_k(results, k)) is not None]
     fewer = sum(ran < most for ran, _ in results)
-    told = [f"{len(tasks)} task{'s' * (len(tasks) != 1)}, {counts.total()} trial{'s' * (counts.total() != 1)}"]
-    told.append(", ".join(f"{counts[name]} {name}" for name in ("passed", "failed", "error") if counts[name]))
+    told = [f"{counted(len(tasks), 'task')}, {counted(sum(counts.values()), 'trial')}"]
+    words = {"passed": "passed", "failed": "failed", "error": "errors" if counts["error"] > 1 else "error"}
+    told.append(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]))
     told.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
     if counts["error"]:
         everything = [(sum(trials.values()), trials["passed"]) for trials in tasks.values()]
         told.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
     if fewer and most > 1:
-        told.append(f"{fewer} tasks ran fewer than {most} trials and count up to those")
+        told.append(f"{counted(fewer, 'task')} with fewer than {most} trials, counted up to those")
     return "; ".join(told)
 
 

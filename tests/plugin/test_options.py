@@ -198,7 +198,7 @@ class TestNumbers:
         ("line", "told"),
         [
             ("tau_max_steps = 2", "steps, the limit is 2"),
-            ("tau_max_errors = 1", "1 failed tool calls, the limit is 1"),
+            ("tau_max_errors = 1", "1 failed tool call, the limit is 1"),
             ("tau_timeout = 0.1", "no end after 0.1 s"),
             ("tau_seed = 7", "built: seed=339563"),
             ("tau_trials = 2", "tau: mock: 1 task, 2 trials"),

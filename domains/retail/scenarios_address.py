@@ -1,0 +1,151 @@
+"""Addresses of pending orders, and the default address."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import texts
+from .calls import move, read, send_to
+from .drafts import Draft, scenario
+from .world import said_address
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .world import World
+
+_RULE = "Change a pending order"
+_HOME = "Change the default address"
+
+
+@scenario(_RULE)
+def parcel_to_a_new_address(world: World) -> Iterator[Draft]:
+    """A pending order goes to a new address."""
+    for user, order in world.each("pending"):
+        yield Draft(
+            user,
+            reason=f"You want order {order.order_id} to go to another address.",
+            wishes=f"It should go to {said_address(texts.DENVER)}, the workshop where you spend your days. Your own "
+            "address in the profile stays as it is.",
+            calls=[*read(order), send_to(order, texts.DENVER)],
+        )
+
+
+@scenario(_RULE, found_by="zip", persona=texts.CHATTY)
+def parcel_to_my_own_address(world: World) -> Iterator[Draft]:
+    """The new address has to be read from the profile."""
+    for user, order in world.each("pending"):
+        if order.address != user.address:
+            yield Draft(
+                user,
+                reason=f"Order {order.order_id} will go to a place where you are not any more, you fear.",
+                wishes="If the order goes anywhere else than to the default address in your profile, you want it "
+                "sent to that default address. You do not type addresses, the shop has it.",
+                calls=[*read(user, order), send_to(order, user.address)],
+            )
+
+
+@scenario(_RULE)
+def parcel_where_another_went(world: World) -> Iterator[Draft]:
+    """The new address has to be read from another order."""
+    for user, order in world.each("pending"):
+        for model in world.orders(user):
+            if model.address not in (order.address, user.address):
+                yield Draft(
+                    user,
+                    reason=f"You want order {order.order_id} sent to a friend.",
+                    wishes=f"Order {model.order_id} had your friend's address: {order.order_id} should go to the same "
+                    "one. You do not remember the street.",
+                    calls=[*read(order, model), send_to(order, model.address)],
+                )
+
+
+@scenario(_RULE, persona=texts.TERSE)
+def wrong_flat_number(world: World) -> Iterator[Draft]:
+    """Only the flat is wrong, all else has to be kept."""
+    for user, order in world.each("pending"):
+        if order.address.address2 and order.address.address2 != "Apt 77":
+            address = order.address.model_copy(update={"address2": "Apt 77"})
+            yield Draft(
+                user,
+                reason=f"The address of order {order.order_id} is not right.",
+                wishes="The flat has to be 'Apt 77', everything else of that order's address is right and stays. Your "
+                "profile is not to be touched, you deal with that later.",
+                calls=[*read(order), send_to(order, address)],
+            )
+
+
+@scenario(_HOME)
+def moving_house(world: World) -> Iterator[Draft]:
+    """A move: the profile and every pending order."""
+    for user in world.users:
+        pending = world.orders(user, "pending")
+        if len(pending) >= 2 and len(user.orders) > len(pending) and not world.orders(user, "pending (item modified)"):
+            yield Draft(
+                user,
+                reason="You are moving house and have to tell everybody your new address.",
+                wishes=f"Your new address is {said_address(texts.CHICAGO)}. You want it in your profile, and every "
+                "order that is still pending should go there. Mention the orders only after the profile is done, if "
+                "the agent has not.",
+                calls=[
+                    *read(user, *world.orders(user)),
+                    move(user, texts.CHICAGO),
+                    *(send_to(order, texts.CHICAGO) for order in pending),
+                ],
+                unknown="You do not know which of your orders are still pending.",
+            )
+
+
+@scenario(_HOME)
+def new_home_but_not_for_parcels(world: World) -> Iterator[Draft]:
+    """The profile only; a pending order keeps its address."""
+    for user, _order in world.each("pending"):
+        yield Draft(
+            user,
+            reason="You want another default address.",
+            wishes=f"From next month on you live at {said_address(texts.RENO)}. What you have ordered so far must "
+            "still go to where it was ordered to, and you say so if the agent asks or offers to change it.",
+            calls=[*read(user), move(user, texts.RENO)],
+        )
+
+
+@scenario(_RULE, persona=texts.CROSS)
+def address_after_a_change(world: World) -> Iterator[Draft]:
+    """After a change of items the address must stay, though the tool would change it."""
+    for user, order in world.each("pending (item modified)"):
+        yield Draft(
+            user,
+            reason=f"Order {order.order_id} has to go to another address: {said_address(texts.MEMPHIS)}.",
+            wishes="You insist: the address of that order must be possible to change, since nothing has been sent. "
+            "If you hear a second time that it is not, you want that address at least as the default one in your "
+            "profile.",
+            calls=[*read(order), move(user, texts.MEMPHIS)],
+        )
+
+
+@scenario("Records", found_by="zip")
+def address_of_a_processed_order(world: World) -> Iterator[Draft]:
+    """A processed order keeps its address; the profile gets the new one."""
+    for user, order in world.each("processed"):
+        if len(order.fulfillments) == 1:
+            yield Draft(
+                user,
+                reason=f"You live elsewhere now, and order {order.order_id} should follow you.",
+                wishes=f"You want the order sent to {said_address(texts.SEATTLE)}, and the same address in your "
+                "profile. If the order cannot be changed any more, ask for the parcel's tracking id and have the "
+                "profile changed.",
+                calls=[*read(order), move(user, texts.SEATTLE)],
+                tell=order.fulfillments[0].tracking_id,
+            )
+
+
+ADDRESSES = (
+    parcel_to_a_new_address,
+    parcel_to_my_own_address,
+    parcel_where_another_went,
+    wrong_flat_number,
+    moving_house,
+    new_home_but_not_for_parcels,
+    address_after_a_change,
+    address_of_a_processed_order,
+)

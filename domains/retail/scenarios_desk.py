@@ -1,0 +1,234 @@
+"""Who is asking, what they may know, and several matters at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from . import texts
+from .calls import cancel, exchange, give_back, move, pay_by, read, send_to
+from .drafts import Call, Draft, scenario
+from .models import CreditCard, GiftCard
+from .world import article, named_once, others, payer, said_address, said_item, said_method, total, usd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .world import World
+
+_WHO = "Identify the customer"
+_FACTS = "Scope: tell customers what is in their own profile and orders, and about products"
+
+
+@scenario(_FACTS)
+def where_is_my_parcel(world: World) -> Iterator[Draft]:
+    """A parcel's number and an order's total."""
+    for user, order in world.each("processed"):
+        if len(order.fulfillments) == 1:
+            yield Draft(
+                user,
+                reason=f"You are waiting for order {order.order_id}.",
+                wishes="You want the tracking id of the parcel, and how much you paid for the order in total.",
+                calls=read(order),
+                tell=[*order.fulfillments[0].tracking_id, usd(total(order))],
+            )
+
+
+@scenario(_FACTS, found_by="zip", persona=texts.NOVICE)
+def what_is_on_my_gift_cards(world: World) -> Iterator[Draft]:
+    """The balances of two gift cards, added up."""
+    for user in world.users:
+        cards = [method for method in user.payment_methods.values() if isinstance(method, GiftCard)]
+        if len(cards) == 2:
+            yield Draft(
+                user,
+                reason="You have two gift cards in the shop and have lost track of them.",
+                wishes="You want to know how much there is on the two cards together. Do not accept two figures: ask "
+                "for the sum.",
+                calls=read(user),
+                tell=[usd(sum(card.balance for card in cards))],
+            )
+
+
+@scenario(_FACTS, persona=texts.FORMAL)
+def what_have_i_spent(world: World) -> Iterator[Draft]:
+    """What three orders cost together."""
+    for user in world.users:
+        orders = world.orders(user, "pending", "processed", "delivered")
+        if len(orders) == len(user.orders) == 3 and all(payer(user, order) for order in orders):
+            yield Draft(
+                user,
+                reason="You keep accounts of what you spend, and the shop is missing in them.",
+                wishes="You want to know what all of your orders have cost in total, and what the most expensive of "
+                "them cost by itself.",
+                calls=read(user, *orders),
+                tell=[usd(sum(map(total, orders))), usd(max(map(total, orders)))],
+                unknown="You do not know the orders' ids.",
+            )
+
+
+@scenario(_FACTS)
+def what_does_it_cost(world: World) -> Iterator[Draft]:
+    """Prices of a product in stock."""
+    products = list(world.db.products.scan())
+    for number, user in enumerate(world.users):
+        product = products[number % len(products)]
+        stock, everything = world.in_stock(product), product.variants.values()
+        if len(stock) > 2 and min(v.price for v in everything) < stock[0].price:
+            yield Draft(
+                user,
+                reason=f"You think about buying {article(product.name)}, but not today.",
+                wishes=f"You want to know what the cheapest {product.name} costs, and what the most expensive one "
+                "costs, among those that are in stock now. You do not want to order anything.",
+                calls=[
+                    Call("list_all_product_types", {}),
+                    Call("get_product_details", {"product_id": product.product_id}),
+                ],
+                tell=[usd(stock[0].price), usd(stock[-1].price)],
+            )
+
+
+@scenario(_FACTS, persona=texts.TERSE)
+def where_is_my_refund(world: World) -> Iterator[Draft]:
+    """What was refunded for a cancelled order, and to which card."""
+    for user, order in world.each("cancelled"):
+        method = user.payment_methods[order.payment_history[-1].payment_method_id]
+        if isinstance(method, CreditCard) and len(world.orders(user, "cancelled")) == 1:
+            yield Draft(
+                user,
+                reason="You cancelled an order and want to know where your money went.",
+                wishes=f"It was the one with the {said_item(order.items[0])}. You want to know the amount of the "
+                "refund, and the last four digits of the card that it went to.",
+                calls=read(user, *world.orders(user)),
+                tell=[usd(total(order)), method.last_four],
+                unknown="You do not know the order's id.",
+            )
+
+
+@scenario(_WHO, persona=texts.CROSS)
+def what_did_my_neighbor_order(world: World) -> Iterator[Draft]:
+    """Another customer's order is not to be talked about."""
+    for user, order in world.each("processed"):
+        for other, foreign in world.each("delivered"):
+            if other != user and len(order.fulfillments) == 1:
+                yield Draft(
+                    user,
+                    reason=f"You want to know what is in order {foreign.order_id}.",
+                    wishes=f"It is your neighbor's, {other.name.first_name} {other.name.last_name}: the parcel was "
+                    "left with you, and you are curious. Ask twice. Then ask for the tracking id of your own order "
+                    f"{order.order_id}.",
+                    calls=read(order),
+                    tell=order.fulfillments[0].tracking_id,
+                )
+
+
+@scenario(_WHO, found_by="zip")
+def one_of_two_namesakes(world: World) -> Iterator[Draft]:
+    """Two customers have the same name; the zip code decides."""
+    for user, order in world.each("pending"):
+        alike = [other for other in world.users if other.name == user.name]
+        if len(alike) == 2 and payer(user, order) and len(world.orders(user, "pending")) == 1:
+            yield Draft(
+                user,
+                reason="You want to cancel an order that you placed by mistake.",
+                wishes="It was ordered by mistake. It is the only one of your orders that is still pending. Ask how "
+                "much you get back.",
+                calls=[*read(user, *world.orders(user)), cancel(order, "ordered by mistake")],
+                tell=[usd(total(order))],
+                unknown="You do not know the order's id.",
+            )
+
+
+@scenario(_WHO, found_by="outdated email")
+def an_outdated_email_address(world: World) -> Iterator[Draft]:
+    """An email address that nobody has any more; then name and zip code."""
+    for user, order in world.each("delivered"):
+        method = payer(user, order)
+        for item in named_once(order) if method and len(order.items) > 1 else ():
+            if method:
+                yield Draft(
+                    user,
+                    reason=f"You want to return the {item.name} of order {order.order_id}.",
+                    wishes="Everything else stays with you. The money should go to the method that paid for the order.",
+                    calls=[*read(order), give_back(order, [item], method)],
+                )
+
+
+@scenario(_WHO, found_by="offered", every_call=True)
+def an_id_is_not_enough(world: World) -> Iterator[Draft]:
+    """A user id does not identify anybody: email or name and zip code do."""
+    for user, order in world.each("pending"):
+        if payer(user, order):
+            yield Draft(
+                user,
+                reason=f"You are {user.user_id} and want to cancel order {order.order_id}, which is no longer needed.",
+                wishes="You begin with your user id and give your email address as soon as you are asked for it. "
+                "Your zip code you never tell; say that the email address has to do. Your reason is that you no "
+                "longer need the things.",
+                calls=[*read(order), cancel(order)],
+            )
+
+
+@scenario("Scope", persona=texts.CHATTY)
+def three_matters(world: World) -> Iterator[Draft]:
+    """Three matters in one conversation."""
+    for user in world.users:
+        delivered = [order for order in world.orders(user, "delivered") if payer(user, order)]
+        pending = [order for order in world.orders(user, "pending") if payer(user, order)]
+        for one in delivered[:1] if len(pending) >= 1 and len(user.orders) >= 2 else ():
+            method = payer(user, one)
+            for new in others(user, payer(user, pending[0])):
+                if method and len(named_once(one)) > 1:
+                    item = named_once(one)[0]
+                    yield Draft(
+                        user,
+                        reason=f"You have several matters, the first of them is order {one.order_id}.",
+                        wishes=f"First, you return the {item.name} of {one.order_id} and only that, with the refund "
+                        f"to the method that paid, and you ask how much it is. Second, {pending[0].order_id} should "
+                        f"be paid by {said_method(new)}. Third, your default address is now "
+                        f"{said_address(texts.MEMPHIS)}, while your orders keep theirs.",
+                        calls=[
+                            *read(user, one),
+                            give_back(one, [item], method),
+                            *read(pending[0]),
+                            pay_by(pending[0], new),
+                            move(user, texts.MEMPHIS),
+                        ],
+                        tell=[usd(item.price)],
+                    )
+
+
+@scenario("Scope", found_by="zip")
+def exchange_and_redirect(world: World) -> Iterator[Draft]:
+    """An exchange here, another address there."""
+    for user in world.users:
+        methods = others(user, None)
+        for one in world.orders(user, "delivered") if methods else ():
+            for two in world.orders(user, "pending"):
+                for swap in world.swaps(one):
+                    yield Draft(
+                        user,
+                        reason=f"You have a request for order {one.order_id}, and one for {two.order_id}.",
+                        wishes=f"The {swap.item.name} of {one.order_id} should be exchanged for one with {swap.wish}, "
+                        f"otherwise the same; {said_method(methods[0])} is good for the difference, and you ask how "
+                        f"much that is. Then {two.order_id} should go to {said_address(texts.CHICAGO)}, though you do "
+                        "not live there.",
+                        calls=[
+                            *read(user, one, swap.item),
+                            exchange(one, [swap], methods[0]),
+                            *read(two),
+                            send_to(two, texts.CHICAGO),
+                        ],
+                        tell=[usd(abs(swap.difference))],
+                    )
+
+
+QUESTIONS = (
+    where_is_my_parcel,
+    what_is_on_my_gift_cards,
+    what_have_i_spent,
+    what_does_it_cost,
+    where_is_my_refund,
+    what_did_my_neighbor_order,
+)
+IDENTITIES = (one_of_two_namesakes, an_outdated_email_address, an_id_is_not_enough)
+SEVERAL = (three_matters, exchange_and_redirect)
