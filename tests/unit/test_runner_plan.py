@@ -52,8 +52,8 @@ def test_a_short_safe_id_is_kept(task_id: str) -> None:
     ("task_id", "made"),
     [
         (
-            "[mobile_data_issue]airplane_mode_on|bad_network_preference[PERSONA:Hard]",
-            "mobile_data_issue-airplane_mode_on-bad_network_pref-",
+            "[lost_luggage]first_leg_cancelled|bag_tag_illegible[TEMPER:Hot]",
+            "lost_luggage-first_leg_cancelled-bag_tag_illegible-",
         ),
         ("two words", "two-words-"),
         ("x" * 61, "x" * 51 + "-"),
