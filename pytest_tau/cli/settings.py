@@ -1,0 +1,129 @@
+"""What the subcommands have in common: options, domains, a judge, lines of a terminal."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..domains import domain_names, load_domain
+from ..errors import ConfigurationError, unknown_name
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..environment import Domain
+    from ..evaluation import Judge
+
+
+def add_data_option(parser: argparse.ArgumentParser) -> None:
+    """``--data``, which ``--tau-data`` is in pytest."""
+    parser.add_argument(
+        "--data",
+        "--tau-data",
+        metavar="DIR",
+        help="official data: a folder laid out as τ²-bench's data/tau2 (default: $TAU_DATA, or bundled)",
+    )
+
+
+def data_dir(given: str | None) -> Path | None:
+    """The folder of official data; None for the bundled data.
+
+    Raises:
+        ConfigurationError: It is no such folder.
+    """
+    source = "--data" if given is not None else "$TAU_DATA"
+    given = given if given is not None else os.environ.get("TAU_DATA")
+    if not given:
+        return None
+    path = Path(given).resolve()
+    if not (path / "domains").is_dir():
+        raise ConfigurationError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
+    return path
+
+
+class InstalledDomains:
+    """Every installed domain, with one folder of data."""
+
+    def __init__(self, data: Path | None) -> None:
+        self._data = data
+
+    def names(self) -> list[str]:
+        """Their names, sorted."""
+        return domain_names()
+
+    def load(self, name: str) -> Domain:
+        """One of them.
+
+        Raises:
+            ConfigurationError: There is none of this name, or no data of it.
+        """
+        return load_domain(name, self._data)
+
+
+def load_judge(spec: str | None) -> Judge | None:
+    """The judge of NL assertions that is named: ``accept``, ``reject`` or ``module:attribute``.
+
+    Raises:
+        ConfigurationError: There is none of this name, or it is none.
+    """
+    from ..evaluation import BUILT_IN_JUDGES
+    from ..participants import load_object
+
+    if spec is None or spec in BUILT_IN_JUDGES:
+        return BUILT_IN_JUDGES[spec] if spec else None
+    if ":" not in spec:
+        raise ConfigurationError(unknown_name("judge", spec, [*BUILT_IN_JUDGES, "module:attribute"]))
+    if str(Path.cwd()) not in sys.path:
+        sys.path.insert(0, str(Path.cwd()))  # the module lies in the user's project
+    found = load_object(spec, "judge", Path.cwd())
+    judge: Judge = found() if isinstance(found, type) else found
+    if not callable(getattr(judge, "judge", None)):
+        raise ConfigurationError(f"judge {spec!r} has no method judge(statements, messages)")
+    if not hasattr(judge, "name"):
+        judge.name = spec
+    return judge
+
+
+class Printer:
+    """Prints lines that fit the terminal."""
+
+    def __init__(self) -> None:
+        self._width = max(shutil.get_terminal_size((100, 24)).columns, 40)
+
+    def line(self, text: str, indent: int = 0, hanging: int | None = None) -> None:
+        """One line, wrapped where it is too long.
+
+        Args:
+            text: What to print; whatever would steer the terminal is replaced.
+            indent: Spaces before it.
+            hanging: Spaces before what is wrapped; two more than ``indent`` by default.
+        """
+        plain = "".join(character if character.isprintable() else "?" for character in text.replace("\n", " "))
+        after = " " * (indent + 2 if hanging is None else hanging)
+        before = " " * indent
+        wrapped = textwrap.wrap(
+            plain,
+            self._width,
+            initial_indent=before,
+            subsequent_indent=after,
+            break_on_hyphens=False,
+            drop_whitespace=True,
+        )
+        print("\n".join(wrapped))  # noqa: T201 - this is a command
+
+    def together(self, head: str, rest: str) -> None:
+        """A head with what belongs to it: on one line if it fits, else on the next."""
+        if len(head) + 1 + len(rest) <= self._width:
+            self.line(f"{head} {rest}")
+        else:
+            self.line(head)
+            self.line(rest, 2)
+
+
+def count(number: int, noun: str) -> str:
+    """``1 simulation``, ``2 simulations``."""
+    return f"{number} {noun}{'s' * (number != 1)}"

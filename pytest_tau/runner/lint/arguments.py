@@ -1,0 +1,86 @@
+"""Whether arguments fit a tool's JSON schema: the part of JSON Schema that tools' schemas use."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+_TYPES: dict[str, Callable[[Any], bool]] = {
+    "null": lambda value: value is None,
+    "boolean": lambda value: isinstance(value, bool),
+    "integer": lambda value: _is_number(value) and value % 1 == 0,
+    "number": _is_number,
+    "string": lambda value: isinstance(value, str),
+    "array": lambda value: isinstance(value, list),
+    "object": lambda value: isinstance(value, dict),
+}
+
+
+def misfits(arguments: dict[str, Any], schema: dict[str, Any]) -> list[str]:
+    """What is wrong with the arguments, a line each; empty where they fit.
+
+    Args:
+        arguments: A call's arguments.
+        schema: The tool's parameters; one that they do not name is unknown.
+    """
+    known = schema.get("properties", {})
+    unknown = [
+        f"{name}: unknown argument (known: {', '.join(known) or 'none'})" for name in arguments if name not in known
+    ]
+    return unknown + list(_misfits(arguments, schema, schema.get("$defs", {}), ""))
+
+
+def resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema, followed to its definition where it is a reference."""
+    while "$ref" in schema:
+        schema = definitions.get(schema["$ref"].rpartition("/")[2], {})
+    return schema
+
+
+def _misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[str]:
+    schema = resolved(schema, definitions)
+    where = path or "arguments"
+    alternatives = schema.get("anyOf") or schema.get("oneOf")
+    if alternatives:
+        tried = [list(_misfits(value, alternative, definitions, path)) for alternative in alternatives]
+        if all(tried):
+            yield from min(tried, key=len)
+        return
+    if "const" in schema or "enum" in schema:
+        allowed = schema["enum"] if "enum" in schema else [schema["const"]]
+        if value not in allowed:
+            yield f"{where}: expected one of {', '.join(map(_short, allowed))}, got {_short(value)}"
+        return
+    wanted = schema.get("type")
+    names = [wanted] if isinstance(wanted, str) else wanted or []
+    if names and not any(_TYPES[name](value) for name in names):
+        yield f"{where}: expected {' or '.join(names)}, got {_short(value)}"
+    elif isinstance(value, dict):
+        yield from _object(value, schema, definitions, path)
+    elif isinstance(value, list):
+        for position, item in enumerate(value):
+            yield from _misfits(item, schema.get("items", {}), definitions, f"{path}.{position}")
+
+
+def _object(value: dict[str, Any], schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[str]:
+    prefix = f"{path}." if path else ""
+    for name in schema.get("required", []):
+        if name not in value:
+            yield f"{prefix}{name}: missing"
+    others = schema.get("additionalProperties")
+    for name, part in value.items():
+        expected = schema.get("properties", {}).get(name, others if isinstance(others, dict) else {})
+        yield from _misfits(part, expected, definitions, f"{prefix}{name}")
+
+
+def _short(value: Any) -> str:
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 60 else text[:59] + "…"

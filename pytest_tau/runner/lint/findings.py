@@ -1,0 +1,49 @@
+"""What a check finds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias
+
+Severity: TypeAlias = Literal["error", "warning", "note"]
+SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
+
+
+class Finding(NamedTuple):
+    """One thing that a task's author should look at.
+
+    Attributes:
+        rule: The check's name.
+        task_id: The task; None for what concerns the whole set.
+        text: What was found.
+    """
+
+    rule: str
+    severity: Severity
+    task_id: str | None
+    text: str
+
+
+@dataclass
+class LintReport:
+    """What the checks found in a domain's tasks.
+
+    Attributes:
+        domain: The domain's name.
+        split: Which of its tasks were checked; None for all.
+        tasks: How many those are.
+        findings: What was found, in order of tasks.
+        floor: How many tasks an agent passes that only greets.
+        floor_but_for_judge: How many more it would pass if the judge had nothing to object.
+    """
+
+    domain: str
+    split: str | None
+    tasks: int
+    findings: list[Finding] = field(default_factory=list)
+    floor: int = 0
+    floor_but_for_judge: int = 0
+
+    def count(self, severity: Severity) -> int:
+        """How many findings are of this severity."""
+        return sum(finding.severity == severity for finding in self.findings)

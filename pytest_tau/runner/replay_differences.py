@@ -1,0 +1,96 @@
+"""What the calls of a stored conversation give today, where that is not what they gave then."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..environment import same_result
+
+if TYPE_CHECKING:
+    from ..environment import Environment
+    from ..models import Simulation
+
+_MOST = 3
+
+
+class ReplayDifference(NamedTuple):
+    """A call that changes a database, with a result that differs.
+
+    Attributes:
+        turn: Position of the calling message in the trajectory.
+        flipped: The call failed then and succeeds now, or the reverse.
+        text: What differs, for people.
+    """
+
+    turn: int
+    tool: str
+    flipped: bool
+    text: str
+
+    def __str__(self) -> str:
+        return f"turn {self.turn}, {self.tool}: {self.text}"
+
+
+def replay(simulation: Simulation, environment: Environment) -> list[ReplayDifference]:
+    """Carry out the calls that change a database, and compare their results with the recorded ones.
+
+    Args:
+        simulation: The recording.
+        environment: A fresh environment of its task; changed by this.
+
+    Source: τ²-bench v1.0.1, replay: unknown tools and tools that do not mutate are skipped.
+    """
+    found = []
+    for made in simulation.calls:
+        call = made.call
+        if call.malformed is not None or not environment.mutates(call.name, call.requestor):
+            continue
+        now = environment.call(call.name, call.arguments, call.requestor).content or ""
+        then = made.result.content or "" if made.result else now
+        if not same_result(then, now):
+            failed, fails = then.startswith("Error"), now.startswith("Error")
+            found.append(ReplayDifference(made.turn, call.name, failed != fails, _told(then, now, failed, fails)))
+    return found
+
+
+def _told(then: str, now: str, failed: bool, fails: bool) -> str:
+    if failed and not fails:
+        return f"failed with {_short(then)!r}, succeeds now"
+    if fails and not failed:
+        return f"succeeded, fails now with {_short(now)!r}"
+    return _difference(then, now)
+
+
+def _difference(then: str, now: str) -> str:
+    was, got = _fields(then), _fields(now)
+    if was is None or got is None:
+        return f"recorded {_around(then, now)!r}, now {_around(now, then)!r}"
+    differing = [key for key in dict.fromkeys([*was, *got]) if was.get(key, ...) != got.get(key, ...)]
+    told = [f"{key} recorded {_value(was, key)}, now {_value(got, key)}" for key in differing[:_MOST]]
+    left = len(differing) - _MOST
+    return "; ".join(told) + (f"; and {left} more" if left > 0 else "")
+
+
+def _fields(text: str) -> dict[str, Any] | None:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _value(fields: dict[str, Any], key: str) -> str:
+    return _short(json.dumps(fields[key], ensure_ascii=False)) if key in fields else "nothing"
+
+
+def _around(text: str, other: str) -> str:
+    """The text from shortly before where it departs from the other."""
+    shorter = min(len(text), len(other))
+    common = next((i for i in range(shorter) if text[i] != other[i]), shorter)
+    return _short(text) if common < 60 else "…" + _short(text[common - 40 :])
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 100 else line[:99] + "…"

@@ -1,0 +1,247 @@
+"""Entries of result files as simulations: τ²-bench's and our own. Grading's fields are read, all others ignored."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from ..models import RewardInfo, Simulation, Task, TerminationReason, parse_messages, writable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..models import Requestor
+
+M = TypeVar("M", bound=BaseModel)
+
+#: No reward is larger; whatever is, or is no number at all, is none.
+_LARGEST = 1e6
+
+
+class Unreadable(NamedTuple):
+    """A part of a file that could not be read: which, and why."""
+
+    entry: str
+    reason: str
+
+
+class EntryError(Exception):
+    """An entry that cannot be read; the text says why."""
+
+
+class StoredRun(NamedTuple):
+    """A simulation as a file tells it.
+
+    Attributes:
+        entry: Where in the file.
+        simulation: The conversation; its ``reward_info`` is the stored one.
+        task: The task that the file has for it; None where it has none.
+        solo: Whether the entry says that the agent worked alone.
+        tau1: Whether the entry is τ-bench's.
+    """
+
+    entry: str
+    simulation: Simulation
+    task: Task | None
+    solo: bool = False
+    tau1: bool = False
+
+
+def entry_name(place: int | str | None, entry: Any = None) -> str:
+    """How reports call an entry: ``entry 45 (task 45, trial 0)``; one without a place is the whole file."""
+    name = "the file" if place is None else place if isinstance(place, str) else f"entry {place}"
+    if not isinstance(entry, dict) or "task_id" not in entry:
+        return name
+    return f"{name} (task {entry['task_id']}, trial {entry.get('trial') or 0})"
+
+
+def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -> StoredRun:
+    """One simulation of τ²-bench's or our own.
+
+    Args:
+        entry: The simulation's JSON.
+        name: What it is called.
+        tasks: The file's tasks by id, or why one cannot be read.
+
+    Raises:
+        EntryError: It holds no conversation.
+    """
+    messages = entry.get("messages")
+    if not isinstance(messages, list):
+        voice = "a conversation in ticks, which is not graded here" if entry.get("ticks") else "no conversation"
+        raise EntryError(voice)
+    if entry.get("task_id") is None:
+        raise EntryError("no task_id")
+    task_id, info = str(entry["task_id"]), entry.get("info")
+    embedded = entry.get("task")
+    task = read_task(embedded) if isinstance(embedded, dict) else tasks.get(task_id)
+    if isinstance(task, str):
+        raise EntryError(f"its task cannot be read: {task}")
+    reason, error = _reason(entry.get("termination_reason"))
+    trial, seed = entry.get("trial"), entry.get("seed")
+    simulation = Simulation(
+        id=str(entry.get("id") or name),
+        task_id=task_id,
+        trial=trial if isinstance(trial, int) else 0,
+        seed=seed if isinstance(seed, int) else None,
+        termination_reason=reason,
+        error=error,
+        messages=read_messages(messages),
+        reward_info=_reward(entry.get("reward_info")),
+    )
+    return StoredRun(name, simulation, task, solo=isinstance(info, dict) and info.get("solo") is True)
+
+
+def read_task(raw: Any) -> Task:
+    """A task, without the fields that today's format lacks.
+
+    Raises:
+        EntryError: It does not follow the format even so.
+    """
+    if isinstance(raw, dict) and isinstance(raw.get("id"), int):
+        raw = raw | {"id": str(raw["id"])}
+    try:
+        return _forgiving(Task, raw)
+    except ValidationError as error:
+        raise EntryError(told(error)) from None
+
+
+def read_messages(messages: list[Any]) -> list[Any]:
+    """The trajectory, with every call's id its own.
+
+    Raises:
+        EntryError: One of the messages has no known role or no readable content.
+    """
+    try:
+        plain = [part for message in messages for part in _parts(message)]
+        return with_own_ids(parse_messages(plain))
+    except ValidationError as error:
+        raise EntryError(f"messages.{told(error)}") from None
+    except (TypeError, AttributeError, KeyError) as error:
+        raise EntryError(f"messages that do not follow the format: {error}") from None
+
+
+def with_own_ids(messages: list[Any]) -> list[Any]:
+    """The messages; where ids of calls repeat, they are numbered anew, results in the order of the calls."""
+    ids = [call.id for message in messages for call in getattr(message, "tool_calls", None) or []]
+    if len(set(ids)) == len(ids):
+        return messages
+    waiting: list[tuple[str, str]] = []
+    for turn, message in enumerate(messages):
+        for position, call in enumerate(getattr(message, "tool_calls", None) or []):
+            own = f"call_{turn}_{position}"
+            waiting.append((call.id, own))
+            call.id = own
+        if message.role == "tool" and waiting:
+            match = next((i for i, (old, _) in enumerate(waiting) if old == message.id), 0)
+            message.id = waiting.pop(match)[1]
+    return messages
+
+
+def stored_reward(raw: Any) -> float | None:
+    """A reward as a number; None where there is none."""
+    if not isinstance(raw, int | float) or not -_LARGEST <= raw <= _LARGEST:
+        return None
+    return float(raw)
+
+
+def objects_in(value: Any) -> list[dict[str, Any]]:
+    """The objects in an array; none where it is no array."""
+    return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
+
+
+def told(error: ValidationError) -> str:
+    """The first problem, with its place."""
+    problem = error.errors()[0]
+    return f"{'.'.join(map(str, problem['loc']))}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"
+
+
+def _reason(raw: Any) -> tuple[TerminationReason, str | None]:
+    if raw is None:
+        return "user_stop", None
+    if raw in get_args(TerminationReason):
+        return raw, None
+    return "unexpected_error", f"ended by {raw!r}, which is no known reason"
+
+
+def _reward(raw: Any) -> RewardInfo | None:
+    if not isinstance(raw, dict) or (reward := stored_reward(raw.get("reward"))) is None:
+        return None
+    try:
+        return _forgiving(RewardInfo, raw)
+    except ValidationError as error:
+        broken = {problem["loc"][0] for problem in error.errors()}
+        kept = {key: value for key, value in raw.items() if key not in broken}
+        return RewardInfo.model_validate(kept) if "reward" in kept else RewardInfo(reward=reward)
+
+
+def _parts(message: Any) -> Iterator[dict[str, Any]]:
+    """A message's fields that matter; each result of a message with several is one."""
+    if isinstance(message.get("tool_messages"), list):
+        for part in message["tool_messages"]:
+            yield from _parts(part)
+        return
+    role = message["role"]
+    plain: dict[str, Any] = {"role": role, "content": text_of(message.get("content"))}
+    if role == "tool":
+        plain |= {"id": message.get("id") or "", "error": bool(message.get("error"))}
+        plain |= {"requestor": message.get("requestor") or "assistant"}
+    elif role in ("assistant", "user") and message.get("tool_calls"):
+        plain["tool_calls"] = [read_call(call, role) for call in message["tool_calls"]]
+    yield plain
+
+
+def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
+    """A tool call from our own format or OpenAI's."""
+    body = call.get("function") or call
+    arguments, malformed = body.get("arguments"), call.get("malformed")
+    if isinstance(arguments, str):
+        try:
+            arguments = json.loads(arguments, strict=False) if arguments.strip() else {}
+        except (ValueError, RecursionError):
+            malformed = arguments
+    if arguments is not None and not isinstance(arguments, dict):
+        malformed = malformed or json.dumps(arguments)
+    return {
+        "id": str(call.get("id") or ""),
+        "name": body["name"],
+        "arguments": arguments if isinstance(arguments, dict) and not malformed else {},
+        "requestor": call.get("requestor") or caller,
+        "malformed": malformed,
+    }
+
+
+def text_of(content: Any) -> str | None:
+    """A message's text, also where it is in OpenAI's parts or was stored as JSON."""
+    if content is None:
+        return None
+    if isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
+        content = "".join(part["text"] for part in content if isinstance(part.get("text"), str))
+    return writable(content) if isinstance(content, str) else json.dumps(content)
+
+
+def _forgiving(model: type[M], raw: Any) -> M:
+    """The model, without fields that are unknown, or null where that is no longer a value."""
+    for _ in range(3):  # what is nested in a dropped alternative shows only at the next attempt
+        try:
+            return model.model_validate(raw)
+        except ValidationError as error:
+            superfluous = [p["loc"] for p in error.errors() if p["type"] == "extra_forbidden" or p["input"] is None]
+            if not superfluous or not isinstance(raw, dict):
+                raise
+            raw = copy.deepcopy(raw)
+            for location in superfluous:
+                _drop(raw, location)
+    return model.model_validate(raw)
+
+
+def _drop(container: Any, location: tuple[int | str, ...]) -> None:
+    for part in location[:-1]:
+        if isinstance(container, dict) and part not in container:
+            continue  # a union adds the name of the tried branch to the path
+        container = container[part]
+    if isinstance(container, dict):
+        container.pop(location[-1], None)

@@ -1,0 +1,63 @@
+"""What the linter finds in the official task sets is what probing the reference found there."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from pytest_tau.domains import domain_names, load_domain
+from pytest_tau.runner.lint import LintReport, lint_domain
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = pytest.mark.parity
+
+
+class Probed(NamedTuple):
+    """What a domain's base split is known to hold; source: the reference's own graders, probed without a model."""
+
+    tasks: int
+    null_passes: int
+    null_hangs_on_the_judge: int
+    gold_fails: int
+    failing_calls: int
+    unneeded_writes: int
+
+
+PROBED = {
+    "airline": Probed(50, 23, 0, 0, 0, 0),
+    "retail": Probed(114, 6, 5, 0, 18, 4),
+    "telecom": Probed(114, 0, 0, 0, 0, 7),
+    "mock": Probed(10, 1, 0, 2, 0, 0),
+}
+#: Tasks whose reference actions look up a product that does not exist, by an id that nothing gives.
+UNKNOWABLE = {"retail": ["2", "3", "4"]}
+
+
+@pytest.fixture(scope="module", params=PROBED)
+def report(request: pytest.FixtureRequest, official_data: Path) -> LintReport:
+    if request.param not in domain_names():
+        pytest.skip(f"needs the domain {request.param}")
+    return asyncio.run(lint_domain(load_domain(request.param, official_data), "base"))
+
+
+def test_the_findings_are_what_probing_found(report: LintReport) -> None:
+    counts = {rule: sum(finding.rule == rule for finding in report.findings) for rule in _RULES}
+    found = Probed(report.tasks, report.floor, report.floor_but_for_judge, *counts.values())
+    assert found == PROBED[report.domain]
+
+
+_RULES = ("gold-fails", "action-raises", "action-not-needed")
+
+
+def test_no_fact_is_missed_that_an_agent_can_find(report: LintReport) -> None:
+    missing = [finding.task_id for finding in report.findings if finding.rule == "fact-missing"]
+    assert missing == UNKNOWABLE.get(report.domain, [])
+
+
+def test_nothing_else_is_wrong_with_them(report: LintReport) -> None:
+    rules = {finding.rule for finding in report.findings if finding.severity == "error"}
+    assert rules <= {"passes-without-agent", "action-raises", "gold-fails"}

@@ -1,0 +1,444 @@
+"""Stored and fresh verdicts: replay, comparison, reasons, rates, grading profiles, judges."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
+from pytest_tau.models import RewardInfo
+from pytest_tau.runner.regrade import TOGETHER, RegradeSettings, differing_rules, recognise, regrade_file
+from pytest_tau.runner.regraded import FileReport, Regraded
+from pytest_tau.runner.reward_differences import reward_differences
+from pytest_tau.testing import ScriptedJudge
+
+from . import tiny
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_tau.environment import Domain
+
+    Regrade = Callable[..., FileReport]
+
+
+class Shelf:
+    """Domains by name, for ``regrade_file``."""
+
+    def __init__(self, **domains: Domain) -> None:
+        self._domains = domains
+
+    def names(self) -> list[str]:
+        return sorted(self._domains)
+
+    def load(self, name: str) -> Domain:
+        if name not in self._domains:
+            raise ConfigurationError(f"unknown domain {name!r}")
+        return self._domains[name]
+
+
+RENAME = {"item_id": "lamp", "name": "New"}
+CRITERIA = {"actions": [tiny.action("rename", **RENAME)], "communicate_info": ["renamed"]}
+
+
+def calls(*calls: tuple[str, dict[str, Any], str | None], requestor: str = "assistant") -> list[dict[str, Any]]:
+    """Messages of calls with their results; None for one that was not recorded."""
+    messages: list[dict[str, Any]] = []
+    for number, (name, arguments, result) in enumerate(calls):
+        call = {"id": f"call_{number}", "name": name, "arguments": arguments, "requestor": requestor}
+        messages.append({"role": "assistant" if requestor == "assistant" else "user", "tool_calls": [call]})
+        if result is not None:
+            error = result.startswith("Error")
+            messages.append(
+                {"role": "tool", "id": call["id"], "content": result, "requestor": requestor, "error": error}
+            )
+    return messages
+
+
+SAID = {"role": "assistant", "content": "I have renamed it."}
+STOP = {"role": "user", "content": "###STOP###"}
+LAMP = '{"item_id": "lamp", "name": "New", "price": 10.0, "tags": ["red"], "meta": {"sizes": [1, 2]}}'
+RENAMED = calls(("rename", RENAME, LAMP))
+
+
+def simulation(*messages: Any, reward: float | None = 1.0, **fields: Any) -> dict[str, Any]:
+    """A stored simulation of the task ``t``."""
+    stored = None if reward is None else {"reward": reward} | fields.pop("stored", {})
+    ended = {"id": "s", "task_id": "t", "trial": 0, "termination_reason": "user_stop", "reward_info": stored}
+    return ended | {"messages": [*messages, STOP]} | fields
+
+
+@pytest.fixture
+def regrade(tmp_path: Path, domain: Domain) -> Regrade:
+    """Regrades simulations of the tiny domain."""
+
+    def run(*simulations: Any, criteria: Any = CRITERIA, tasks: Any = None, **options: Any) -> FileReport:
+        info = {"environment_info": {"domain_name": options.pop("named", "tiny")}} | options.pop("info", {})
+        tasks = [tiny.raw_task("t", criteria)] if tasks is None else tasks
+        (tmp_path / "r.json").write_text(json.dumps({"info": info, "tasks": tasks, "simulations": simulations}))
+        return tiny.run(regrade_file(tmp_path / "r.json", RegradeSettings(**options), Shelf(tiny=domain)))
+
+    return run
+
+
+def only(report: FileReport) -> Regraded:
+    assert report.unreadable == []
+    (result,) = report.results
+    return result
+
+
+# Agreement
+
+
+def test_a_verdict_that_is_the_same_agrees(regrade: Regrade) -> None:
+    report = regrade(simulation(*RENAMED, SAID), simulation(SAID, reward=0.0, trial=1))
+    assert (report.agreeing, report.differing, report.domain) == (2, [], "tiny")
+    assert [result.fresh.reward for result in report.results] == [1.0, 0.0]
+    assert [result.reasons for result in report.results] == [[], []]
+
+
+def test_a_verdict_that_differs_tells_which_check(regrade: Regrade) -> None:
+    stored = {"db_check": {"db_match": True, "db_reward": 1.0}, "communicate_checks": None}
+    report = regrade(simulation(SAID, stored=stored))
+    (result,) = report.differing
+    assert result.reasons == [
+        "DB: met as stored, not met now",
+        '  agent items/lamp/name  expected "New", got "Lamp"',
+    ]
+
+
+def test_checks_that_are_not_stored_are_told_where_they_fail(regrade: Regrade) -> None:
+    reasons = only(regrade(simulation(*RENAMED))).reasons
+    assert reasons == ["phrase 'renamed': not met"]
+
+
+def test_a_stored_failure_without_checks_cannot_be_explained(regrade: Regrade) -> None:
+    (reason,) = only(regrade(simulation(*RENAMED, SAID, reward=0.0))).reasons
+    assert reason == "every check is met now; the file does not tell which one was not"
+
+
+def test_a_conversation_that_was_cut_off_earns_nothing(regrade: Regrade) -> None:
+    result = only(regrade(simulation(*RENAMED, SAID, termination_reason="max_steps")))
+    assert result.fresh.reward == 0.0
+    assert result.reasons[0] == "ended by max_steps: only a stop can earn more than 0"
+
+
+def test_what_has_no_stored_reward_is_graded_and_not_compared(regrade: Regrade) -> None:
+    report = regrade(simulation(*RENAMED, SAID, reward=None))
+    result = only(report)
+    assert (result.fresh.reward, result.agrees, report.agreeing, report.differing) == (1.0, None, 0, [])
+    assert report.rates() == ({}, {1: 1.0})
+
+
+# Replay
+
+
+def test_results_that_are_not_as_recorded_are_told(regrade: Regrade) -> None:
+    other = LAMP.replace("10.0", "12.5")
+    result = only(regrade(simulation(*calls(("rename", RENAME, other), ("look", {"item_id": "x"}, "gone")), SAID)))
+    assert result.agrees
+    assert [str(difference) for difference in result.replay_differences] == [
+        "turn 0, rename: price recorded 12.5, now 10.0"
+    ]
+    assert not result.replay_differences[0].flipped
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "recorded", "text"),
+    [
+        ("rename", RENAME, "Error: no item", "failed with 'Error: no item', succeeds now"),
+        ("remove", {"item_id": "x"}, "removed", "succeeded, fails now with 'Error: no item x'"),
+        ("remove", {"item_id": "x"}, "Error: there is no x", "recorded 'Error: there is no x', now 'Error: no item x'"),
+    ],
+)
+def test_success_and_failure_are_told_apart(
+    regrade: Regrade, name: str, arguments: dict[str, Any], recorded: str, text: str
+) -> None:
+    result = only(regrade(simulation(*calls((name, arguments, recorded)), SAID)))
+    (difference,) = result.replay_differences
+    assert (difference.text, difference.flipped) == (text, "now " not in text.partition("recorded")[2])
+    told = f"replay: turn 0, {name}: {text}"
+    assert (told in result.reasons) is (difference.flipped and result.agrees is False)
+
+
+def test_texts_that_differ_late_are_shown_where_they_differ(regrade: Regrade) -> None:
+    name = "x" * 70
+    result = only(regrade(simulation(*calls(("remove", {"item_id": name}, f"Error: no item {name}!")), SAID)))
+    assert result.replay_differences[0].text == f"recorded '…{'x' * 40}!', now '…{'x' * 40}'"
+
+
+def test_a_strict_replay_refuses_any_difference(regrade: Regrade) -> None:
+    same, other = simulation(*RENAMED, SAID), simulation(*calls(("rename", RENAME, "renamed")), SAID, trial=1)
+    report = regrade(same, other, strict_replay=True)
+    assert len(report.results) == 1
+    (error,) = report.errors
+    assert error.entry == "entry 1 (task t, trial 1)"
+    assert error.reason.startswith("replayed results that differ: 1; first turn 0, rename: recorded 'renamed'")
+
+
+def test_calls_of_the_user_are_replayed(regrade: Regrade) -> None:
+    criteria = {"env_assertions": [tiny.check("phone_on", "user")], "reward_basis": ["ENV_ASSERTION"]}
+    switched = simulation(*calls(("switch", {}, "on"), requestor="user"))
+    assert only(regrade(switched, criteria=criteria)).fresh.reward == 1.0
+
+
+@pytest.mark.parametrize("info", [{}, {"agent_info": {"implementation": "llm_agent_solo"}}])
+@pytest.mark.parametrize("result", ["on", "Error: Tool 'switch' not found."])
+def test_an_agent_that_worked_alone_has_the_user_s_tools(regrade: Regrade, info: dict[str, Any], result: str) -> None:
+    criteria = {"env_assertions": [tiny.check("phone_on", "user")], "reward_basis": ["ENV_ASSERTION"]}
+    regraded = only(regrade(simulation(*calls(("switch", {}, result))), criteria=criteria, info=info))
+    assert regraded.solo is (bool(info) or result == "on")
+    assert regraded.fresh.reward == float(regraded.solo)
+
+
+# Unreadable
+
+
+def test_one_that_cannot_be_graded_stops_nothing(regrade: Regrade) -> None:
+    broken = tiny.raw_task("broken", CRITERIA, {"initialization_actions": [{"env_type": "user", "func_name": "no"}]})
+    odd = tiny.raw_task("odd", {"actions": [], "reward_basis": ["LUCK"]})
+    tasks = [tiny.raw_task("t", CRITERIA), broken, odd]
+    ids = ("broken", "odd", "unknown")
+    report = regrade(*(simulation(SAID, task_id=i) for i in ids), simulation(*RENAMED, SAID), tasks=tasks)
+    assert len(report.results) == 1
+    reasons = [reason for _, reason in report.unreadable]
+    assert reasons[0].startswith("not graded: its task does not fit: initial_state.initialization_actions.0: ")
+    assert "LUCK" in reasons[1]
+    assert reasons[2] == "not graded: tiny has no task 'unknown'"
+
+
+def test_a_file_of_an_unknown_domain_is_unreadable_as_a_whole(regrade: Regrade) -> None:
+    report = regrade(simulation(SAID), simulation(SAID), named="banking")
+    assert report.results == []
+    assert report.unreadable == [("all 2 simulations", "unknown domain 'banking'")]
+
+
+def test_a_named_domain_wins_over_the_file_s(regrade: Regrade) -> None:
+    assert only(regrade(simulation(*RENAMED, SAID), named="banking", domain="tiny")).agrees
+
+
+def test_a_file_without_simulations_says_so(regrade: Regrade) -> None:
+    assert regrade().unreadable == [("the file", "holds no simulations")]
+
+
+def test_a_task_that_the_file_lacks_is_the_domain_s(regrade: Regrade) -> None:
+    report = regrade(simulation(task_id="one", reward=1.0), tasks=[])
+    assert only(report).agrees
+
+
+def test_the_domain_s_tasks_of_today_may_be_taken(regrade: Regrade) -> None:
+    mine = tiny.raw_task("one", {"actions": [tiny.action("remove", item_id="lamp")]})
+    stored = simulation(SAID, task_id="one")
+    assert only(regrade(stored, tasks=[mine])).fresh.reward == 0.0
+    assert only(regrade(stored, tasks=[mine], fresh_tasks=True)).fresh.reward == 1.0
+
+
+# Recognising a domain
+
+
+def test_a_domain_is_recognised_by_what_was_called(domain: Domain, tmp_path: Path) -> None:
+    from collections import Counter
+
+    twin = tiny.spec(domain.folder, name="twin").load()
+    other = tiny.spec(domain.folder, name="other", agent_tools=tiny.TinyUserTools, user_tools=None).load()
+    shelf = Shelf(tiny=domain, twin=twin, other=other)
+    assert recognise(Counter(rename=1), shelf) == "tiny"  # variants with the same tools are one
+    assert recognise(Counter(rename=1, switch=3), shelf) == "tiny"
+    assert recognise(Counter(switch=1), shelf) is None
+    assert recognise(Counter(fly=1), shelf) is None
+    assert recognise(Counter(), shelf) is None
+
+
+def test_a_list_names_no_domain_and_is_recognised(domain: Domain, tmp_path: Path) -> None:
+    stored = simulation(*RENAMED, SAID) | {"task": tiny.raw_task("t", CRITERIA)}
+    (tmp_path / "r.json").write_text(json.dumps([stored]))
+    report = tiny.run(regrade_file(tmp_path / "r.json", RegradeSettings(), Shelf(tiny=domain)))
+    assert report.domain == "tiny"
+    assert only(report).agrees
+
+
+def test_a_list_that_nobody_recognises_asks_for_a_name(domain: Domain, tmp_path: Path) -> None:
+    (tmp_path / "r.json").write_text(json.dumps([simulation(SAID)]))
+    report = tiny.run(regrade_file(tmp_path / "r.json", RegradeSettings(), Shelf(tiny=domain)))
+    assert "--domain NAME" in report.unreadable[0].reason
+
+
+# τ-bench
+
+
+def trial(reward: float, *messages: Any, outputs: Any = (), **fields: Any) -> dict[str, Any]:
+    task = {"instruction": "…", "actions": [{"name": "rename", "kwargs": RENAME}], "outputs": list(outputs)}
+    verdict = {"info": {"r_actions": reward}}
+    info = {"task": task, "reward_info": verdict}
+    return {"task_id": 0, "trial": 0, "reward": reward, "info": info, "traj": [*messages, STOP]} | fields
+
+
+def chat(name: str, arguments: dict[str, Any], content: str | None = None) -> dict[str, Any]:
+    call = {"id": "x", "function": {"name": name, "arguments": json.dumps(arguments)}}
+    return {"role": "assistant", "content": content, "tool_calls": [call]}
+
+
+def test_trials_of_tau_bench_are_replayed(domain: Domain, tmp_path: Path) -> None:
+    result = {"role": "tool", "tool_call_id": "x", "content": LAMP}
+    trials = [
+        trial(1.0, chat("think", {"thought": "hm"}), {"role": "tool", "content": ""}, chat("rename", RENAME), result),
+        trial(0.0, chat("rename", RENAME | {"name": "Old"}), result, trial=1),
+        trial(0.0, chat("rename", RENAME, "5 in all"), result, outputs=["5"], task_id=1),
+    ]
+    (tmp_path / "r.json").write_text(json.dumps(trials))
+    report = tiny.run(regrade_file(tmp_path / "r.json", RegradeSettings(), Shelf(tiny=domain)))
+    assert (report.kind, report.domain, report.agreeing) == ("τ-bench", "tiny", 3)
+    assert report.rates() == ({1: 0.25, 2: 0.0}, {1: 0.25, 2: 0.0})
+
+
+# Rates
+
+
+def test_rates_leave_out_what_the_infrastructure_lost(regrade: Regrade) -> None:
+    lost = simulation(SAID, reward=0.0, trial=2, termination_reason="infrastructure_error")
+    report = regrade(simulation(*RENAMED, SAID), simulation(*RENAMED, SAID, reward=0.0, trial=1), lost)
+    assert report.lost == 1
+    assert report.rates() == ({1: 0.5, 2: 0.0}, {1: 1.0, 2: 1.0})
+
+
+# Judges
+
+JUDGED = CRITERIA | {"nl_assertions": ["It is polite."], "reward_basis": ["DB", "NL_ASSERTION"]}
+
+
+@pytest.mark.parametrize(
+    ("reward", "stored", "agrees"),
+    [
+        (1.0, {}, True),
+        (0.0, {"reward_breakdown": {"DB": 1.0, "NL_ASSERTION": 0.0}}, True),
+        (0.0, {"reward_breakdown": {"DB": 0.0, "NL_ASSERTION": 0.0}}, False),
+        (0.0, {}, None),
+    ],
+)
+def test_without_a_judge_both_leave_the_statements_out(
+    regrade: Regrade, reward: float, stored: dict[str, Any], agrees: bool | None
+) -> None:
+    result = only(regrade(simulation(*RENAMED, reward=reward, stored=stored), criteria=JUDGED))
+    assert result.without_judge
+    assert (result.fresh.reward, result.fresh.reward_basis, result.agrees) == (1.0, ["DB"], agrees)
+
+
+def test_without_a_judge_a_conversation_that_was_cut_off_is_compared_as_a_whole(regrade: Regrade) -> None:
+    cut = simulation(*RENAMED, reward=0.0, termination_reason="timeout")
+    assert only(regrade(cut, criteria=JUDGED)).agrees
+
+
+@pytest.mark.parametrize(("name", "reward"), [("accept", 1.0), ("reject", 0.0)])
+def test_a_judge_is_asked(regrade: Regrade, name: str, reward: float) -> None:
+    result = only(regrade(simulation(*RENAMED, reward=reward), criteria=JUDGED, judge=BUILT_IN_JUDGES[name]))
+    assert (result.fresh.reward, result.without_judge, result.agrees) == (reward, False, True)
+
+
+def test_a_judge_that_fails_is_told_with_the_entry(regrade: Regrade) -> None:
+    report = regrade(simulation(*RENAMED), criteria=JUDGED, judge=ScriptedJudge({}))
+    assert report.results == []
+    assert report.unreadable[0].reason.startswith("not judged: the script has no verdict")
+
+
+# Grading profiles
+
+
+def test_each_rule_is_tried_alone() -> None:
+    rules = differing_rules(STRICT)
+    assert set(rules) == {
+        "stop_beats_limit",
+        "union_of_arguments",
+        "requestor_counts",
+        "one_call_one_action",
+        "whole_phrases",
+        "mark_null_pass",
+    }
+    assert all(rules[name] == Grading(**OFFICIAL.__dict__ | {"name": name, name: True}) for name in rules)
+    assert differing_rules(OFFICIAL) == {}
+
+
+@pytest.mark.parametrize(
+    ("criteria", "messages", "rule"),
+    [
+        ({"communicate_info": ["5"]}, [{"role": "assistant", "content": "It is 51."}], "whole_phrases"),
+        (
+            {"actions": [tiny.action("look", item_id="lamp")], "reward_basis": ["ACTION"]},
+            calls(("look", {}, "Error: …")),
+            "union_of_arguments",
+        ),
+        (
+            {"actions": [tiny.action("look", item_id="lamp")] * 2, "reward_basis": ["ACTION"]},
+            calls(("look", {"item_id": "lamp"}, LAMP)),
+            "one_call_one_action",
+        ),
+        (
+            {"actions": [tiny.action("look", item_id="lamp")], "reward_basis": ["ACTION"]},
+            calls(("look", {"item_id": "lamp"}, "Error: …"), requestor="user"),
+            "requestor_counts",
+        ),
+    ],
+)
+def test_a_verdict_that_a_profile_changes_names_the_rule(
+    regrade: Regrade, criteria: Any, messages: list[Any], rule: str
+) -> None:
+    assert only(regrade(simulation(*messages), criteria=criteria)).rules == []
+    result = only(regrade(simulation(*messages), criteria=criteria, grading=STRICT))
+    assert (result.fresh.reward, result.rules) == (0.0, [rule])
+    assert result.reasons[0] == f"by the rule {rule}"
+
+
+def test_a_stop_on_the_last_hop_is_a_rule_of_its_own(regrade: Regrade) -> None:
+    result = only(regrade(simulation(*RENAMED, SAID, reward=0.0, termination_reason="max_steps"), grading=STRICT))
+    assert (result.fresh.reward, result.rules) == (1.0, ["stop_beats_limit"])
+
+
+def test_rules_that_only_together_change_a_verdict_are_told_so(regrade: Regrade) -> None:
+    """The limit already gives 0; mended, a phrase that is not whole does."""
+    criteria = {"actions": [tiny.action("look", item_id="lamp")] * 2, "reward_basis": ["ACTION"]}
+    # Two calls of which one lacks its argument: either rule alone leaves a call for each action.
+    messages = calls(("look", {"item_id": "lamp"}, LAMP), ("look", {}, "Error: …"))
+    result = only(regrade(simulation(*messages), criteria=criteria, grading=STRICT))
+    assert (result.fresh.reward, result.rules) == (0.0, [TOGETHER])
+
+
+# Reasons
+
+
+def test_equal_checks_are_told_apart_by_number() -> None:
+    def info(*met: bool) -> RewardInfo:
+        checks = [{"info": "5", "met": one, "justification": ""} for one in met]
+        return RewardInfo.model_validate({"reward": 0.0, "reward_basis": ["COMMUNICATE"], "communicate_checks": checks})
+
+    assert reward_differences(info(True, True), info(True, False)) == ["phrase '5' (2): met as stored, not met now"]
+
+
+def test_many_differences_are_cut_short(regrade: Regrade) -> None:
+    criteria = {"actions": [tiny.action("add", item_id=f"i{n}", tags=[]) for n in range(9)]}
+    reasons = only(regrade(simulation(SAID), criteria=criteria)).reasons
+    assert reasons[0] == "DB: not met"
+    assert len(reasons) == 6
+    assert reasons[-1] == "  and 5 more"
+
+
+def test_every_kind_of_check_has_a_label() -> None:
+    assertion = {"env_type": "assistant", "func_name": "named", "arguments": {"item_id": "lamp"}, "assert_value": False}
+    action = {"action_id": "a", "name": "rename", "arguments": {"name": "New"}}
+    fresh = RewardInfo.model_validate(
+        {
+            "reward": 0.0,
+            "reward_basis": ["ENV_ASSERTION", "ACTION", "NL_ASSERTION"],
+            "env_assertions": [{"env_assertion": assertion, "met": False, "reward": 0.0}],
+            "action_checks": [{"action": action, "action_match": False, "action_reward": 0.0}],
+            "nl_assertions": [{"nl_assertion": "It is polite.", "met": False, "justification": ""}],
+            "communicate_checks": [{"info": "5", "met": False, "justification": ""}],
+        }
+    )
+    assert reward_differences(None, fresh) == [
+        'assertion named(item_id="lamp") is false: not met',
+        'action rename(name="New"): not met',
+        "statement 'It is polite.': not met",
+    ]
