@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
-from .settings import InstalledDomains, Printer, add_data_option, count, data_dir, load_judge
+from .settings import InstalledDomains, Printer, add_data_option, count, data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -50,13 +50,14 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: An option or a file that cannot be used.
     """
     from ..evaluation import profile_named
+    from ..runner import load_judge
     from ..runner.regrade import RegradeSettings
 
     data = data_dir(args.data)
     settings = RegradeSettings(
         domain=args.domain,
         grading=profile_named(args.grading),
-        judge=load_judge(args.judge),
+        judge=load_judge(args.judge, Path.cwd()),
         strict_replay=args.strict,
         fresh_tasks=args.fresh_tasks,
     )

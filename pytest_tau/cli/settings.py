@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..domains import domain_names, load_domain
-from ..errors import ConfigurationError, unknown_name
+from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
     import argparse
 
     from ..environment import Domain
-    from ..evaluation import Judge
 
 
 def add_data_option(parser: argparse.ArgumentParser) -> None:
@@ -62,30 +60,6 @@ class InstalledDomains:
             ConfigurationError: There is none of this name, or no data of it.
         """
         return load_domain(name, self._data)
-
-
-def load_judge(spec: str | None) -> Judge | None:
-    """The judge of NL assertions that is named: ``accept``, ``reject`` or ``module:attribute``.
-
-    Raises:
-        ConfigurationError: There is none of this name, or it is none.
-    """
-    from ..evaluation import BUILT_IN_JUDGES
-    from ..participants import load_object
-
-    if spec is None or spec in BUILT_IN_JUDGES:
-        return BUILT_IN_JUDGES[spec] if spec else None
-    if ":" not in spec:
-        raise ConfigurationError(unknown_name("judge", spec, [*BUILT_IN_JUDGES, "module:attribute"]))
-    if str(Path.cwd()) not in sys.path:
-        sys.path.insert(0, str(Path.cwd()))  # the module lies in the user's project
-    found = load_object(spec, "judge", Path.cwd())
-    judge: Judge = found() if isinstance(found, type) else found
-    if not callable(getattr(judge, "judge", None)):
-        raise ConfigurationError(f"judge {spec!r} has no method judge(statements, messages)")
-    if not hasattr(judge, "name"):
-        judge.name = spec
-    return judge
 
 
 class Printer:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from ..models import Message
     from .grading import Grading
 
+#: Zeros that end the decimals of a number, with the point where nothing else is behind it.
+_ZEROS = re.compile(r"(?<![\d.])(\d+)(?:\.0+|(\.\d*[1-9])0+)(?!\d|\.\d)")
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 
 
@@ -36,5 +38,10 @@ def _said(phrase: str, texts: list[str]) -> bool:
 
 
 def _said_whole(phrase: str, texts: list[str]) -> bool:
-    pattern = re.compile(rf"(?<!\w)(?<!\d[.,]){re.escape(_THOUSANDS.sub('', phrase.strip()))}(?!\w|[.,]\d)")
-    return any(pattern.search(_THOUSANDS.sub("", text)) for text in texts)
+    pattern = re.compile(rf"(?<!\w)(?<!\d[.,]){re.escape(_plain_numbers(phrase.strip()))}(?!\w|[.,]\d)")
+    return any(pattern.search(_plain_numbers(text)) for text in texts)
+
+
+def _plain_numbers(text: str) -> str:
+    """The text with its numbers written one way: ``$1,481.50`` as ``$1481.5``, ``60.00`` as ``60``."""
+    return _ZEROS.sub(r"\1\2", _THOUSANDS.sub("", text))

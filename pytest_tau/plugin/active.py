@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -12,9 +11,9 @@ import pytest
 from ..domains import domain_names, load_domain
 from ..environment import DEFAULT_SPLIT, check_task
 from ..errors import ConfigurationError, TauError, unknown_name
-from ..evaluation import BUILT_IN_JUDGES, known_components
-from ..participants import load_object, load_source
-from ..runner import RunConfig, default_user, select, trial_seeds, unmatched
+from ..evaluation import known_components
+from ..participants import load_source
+from ..runner import RunConfig, default_user, import_from, load_judge, select, trial_seeds, unmatched
 from .options import run_config
 
 if TYPE_CHECKING:
@@ -60,15 +59,13 @@ class Active:
             pytest.UsageError: A setting that cannot be used.
         """
         settings = run_config(config)
-        if str(settings.folder) not in sys.path:
-            # The modules named by --tau-agent and the like lie in the user's project.
-            sys.path.insert(0, str(settings.folder))
+        import_from(settings.folder)
         active = cls(config, settings, _unmatched=set(settings.task_patterns))
         for specs in config.hook.pytest_tau_domains(config=config):
             active._specs |= {spec.name: spec for spec in specs}
         active.evaluators = tuple(e for found in config.hook.pytest_tau_evaluators(config=config) for e in found)
         try:
-            active.judge = active._load_judge()
+            active.judge = load_judge(settings.judge, settings.folder)
             active.source("agent", settings)
             active.source("user", settings)
         except TauError as error:
@@ -201,24 +198,6 @@ class Active:
             self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self._loop.close()
         self._loop = None
-
-    def _load_judge(self) -> Judge | None:
-        spec = self.config.judge
-        if spec is None or spec in BUILT_IN_JUDGES:
-            return BUILT_IN_JUDGES[spec] if spec else None
-        if ":" not in spec:
-            raise ConfigurationError(unknown_name("judge", spec, [*BUILT_IN_JUDGES, "module:attribute"]))
-        found = load_object(spec, "judge", self.config.folder)
-        try:
-            judge: Judge = found() if isinstance(found, type) else found
-        except Exception as error:
-            # A foreign judge's constructor may raise anything.
-            raise ConfigurationError(f"judge {spec!r} cannot be built: {type(error).__name__}: {error}") from error
-        if not callable(getattr(judge, "judge", None)):
-            raise ConfigurationError(f"judge {spec!r} has no method judge(statements, messages)")
-        if not hasattr(judge, "name"):
-            judge.name = spec
-        return judge
 
 
 _ACTIVE = pytest.StashKey[Active]()

@@ -1,6 +1,7 @@
 """Running trials: settings, plan, execution, metrics."""
 
 from .config import DEFAULT_SEED, DEFAULT_TIMEOUT, RunConfig, SimulationSettings
+from .judges import import_from, load_judge
 from .metrics import pass_hat_k
 from .plan import item_id, select, trial_seeds, unmatched
 from .simulate import Trial, asimulate, context_for, default_user, simulate
@@ -14,7 +15,9 @@ __all__ = [
     "asimulate",
     "context_for",
     "default_user",
+    "import_from",
     "item_id",
+    "load_judge",
     "pass_hat_k",
     "select",
     "simulate",

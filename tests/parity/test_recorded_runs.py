@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -144,7 +143,6 @@ def test_the_two_that_differ_differ_by_a_call_that_succeeds_now(regrade: Regrade
 
 
 def test_the_strict_profile_names_its_rules(regrade: Regrade) -> None:
-    """Money that is said with more digits than the phrase has, on two retail tasks."""
+    """None of the verdicts on these runs hangs on an oddity."""
     names = [name for name in TAU2 if name.startswith("retail")]
-    changed = Counter(rule for name in names for r in regrade(name, grading=STRICT).results for rule in r.rules)
-    assert set(changed) <= {"whole_phrases"}
+    assert not [rule for name in names for r in regrade(name, grading=STRICT).results for rule in r.rules]

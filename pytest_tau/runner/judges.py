@@ -1,0 +1,49 @@
+"""From what ``--tau-judge`` says to a judge."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigurationError, unknown_name
+from ..evaluation import BUILT_IN_JUDGES
+from ..participants import load_object
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..evaluation import Judge
+
+
+def load_judge(spec: str | None, folder: Path) -> Judge | None:
+    """The judge of NL assertions that is named; None where none is.
+
+    Args:
+        spec: ``accept``, ``reject``, ``module:attribute`` or ``path/to/file.py:attribute``; a class is built.
+        folder: What relative paths and modules are looked up in.
+
+    Raises:
+        ConfigurationError: There is none of this name, it cannot be built, or it is none.
+    """
+    if spec is None or spec in BUILT_IN_JUDGES:
+        return BUILT_IN_JUDGES[spec] if spec else None
+    if ":" not in spec:
+        raise ConfigurationError(unknown_name("judge", spec, [*BUILT_IN_JUDGES, "module:attribute"]))
+    import_from(folder)
+    found = load_object(spec, "judge", folder)
+    try:
+        judge: Judge = found() if isinstance(found, type) else found
+    except Exception as error:
+        # A foreign judge's constructor may raise anything.
+        raise ConfigurationError(f"judge {spec!r} cannot be built: {type(error).__name__}: {error}") from error
+    if not callable(getattr(judge, "judge", None)):
+        raise ConfigurationError(f"judge {spec!r} has no method judge(statements, messages)")
+    if not hasattr(judge, "name"):
+        judge.name = spec
+    return judge
+
+
+def import_from(folder: Path) -> None:
+    """Let modules of the user's project be imported: those that options name lie in this folder."""
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))

@@ -1,0 +1,72 @@
+"""What holds for each bundled domain: its tools answer anything, its simulations share nothing but what they left
+alone, its task set is sound.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+
+import pytest_tau
+from pytest_tau import Domain, Evaluation, SimulationSettings
+from pytest_tau.cli import main
+from pytest_tau.evaluation import BUILT_IN_JUDGES
+from pytest_tau.models import ToolMessage
+
+NAMES = ("airline", "mock", "retail", "telecom")
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@pytest.fixture(params=NAMES)
+def domain(request: pytest.FixtureRequest) -> Domain:
+    return pytest_tau.load_domain(request.param)
+
+
+def digests(domain: Domain) -> list[str]:
+    environment = domain.environment()
+    return [db.digest() for db in (environment.agent_db, environment.user_db) if db is not None]
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.data())
+def test_any_arguments_get_an_answer_and_harm_nobody_else(domain: Domain, data: st.DataObject) -> None:
+    before, environment = digests(domain), domain.environment()
+    sides: list[Any] = ["assistant", "user"] if environment.user_db is not None else ["assistant"]
+    for _ in range(data.draw(st.integers(1, 5))):
+        side = data.draw(st.sampled_from(sides))
+        tool = data.draw(st.sampled_from(environment.tools(side)))
+        names = list(tool.parameters["properties"])
+        arguments = data.draw(
+            st.fixed_dictionaries(dict.fromkeys(names, JSON)) | st.dictionaries(st.text(), JSON) | JSON
+        )
+        answer = environment.call(tool.name, arguments, side)
+        assert isinstance(answer, ToolMessage)
+        assert answer.model_dump_json()
+    assert json.dumps(environment.dump())
+    assert digests(domain) == before
+
+
+def test_the_order_of_simulations_changes_no_verdict_and_no_data(domain: Domain) -> None:
+    """All of them share the base data and what they did not touch of it."""
+    before, tasks = digests(domain), domain.tasks(None)
+    judged = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
+    random.Random(1).shuffle(tasks)
+    sample = tasks[:60]
+    for agent, reward in (("gold", 1.0), ("noop", 0.0), ("gold", 1.0)):
+        random.Random(agent).shuffle(sample)
+        rewards = [pytest_tau.simulate(task, domain=domain, agent=agent, settings=judged).reward for task in sample]
+        assert set(rewards) == {reward}
+    assert digests(domain) == before
+
+
+def test_the_task_set_is_sound(domain: Domain, capsys: pytest.CaptureFixture[str]) -> None:
+    status = main(["lint", "--split", "all", domain.name])
+    assert (status, f"{domain.name}: " in capsys.readouterr().out) == (0, True)
