@@ -157,20 +157,26 @@ class Environment:
 
         Source: τ²-bench v1.0.1: unknown tools and tools that do not mutate are skipped.
         """
-        recorded = {m.id: m.content for m in messages if isinstance(m, ToolMessage)}
-        differences = []
+        differences: list[str] = []
+        awaited: list[tuple[ToolCall, str | None]] = []  # the calls just made, with what they gave here, if replayed
         if messages and isinstance(messages[-1], AssistantMessage | UserMessage) and messages[-1].tool_calls:
             messages = messages[:-1]  # these calls were not made yet
         for message in messages:
-            if not isinstance(message, AssistantMessage | UserMessage):
-                continue
-            for call in message.tool_calls or []:
-                if call.malformed is None and self.mutates(call.name, call.requestor):
-                    content = self.call(call.name, call.arguments, call.requestor).content
-                    if call.id in recorded and not same_result(recorded[call.id], content):
-                        differences.append(f"{call.name}: recorded {recorded[call.id]!r}, replayed {content!r}")
+            if isinstance(message, AssistantMessage | UserMessage):
+                awaited = [(call, self._replayed(call)) for call in message.tool_calls or []]
+            elif isinstance(message, ToolMessage) and awaited:
+                # By id among the calls just made, as ids may repeat later; else in the order of the calls.
+                ids = [call.id for call, _ in awaited]
+                call, content = awaited.pop(ids.index(message.id) if message.id in ids else 0)
+                if content is not None and not same_result(message.content, content):
+                    differences.append(f"{call.name}: recorded {message.content!r}, replayed {content!r}")
         self.sync()
         return differences
+
+    def _replayed(self, call: ToolCall) -> str | None:
+        if call.malformed is not None or not self.mutates(call.name, call.requestor):
+            return None
+        return self.call(call.name, call.arguments, call.requestor).content
 
     def dump(self) -> dict[str, Any]:
         """Both sides' states as JSON values: ``{"agent": {…}, "user": {…} or None}``."""

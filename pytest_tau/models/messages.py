@@ -132,7 +132,14 @@ def parse_messages(messages: list[Any]) -> list[Message]:
     """
     if all(isinstance(message, _Message) for message in messages):
         return messages
-    return _MESSAGES.validate_python([m.model_dump() if isinstance(m, BaseModel) else m for m in messages])
+    plain = [m.model_dump() if isinstance(m, BaseModel) else m for m in messages]
+    return _MESSAGES.validate_python([part for message in plain for part in _parts(message)])
+
+
+def _parts(message: Any) -> list[Any]:
+    """Several results that came as one message, one by one."""
+    parts = message.get("tool_messages") if isinstance(message, dict) else None
+    return parts if isinstance(parts, list) else [message]
 
 
 def writable(text: str) -> str:

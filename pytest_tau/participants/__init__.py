@@ -6,11 +6,13 @@ from .gold import DONE, GoldAgent, GoldUser
 from .loading import BUILT_IN, ParticipantSource, load_object, load_source
 from .noop import DummyUser, NoopAgent, NoopUser
 from .replay import Recording, RecordingEnded, Replay, load_recordings
+from .threads import Caller
 
 __all__ = [
     "BUILT_IN",
     "DONE",
     "Agent",
+    "Caller",
     "DummyUser",
     "GoldAgent",
     "GoldUser",

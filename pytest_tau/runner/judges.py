@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
-from ..errors import ConfigurationError, unknown_name
-from ..evaluation import BUILT_IN_JUDGES
-from ..participants import load_object
+from ..errors import ConfigurationError, JudgeError, unknown_name
+from ..evaluation import BUILT_IN_JUDGES, UniformJudge
+from ..participants import Caller, load_object
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
-    from ..evaluation import Judge
+    from ..evaluation import Judge, Verdict
+    from ..models import Message
 
 
 def load_judge(spec: str | None, folder: Path) -> Judge | None:
@@ -41,6 +44,26 @@ def load_judge(spec: str | None, folder: Path) -> Judge | None:
     if not hasattr(judge, "name"):
         judge.name = spec
     return judge
+
+
+def with_deadline(judge: Judge | None, seconds: float | None) -> Judge | None:
+    """The judge, given so long for its verdicts; blocking code is left behind in a thread."""
+    return judge if judge is None or seconds is None or isinstance(judge, UniformJudge) else _Timed(judge, seconds)
+
+
+class _Timed:
+    def __init__(self, judge: Judge, seconds: float) -> None:
+        self.name, self._judge, self._seconds = judge.name, judge, seconds
+
+    async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Sequence[Verdict]:
+        caller = Caller(threads=True)
+        try:
+            verdicts = await asyncio.wait_for(caller.call(self._judge.judge, statements, messages), self._seconds)
+        except asyncio.TimeoutError:
+            raise JudgeError(f"judge {self.name!r} gave no verdict within {self._seconds:g} s") from None
+        finally:
+            caller.close()
+        return cast("Sequence[Verdict]", verdicts)
 
 
 def import_from(folder: Path) -> None:

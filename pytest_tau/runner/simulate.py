@@ -25,6 +25,7 @@ from ..models import AssistantMessage, Simulation
 from ..orchestrator import GREETING, Conversation, Ending
 from ..participants import DONE, ParticipantContext, load_source
 from .config import SimulationSettings
+from .judges import with_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -137,8 +138,8 @@ class Trial:
         trial: int = 0,
         seed: int | None = None,
     ) -> None:
-        if settings.evaluation.solo != settings.solo:
-            settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
+        judge = with_deadline(settings.evaluation.judge, settings.limits.timeout)
+        settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo, judge=judge))
         self.task, self.domain, self.environment, self.settings = task, domain, environment, settings
         self.trial, self.seed = trial, seed
         self.on_message: Callable[[Message], None] | None = None

@@ -1,0 +1,78 @@
+"""A judge that does not answer costs an error, and not the run."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau import Evaluation, Limits, SimulationSettings
+from pytest_tau.evaluation import BUILT_IN_JUDGES, Verdict
+from pytest_tau.models import parse_task
+from pytest_tau.runner.judges import with_deadline
+
+if TYPE_CHECKING:
+    from pytest_tau import Simulation
+
+TASK = parse_task(
+    {
+        "id": "polite",
+        "user_scenario": {"instructions": "Say hello."},
+        "evaluation_criteria": {"nl_assertions": ["The agent is polite"], "reward_basis": ["NL_ASSERTION"]},
+    }
+)
+
+
+class Asleep:
+    name = "asleep"
+
+    def judge(self, statements: Any, messages: Any) -> list[Verdict]:
+        time.sleep(5)
+        return [Verdict(True, "late") for _ in statements]
+
+
+class AsleepAsync:
+    name = "asleep"
+
+    async def judge(self, statements: Any, messages: Any) -> list[Verdict]:
+        await asyncio.sleep(5)
+        return [Verdict(True, "late") for _ in statements]
+
+
+class Awake:
+    name = "awake"
+
+    def judge(self, statements: Any, messages: Any) -> list[Verdict]:
+        return [Verdict(True, "in time") for _ in statements]
+
+
+def judged(judge: Any, timeout: float | None) -> Simulation:
+    settings = SimulationSettings(limits=Limits(timeout=timeout), evaluation=Evaluation(judge=judge))
+    return pytest_tau.simulate(TASK, domain=pytest_tau.load_domain("mock"), settings=settings)
+
+
+@pytest.mark.parametrize("judge", [Asleep(), AsleepAsync()])
+def test_a_judge_that_hangs_is_an_error_with_the_conversation_kept(judge: Any) -> None:
+    start = time.perf_counter()
+    simulation = judged(judge, 0.2)
+    assert time.perf_counter() - start < 4
+    assert (simulation.outcome, simulation.termination_reason) == ("error", "infrastructure_error")
+    assert simulation.error == "JudgeError: judge 'asleep' gave no verdict within 0.2 s"
+    assert len(simulation.messages) == 4
+
+
+@pytest.mark.parametrize("timeout", [None, 5.0])
+def test_a_judge_that_answers_is_heard(timeout: float | None) -> None:
+    simulation = judged(Awake(), timeout)
+    assert simulation.reward == 1
+    assert simulation.reward_info is not None
+    assert (simulation.reward_info.info or {})["judge"] == "awake"
+
+
+def test_a_judge_that_cannot_hang_needs_no_deadline() -> None:
+    accept = BUILT_IN_JUDGES["accept"]
+    assert with_deadline(accept, 1.0) is accept
+    assert with_deadline(None, 1.0) is None
