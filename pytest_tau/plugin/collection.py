@@ -208,6 +208,12 @@ class TauItem(pytest.Function):
         """What is to be done."""
         return self.case.task
 
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
+        """The failure, explained; before pytest takes the time to render a traceback that nobody would see."""
+        from .failure import represent
+
+        return represent(self, excinfo) or super().repr_failure(excinfo, *args, **kwargs)
+
     def reportinfo(self) -> tuple[Path, int, str]:
         """Where the item is from, for reports; a task has no line of its own."""
         return self.path, 0, self.name

@@ -74,6 +74,7 @@ def pytest_runtest_makereport(
     """Explain the failure of a task, and below the failure of a test of one's own the simulation that it ran."""
     report = yield
     if report.failed and call.excinfo is not None and "_tau_case" in getattr(item, "fixturenames", ()):
+        # pytest asks the item only about failures of the call, and this is for those of the setup, too.
         from .failure import represent
 
         report.longrepr = represent(item, call.excinfo) or report.longrepr
