@@ -52,7 +52,8 @@ async def _lint(domains: list[Any], args: argparse.Namespace) -> list[LintReport
 
     reports = []
     for domain in domains:
-        split = None if args.split == "all" and "all" not in domain.splits else args.split
+        everything = args.split in ("all", "full") and args.split not in domain.splits
+        split = None if everything else args.split
         reports.append(await lint_domain(domain, split))
         if not args.json:
             _show(reports[-1], args.max)
