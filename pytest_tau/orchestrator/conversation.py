@@ -75,6 +75,7 @@ class Conversation:
         self._steps = self._errors = self._calls = 0
         self._started, self._cancelled = time.perf_counter(), False
         self._waited: dict[Side, float] = {"agent": 0.0, "user": 0.0}
+        self._asking: tuple[Side, float] | None = None
 
     async def run(self) -> Ending:
         """Hold the conversation. Ends however it ends; only faults of the harness itself raise."""
@@ -97,6 +98,9 @@ class Conversation:
 
     def _out_of_time(self) -> Ending:
         """Counts against the agent, unless it was the user who took most of the time."""
+        if self._asking is not None:
+            side, since = self._asking
+            self._waited[side] += time.perf_counter() - since
         told = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
         reason: TerminationReason = "user_error" if self._waited["user"] > self._waited["agent"] else "timeout"
         return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {told})")
@@ -158,7 +162,7 @@ class Conversation:
         return caller, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
-        asked = time.perf_counter()
+        self._asking = side, time.perf_counter()
         try:
             reply = await self._sides[side].respond(message)  # type: ignore[arg-type]
         except RecordingEnded as end:
@@ -173,7 +177,8 @@ class Conversation:
             # Whatever a participant raises is that participant's fault.
             raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
         finally:
-            self._waited[side] += time.perf_counter() - asked
+            self._waited[side] += time.perf_counter() - self._asking[1]
+            self._asking = None
         if self._environment.solo:
             reply = self._alone(reply)
         for call in reply.tool_calls or []:

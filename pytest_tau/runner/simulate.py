@@ -213,8 +213,11 @@ class Trial:
         conversation = Conversation(
             self.task, self.environment, first, second, self.settings.limits, on_message=self.on_message
         )
-        simulation.messages = conversation.messages
-        return await conversation.run()
+        try:
+            return await conversation.run()
+        finally:
+            # A copy: a participant that ignores its cancellation must not add to what is graded.
+            simulation.messages = list(conversation.messages)
 
     async def _build(self, side: Side, source: ParticipantSource, greeting: str | None) -> Participant | Ending:
         context = context_for(

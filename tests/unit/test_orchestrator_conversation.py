@@ -664,3 +664,26 @@ def test_messages_are_told_as_they_come(domain: Domain) -> None:
     simulation = run(trial.run(*sources))
     assert heard == [message.role for message in simulation.messages]
     assert len(heard) == 6
+
+
+def test_a_participant_that_ignores_its_cancellation_adds_nothing_to_what_was_graded(domain: Domain) -> None:
+    class Deaf:
+        async def respond(self, message: Any) -> str:
+            try:
+                await asyncio.sleep(30)
+            except asyncio.CancelledError:
+                await asyncio.sleep(1.5)
+            return "Here I am!"
+
+    async def later() -> Any:
+        settings = SimulationSettings(limits=Limits(timeout=0.1))
+        simulation = await pytest_tau.asimulate(
+            PLAIN, domain=domain, agent=Deaf, user=Script(["Hi"]), settings=settings
+        )
+        before = len(simulation.messages)
+        await asyncio.sleep(1)
+        return simulation, before
+
+    simulation, before = asyncio.run(later())
+    assert simulation.termination_reason == "timeout"
+    assert len(simulation.messages) == before == 2
