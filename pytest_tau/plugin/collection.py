@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .selection import SELECTION, checked_cases, is_named, named_trials
+from .selection import SELECTION, Selected, is_named, named_trials
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -134,35 +134,36 @@ def _domain_nodes(parent: pytest.Collector) -> Iterator[pytest.Collector]:
     if selection and start != parent.path and start.is_relative_to(parent.path):
         yield DomainFolder.from_parent(parent, path=parent.path / start.relative_to(parent.path).parts[0])
     else:
-        for name, wanted in selection.items():
-            yield DomainCollector.of(parent, name, wanted)
+        for name, selected in selection.items():
+            yield DomainCollector.of(parent, name, selected)
 
 
 class DomainCollector(TaskCollector):
-    """The tasks of a domain that was named, instead of a file's. ``wanted`` narrows them to node ids."""
+    """The tasks of a domain that was named, instead of a file's."""
 
-    wanted: tuple[str, ...] = ()
+    selected: Selected
 
     @classmethod
-    def of(cls, parent: pytest.Collector, name: str, wanted: tuple[str, ...]) -> DomainCollector:
+    def of(cls, parent: pytest.Collector, name: str, selected: Selected) -> DomainCollector:
         """The collector of a domain; it lies where pytest was started, for the conftest.py files there."""
         folder = Path(parent.config.invocation_params.dir)
         collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
-        collector.wanted = wanted
+        collector.selected = selected
         return collector
 
     def cases(self, active: Active) -> list[Case]:
         """The domain's tasks that the settings select."""
-        return checked_cases(self.config, self.name, self.wanted)
+        return self.selected.cases
 
     def named_trials(self, task: Task) -> int:
         """Up to the last one that a node id names."""
-        return named_trials(task, self.wanted)
+        return named_trials(task, self.selected.wanted)
 
     def collect(self) -> Iterator[TauItem]:
         """Items, in a domain that was named as a whole or item by item."""
         for item in super().collect():
-            if not self.wanted or any(is_named(item.task, item.trial, wanted) for wanted in self.wanted):
+            wanted = self.selected.wanted
+            if not wanted or any(is_named(item.task, item.trial, node) for node in wanted):
                 yield item
 
 

@@ -104,7 +104,7 @@ _REPEATED = (
 def rerun_command(item: Any) -> str:
     """The command line that runs exactly this trial."""
     nodeid = item.nodeid
-    if not hasattr(item.parent, "wanted"):  # not a domain's: the id begins with a path from the root directory
+    if not hasattr(item.parent, "selected"):  # not a domain's: the id begins with a path from the root directory
         path, separator, rest = nodeid.partition("::")
         nodeid = os.path.relpath(item.config.rootpath / path, item.config.invocation_params.dir) + separator + rest
     parts = ["pytest", nodeid]

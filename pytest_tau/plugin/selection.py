@@ -10,7 +10,7 @@ import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -23,10 +23,17 @@ if TYPE_CHECKING:
     from .active import Case
 
 MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
-#: The domains that are collected as wholes, or with the node ids that were named of them.
-SELECTION = pytest.StashKey[dict[str, tuple[str, ...]]]()
+#: The domains that are collected, by name; found once, before anything starts.
+SELECTION = pytest.StashKey["dict[str, Selected]"]()
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
 _NAMED_TRIAL = re.compile(r"\[trial-(\d+)\]$")
+
+
+class Selected(NamedTuple):
+    """A domain that is collected: the node ids that were named of it (none for the whole), and its cases."""
+
+    wanted: tuple[str, ...]
+    cases: list[Case]
 
 
 def configure(config: pytest.Config) -> None:
@@ -37,9 +44,10 @@ def configure(config: pytest.Config) -> None:
         from .active import active_of
 
         active_of(config)
-        config.stash[SELECTION] = _selection(config, named)
-        for name, wanted in config.stash[SELECTION].items():
-            checked_cases(config, name, wanted)
+        config.stash[SELECTION] = {
+            name: Selected(wanted, _checked_cases(config, name, wanted))
+            for name, wanted in _selection(config, named).items()
+        }
         if config.stash[SELECTION]:
             active_of(config).check_patterns()
 
@@ -68,7 +76,7 @@ def pytest_collection_modifyitems(config: pytest.Config) -> None:
         active.check_patterns()
 
 
-def checked_cases(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[Case]:
+def _checked_cases(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[Case]:
     """The cases of a domain; node ids are looked up among all its tasks, whatever split is the default.
 
     Raises:

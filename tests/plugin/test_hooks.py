@@ -150,3 +150,18 @@ class TestModifyTasks:
     def test_node_ids_see_what_it_did(self, project):
         self._hook(project, "tasks.append(tasks[0].model_copy(update={'id': 'copy'}))")
         assert project.collected("mock::copy[trial-0]", "--tau-judge", "accept") == ["mock::copy[trial-0]"]
+
+
+def test_modify_tasks_is_called_once_for_a_domain(project):
+    project.write(
+        "conftest.py",
+        """
+        from pathlib import Path
+
+        def pytest_tau_modify_tasks(domain, tasks):
+            with Path(__file__).with_name("calls.txt").open("a") as calls:
+                print(domain.name, len(tasks), file=calls)
+        """,
+    )
+    project.run("--tau-domain", "mock").outcomes(passed=16)
+    assert (project.path / "calls.txt").read_text() == "mock 16\n"
