@@ -6,7 +6,7 @@ import functools
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..models import Task
     from .database import Database
     from .toolkit import Toolkit
+
+T = TypeVar("T")
 
 #: The split that runs when none is named, where a domain has it.
 DEFAULT_SPLIT = "base"
@@ -93,7 +95,7 @@ class Domain:
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
-        self._reference_environments: dict[int, tuple[Task, Environment]] = {}
+        self._of_tasks: dict[tuple[int, str], tuple[Task, Any]] = {}
         self._task_files: dict[str, Path] = {}
         self._policies: dict[tuple[str | None, bool], str] = {}
 
@@ -181,19 +183,33 @@ class Domain:
         Source: τ²-bench v1.0.1: an action that raises is skipped, there is no sync between actions, and each side
         carries out its own, also where the graded agent worked alone.
         """
-        key = id(task)
-        if key not in self._reference_environments:
-            environment = self.environment(task)
-            # Whoever is next makes the calls that the history ends with; every conversation begins with them.
-            pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
-            for action in [*(pending or []), *(task.criteria.actions or [])]:
-                try:
-                    environment.execute(action.name, action.arguments, action.requestor)
-                except Exception:  # noqa: BLE001, S112 - the tool boundary; a failing reference action is skipped
-                    continue
+        return self.once_per_task(task, "reference", self._after_reference_actions)
+
+    def once_per_task(self, task: Task, what: str, compute: Callable[[Task], T]) -> T:
+        """What a function makes of a task, computed once a process.
+
+        Args:
+            task: The task, told from others by identity: results of a run may hold another one of the same id.
+            what: Tells one thing that is computed from another.
+            compute: Makes it.
+        """
+        key = (id(task), what)
+        if key not in self._of_tasks:
             # The task is kept so that its id() stays its own.
-            self._reference_environments[key] = (task, environment)
-        return self._reference_environments[key][1]
+            self._of_tasks[key] = (task, compute(task))
+        found: T = self._of_tasks[key][1]
+        return found
+
+    def _after_reference_actions(self, task: Task) -> Environment:
+        environment = self.environment(task)
+        # Whoever is next makes the calls that the history ends with; every conversation begins with them.
+        pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
+        for action in [*(pending or []), *(task.criteria.actions or [])]:
+            try:
+                environment.execute(action.name, action.arguments, action.requestor)
+            except Exception:  # noqa: BLE001, S112 - the tool boundary; a failing reference action is skipped
+                continue
+        return environment
 
     @functools.cached_property
     def _tasks(self) -> list[Task]:

@@ -225,8 +225,12 @@ def passes_without_agent(task: Task, domain: Domain) -> bool:
     """Whether an agent that only greets would pass, judged without NL assertions."""
     if "NL_ASSERTION" in task.criteria.reward_basis and task.criteria.nl_assertions:
         return False
-    messages = [*task.message_history, AssistantMessage(content="Hello."), UserMessage(content="###STOP###")]
-    return evaluate(task, messages, domain=domain).passed
+
+    def passes(task: Task) -> bool:
+        messages = [*task.message_history, AssistantMessage(content="Hello."), UserMessage(content="###STOP###")]
+        return evaluate(task, messages, domain=domain).passed
+
+    return domain.once_per_task(task, "passes without agent", passes)
 
 
 def known_components(evaluators: Sequence[Evaluator]) -> list[str]:

@@ -367,3 +367,17 @@ def test_a_declaration_needs_little(folder: Path) -> None:
     assert spec.load().name == "tiny"
     assert dataclasses.replace(spec, name="other").load().name == "other"
     assert PolicyFiles(("a.md",)).solo == ()
+
+
+def test_what_is_made_of_a_task_is_made_once(domain: Domain) -> None:
+    wanted, made = task(), list[str]()
+
+    def compute(given: Any) -> str:
+        made.append(given.id)
+        return f"of {given.id}"
+
+    found = [domain.once_per_task(wanted, what, compute) for what in ("one", "one", "other")]
+    assert found == [f"of {wanted.id}"] * 3
+    assert len(made) == 2
+    domain.once_per_task(wanted.model_copy(), "one", compute)  # another task of the same id
+    assert len(made) == 3
