@@ -6,8 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ToolError
-from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, writable
-from .records import clone
+from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, json_copy, writable
 from .results import result_text
 
 if TYPE_CHECKING:
@@ -93,13 +92,14 @@ class Environment:
 
         Raises:
             ToolError: No such tool for this side, or the arguments are no object.
+            TypeError, ValueError: The arguments are no JSON, or cannot be written down.
             Exception: Whatever the tool raises.
         """
         toolkit = self._toolkit_of(name, requestor)
         if not isinstance(arguments, dict):
             raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")
         # A tool may keep what it is given; the trajectory and the task must not change with it.
-        return getattr(toolkit, name)(**_copied(arguments))
+        return getattr(toolkit, name)(**json_copy(arguments))
 
     def sync(self) -> None:
         """Carry over what one side's state means for the other's."""
@@ -116,7 +116,7 @@ class Environment:
         toolkit = self._agent if env_type == "assistant" else self._user
         if toolkit is None or toolkit.function(name) is None:
             raise ToolError(f"no function '{name}' on the {env_type}'s side of {self.domain_name}")
-        result = getattr(toolkit, name)(**clone(arguments))
+        result = getattr(toolkit, name)(**json_copy(arguments))
         self.sync()
         return result
 
@@ -199,27 +199,6 @@ class Environment:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
         raise ToolError(f"Tool '{name}' not found.")
-
-
-#: Bounds on arguments, so that a tool that stores what it is given leaves a state that can be written down.
-_DEEPEST, _LONGEST_INTEGER = 100, 10**1000
-
-
-def _copied(value: Any, depth: int = 0) -> Any:
-    """A copy of arguments.
-
-    Raises:
-        ToolError: They are nested too deep, or hold an integer that is too long.
-    """
-    if depth > _DEEPEST:
-        raise ToolError(f"arguments are nested more than {_DEEPEST} levels deep")
-    if isinstance(value, dict):
-        return {key: _copied(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_copied(item, depth + 1) for item in value]
-    if isinstance(value, int) and abs(value) >= _LONGEST_INTEGER:
-        raise ToolError("arguments hold an integer of more than 1000 digits")
-    return value
 
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:

@@ -1,5 +1,6 @@
 """Plain data: messages, tasks, simulations and rewards."""
 
+from .json_values import json_copy, writable
 from .messages import (
     AssistantMessage,
     Message,
@@ -11,7 +12,6 @@ from .messages import (
     UserMessage,
     call_as_text,
     parse_messages,
-    writable,
 )
 from .rewards import (
     ActionCheck,
@@ -78,6 +78,7 @@ __all__ = [
     "UserScenario",
     "call_as_text",
     "in_split",
+    "json_copy",
     "load_json",
     "load_splits",
     "load_task_file",

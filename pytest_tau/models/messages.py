@@ -142,11 +142,6 @@ def _parts(message: Any) -> list[Any]:
     return parts if isinstance(parts, list) else [message]
 
 
-def writable(text: str) -> str:
-    """The text with lone surrogates escaped, which JSON arguments may hold and no file can."""
-    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
 def call_as_text(name: str, arguments: dict[str, Any]) -> str:
     """A call as a person reads it: ``refuel_data(line_id='L1002', gb_amount=2.0)``."""
     inside = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())

@@ -8,14 +8,10 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from ..errors import ParticipantError
-from ..models import AssistantMessage, ToolCall, UserMessage, writable
+from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, writable
 
 if TYPE_CHECKING:
     from .context import Reply, Side
-
-
-#: Bounds within which arguments can be written down and read back.
-_DEEPEST, _LONGEST_INTEGER = 100, 10**1000
 
 
 def as_message(reply: Any, side: Side) -> Reply:
@@ -89,7 +85,7 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
     try:
         text = given if isinstance(given, str) else None
         found = given if text is None else json.loads(text) if text.strip() else {}
-        found = _clean({} if found is None else found)
+        found = json_copy({} if found is None else found)
     except (ValueError, TypeError, RecursionError):
         found = None
     if isinstance(found, dict):
@@ -97,32 +93,10 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
     return {}, given if isinstance(given, str) else _as_json(given)
 
 
-def _clean(value: Any, depth: int = 0) -> Any:
-    """A copy that every reader of ours can write down.
-
-    Raises:
-        TypeError: There is something that is no JSON value.
-        ValueError: It is nested too deep, or holds an integer that is too long.
-    """
-    if depth > _DEEPEST:
-        raise ValueError(f"nested more than {_DEEPEST} levels deep")
-    if isinstance(value, dict):
-        return {writable(str(key)): _clean(item, depth + 1) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_clean(item, depth + 1) for item in value]
-    if isinstance(value, str):
-        return writable(value)
-    if isinstance(value, int) and abs(value) >= _LONGEST_INTEGER:
-        raise ValueError("an integer of more than 1000 digits")
-    if value is None or isinstance(value, int | float):
-        return value
-    raise TypeError(f"{type(value).__name__} is no JSON value")
-
-
 def _extra(value: Any) -> Any:
     """What a provider sent along, or where that cannot be written down, its text."""
     try:
-        return _clean(value)
+        return json_copy(value)
     except (ValueError, TypeError, RecursionError):
         return {"text": writable(_as_json(value))} if isinstance(value, dict) else writable(_as_json(value))
 
