@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -58,3 +59,14 @@ def test_the_python_of_the_readme_runs() -> None:
     names: dict[str, object] = {}
     exec(compile(code, "README.md", "exec"), names)
     assert names["reward"].reward == names["simulation"].reward == 1  # type: ignore[attr-defined]
+
+
+def test_the_commands_of_the_readme_select_something(pytester: pytest.Pytester) -> None:
+    shown = next(block for block in blocks("README.md", "console") if "--tau-split small     " in block)
+    commands = [shlex.split(line.removeprefix("$ pytest"), comments=True) for line in shown.splitlines()]
+    commands = [command for command in commands if "tests/tasks/refunds.json" not in command and "-n" not in command]
+    assert len(commands) == 5
+    for command in commands:
+        result = pytester.runpytest("-q", *command)
+        assert result.ret == 0
+        assert result.parseoutcomes()["passed"] >= 1
