@@ -6,15 +6,17 @@ TauError
 ├── ToolError               a tool refuses a call; told to the caller, never a crash
 ├── ParticipantError        an agent or a user broke its side of the conversation
 ├── ModelError              a model or its provider failed
+│   └── ContextWindowError  what a model was sent is more than it can read
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
 └── ReplayError             a recorded conversation cannot be carried out again
+    └── RecordingEnded      a recorded conversation ends here; an event, not a fault (in models)
 """
 
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ConfigurationError",
+    "ContextWindowError",
     "EvaluatorError",
     "JudgeError",
     "ModelError",
@@ -32,6 +35,22 @@ __all__ = [
     "ToolError",
     "unknown_name",
 ]
+
+#: What can go wrong with a model call. The first five may pass; the others will not.
+ModelFault: TypeAlias = Literal[
+    "rate_limit",  # too many calls
+    "unavailable",  # the server fails, or cannot be reached
+    "timeout",  # no answer in time
+    "bad_answer",  # an answer that is no chat completion
+    "overloaded",  # the server asks to come back later
+    "authentication",  # a missing or wrong key
+    "unknown_model",  # no such model
+    "context_window",  # more than the model can read
+    "refused",  # the provider refuses the content
+    "bad_request",  # the provider refuses the call
+    "quota",  # the account has no credit left
+]
+PASSING_FAULTS: frozenset[str] = frozenset({"rate_limit", "unavailable", "timeout", "bad_answer", "overloaded"})
 
 
 class TauError(Exception):
@@ -81,7 +100,28 @@ class ParticipantError(TauError):
 
 
 class ModelError(TauError):
-    """A model or its provider failed; never counted against the agent."""
+    """A model or its provider failed; never counted against the agent.
+
+    Attributes:
+        kind: What happened, in one word of ``MODEL_FAULTS``.
+        retry_after: Seconds after which the provider would like to be asked again, where it says so.
+    """
+
+    def __init__(self, problem: str, *, kind: ModelFault = "unavailable", retry_after: float | None = None) -> None:
+        self.kind, self.retry_after = kind, retry_after
+        super().__init__(problem)
+
+    @property
+    def passing(self) -> bool:
+        """Whether the same call may succeed later."""
+        return self.kind in PASSING_FAULTS
+
+
+class ContextWindowError(ModelError):
+    """What a model was sent is more than it can read."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem, kind="context_window")
 
 
 class JudgeError(TauError):

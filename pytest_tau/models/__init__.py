@@ -23,7 +23,7 @@ from .rewards import (
     NLAssertionCheck,
     RewardInfo,
 )
-from .simulations import FAULTS, LIMITS, STOPS, Call, Simulation, TerminationReason
+from .simulations import FAULTS, LIMITS, STOPS, Call, ModelUsage, RecordingEnded, Simulation, TerminationReason
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
     REWARD_TYPES,
@@ -62,8 +62,10 @@ __all__ = [
     "InitializationData",
     "Instructions",
     "Message",
+    "ModelUsage",
     "MultiToolMessage",
     "NLAssertionCheck",
+    "RecordingEnded",
     "Requestor",
     "RewardInfo",
     "RewardType",

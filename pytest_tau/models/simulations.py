@@ -6,6 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
+from ..errors import ReplayError
 from .messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from .rewards import RewardInfo
 
@@ -30,6 +31,50 @@ LIMITS: frozenset[str] = frozenset({"max_steps", "too_many_errors"})
 FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
 
 
+class RecordingEnded(ReplayError):  # noqa: N818 - an event of the conversation, not a fault
+    """The recording has nothing more for this side; the conversation ends as the recorded one did.
+
+    Attributes:
+        termination_reason: How it ended.
+        error: What had gone wrong, where something had.
+    """
+
+    def __init__(self, reason: TerminationReason, error: str | None = None) -> None:
+        self.termination_reason, self.error = reason, error
+        super().__init__(f"the recording ends here ({reason})")
+
+
+class ModelUsage(BaseModel):
+    """What the model calls of one role came to in one simulation.
+
+    Attributes:
+        model: The model's name; several, where a participant called several, joined by commas.
+        calls: How many answers there were.
+        prompt_tokens: Tokens sent.
+        completion_tokens: Tokens received.
+        known_cost: USD of the calls whose price is known.
+        unpriced_calls: How many calls have no known price.
+        seconds: Time spent waiting for answers.
+        malformed_calls: Tool calls whose arguments were no JSON object.
+        unknown_tools: Calls of tools that there are not.
+    """
+
+    model: str = ""
+    calls: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    known_cost: float = 0.0
+    unpriced_calls: int = 0
+    seconds: float = 0.0
+    malformed_calls: int = 0
+    unknown_tools: int = 0
+
+    @property
+    def cost(self) -> float | None:
+        """USD; None where the price of any call is unknown."""
+        return None if self.unpriced_calls else self.known_cost
+
+
 class Call(BaseModel):
     """A tool call with its result; ``turn`` is the position of the calling message in the trajectory."""
 
@@ -46,6 +91,7 @@ class Simulation(BaseModel):
         stop_token: The token of the user that ended the conversation, where one did.
         error: What went wrong, in words, where something did.
         duration: Seconds.
+        model_usage: What model calls came to, by role: ``agent``, ``user``, ``judge``.
         replay_differences: Where a replayed conversation departed from its recording.
     """
 
@@ -64,6 +110,7 @@ class Simulation(BaseModel):
     mode: str = "half_duplex"
     agent_cost: float | None = None
     user_cost: float | None = None
+    model_usage: dict[str, ModelUsage] = {}
     reward_info: RewardInfo | None = None
     messages: list[Message] = []
     replay_differences: list[str] = []

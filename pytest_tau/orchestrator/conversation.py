@@ -10,8 +10,8 @@ from datetime import datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ModelError, ReplayError
-from ..models import AssistantMessage, MultiToolMessage, UserMessage
-from ..participants import DONE, RecordingEnded, trailing_results
+from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage
+from ..participants import DONE, trailing_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -166,7 +166,7 @@ class Conversation:
         try:
             reply = await self._sides[side].respond(message)  # type: ignore[arg-type]
         except RecordingEnded as end:
-            raise _Ended(Ending(end.termination_reason)) from end
+            raise _Ended(Ending(end.termination_reason, error=end.error)) from end
         except (ModelError, ReplayError) as error:
             raise _Ended(Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")) from error
         except asyncio.CancelledError as error:

@@ -5,7 +5,7 @@ from .context import Agent, Incoming, Participant, ParticipantContext, Reply, Si
 from .gold import DONE, GoldAgent, GoldUser
 from .loading import BUILT_IN, ParticipantSource, load_object, load_source
 from .noop import DummyUser, NoopAgent, NoopUser
-from .replay import Recording, RecordingEnded, Replay, load_recordings
+from .replay import Recording, Replay, load_recordings
 from .threads import Caller
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "ParticipantContext",
     "ParticipantSource",
     "Recording",
-    "RecordingEnded",
     "Replay",
     "Reply",
     "Side",

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from ..environment import same_result
 from ..errors import ConfigurationError, ReplayError
-from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, parse_messages
+from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, ToolMessage, UserMessage, parse_messages
 from .adapters import BuiltIn
 
 if TYPE_CHECKING:
@@ -27,14 +27,6 @@ class Recording(NamedTuple):
     trial: int
     messages: list[Message]
     termination_reason: TerminationReason
-
-
-class RecordingEnded(ReplayError):  # noqa: N818 - an event of the conversation, not a fault
-    """The recording has nothing more for this side; the conversation ends as the recorded one did."""
-
-    def __init__(self, reason: TerminationReason) -> None:
-        self.termination_reason = reason
-        super().__init__(f"the recording ends here ({reason})")
 
 
 def load_recordings(path: Path) -> list[Recording]:

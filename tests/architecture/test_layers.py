@@ -18,19 +18,21 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: What each part of pytest_tau may import of the others. Beside the arrows of the design stand ``domains`` (finding
 #: them), ``testing`` (test doubles) and ``errors``. Participants know the environment for the tools that they are
 #: offered and for telling a replayed result from the recorded one; the orchestrator knows the participants' protocol.
+_LAYERS = {"errors", "models", "environment", "chat", "participants", "orchestrator", "evaluation", "runner"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "models": {"errors"},
     "environment": {"errors", "models"},
-    "participants": {"errors", "models", "environment"},
+    "chat": {"errors", "models"},
+    "participants": {"errors", "models", "environment", "chat"},
     "orchestrator": {"errors", "models", "environment", "participants"},
-    "evaluation": {"errors", "models", "environment"},
-    "runner": {"errors", "models", "environment", "participants", "orchestrator", "evaluation"},
+    "evaluation": {"errors", "models", "environment", "chat"},
+    "runner": {"errors", "models", "environment", "chat", "participants", "orchestrator", "evaluation"},
     "domains": {"errors", "environment"},
-    "testing": {"errors", "models", "evaluation"},
-    "plugin": {"errors", "models", "environment", "participants", "orchestrator", "evaluation", "runner", "domains"},
-    "cli": {"errors", "models", "environment", "participants", "orchestrator", "evaluation", "runner", "domains"},
-    "integrations": {"errors", "models", "environment", "participants", "orchestrator", "evaluation", "runner"},
+    "testing": {"errors", "models", "chat", "evaluation"},
+    "integrations": {"errors", "models", "chat"},
+    "plugin": {*_LAYERS, "domains", "integrations"},
+    "cli": {*_LAYERS, "domains", "integrations"},
     # The public names, resolved at first use.
     "__init__": {"errors", "models", "environment", "orchestrator", "evaluation", "runner", "domains"},
     "__main__": {"cli"},
@@ -39,6 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 #: Third parties that a part may import. Nothing below the plugin knows pytest.
 THIRD_PARTIES: dict[str, set[str]] = {
     "models": {"pydantic"},
+    "chat": {"pydantic", "tiktoken"},
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "tomli", "tomllib", "typing_extensions"},
     "participants": {"pydantic", "tau2"},
     "runner": {"pydantic"},
@@ -122,9 +125,9 @@ def test_siblings_do_not_know_each_other() -> None:
     """Re-scoring needs no loop, and the loop needs no verdict."""
     assert "evaluation" not in MAY_IMPORT["orchestrator"] | MAY_IMPORT["participants"]
     assert not {"orchestrator", "participants"} & MAY_IMPORT["evaluation"]
-    assert not {"plugin", "cli", "integrations"} & set.union(
-        *(MAY_IMPORT[part] for part in PARTS if part != "__main__")
-    )
+    users = {part: MAY_IMPORT[part] for part in PARTS if part != "__main__"}
+    assert not {"plugin", "cli"} & set.union(*users.values())
+    assert {part for part, below in users.items() if "integrations" in below} == {"plugin", "cli"}
 
 
 def test_the_package_itself_is_asked_for_no_public_name() -> None:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import JudgeError
-from .evaluation import Verdict
-from .models import ToolCall
+from ..errors import JudgeError
+from ..evaluation import Verdict
+from ..models import ToolCall
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from .models import Message, Requestor
+    from ..models import Message, Requestor
 
 __all__ = ["ScriptedJudge", "ScriptedParticipant", "call"]
 

@@ -1,0 +1,98 @@
+"""What is asked of a chat model, and what it answers."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Literal, Protocol, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field
+
+#: For whom a model is called.
+Role: TypeAlias = Literal["agent", "user", "judge"]
+
+_PRIVATE = re.compile(r"(^|_)(key|token|secret|password|credentials?|headers?|auth|authorization)($|_)")
+#: How a model is reached rather than what it is asked: another server, or more patience, asks the same.
+_CONNECTION = frozenset({"api_base", "base_url", "api_version", "timeout", "max_retries", "num_retries"})
+
+
+class ChatRequest(BaseModel):
+    """One call of a model.
+
+    Attributes:
+        model: The model's name, with its provider as litellm spells it: ``openai/gpt-4.1``.
+        messages: The conversation in OpenAI chat format, oldest first, the system message among them.
+        tools: What the model may call, as OpenAI tool schemas.
+        tool_choice: ``auto`` or ``required``; None where there are no tools.
+        response_format: A JSON schema that the answer must follow, as OpenAI's ``response_format``.
+        args: Further arguments of the call: ``temperature``, ``seed``, ``max_tokens`` …
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]] = []
+    tool_choice: str | None = None
+    response_format: dict[str, Any] | None = None
+    args: dict[str, Any] = {}
+
+    @property
+    def public_args(self) -> dict[str, Any]:
+        """The arguments that may be written down: no keys, no headers, nothing about the connection."""
+        return {name: self.args[name] for name in sorted(self.args) if is_public(name)}
+
+
+def is_public(argument: str) -> bool:
+    """Whether a model argument of this name belongs to the question, and may be written down."""
+    return argument not in _CONNECTION and not _PRIVATE.search(argument.lower())
+
+
+class Usage(BaseModel):
+    """Tokens of one call, as the provider counted them."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+
+class ChatReply(BaseModel):
+    """A model's answer.
+
+    Attributes:
+        message: The assistant's message in OpenAI chat format, with whatever the provider wants sent back.
+        usage: Tokens; None where the provider does not say.
+        cost: USD; None where the price is unknown.
+        seconds: How long the call took.
+        finish_reason: Why the model stopped: ``stop``, ``tool_calls``, ``length`` …
+        model: Which model the provider says has answered.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
+
+    message: dict[str, Any]
+    usage: Usage | None = None
+    cost: float | None = None
+    seconds: float = Field(default=0.0, ge=0)
+    finish_reason: str | None = None
+    model: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The message's text, empty where it has none."""
+        content = self.message.get("content")
+        return content if isinstance(content, str) else ""
+
+
+class ChatModel(Protocol):
+    """Answers chat requests; owns its retries, its time limits and its prices."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """The model's answer.
+
+        Raises:
+            ModelError: The model or its provider failed, for good or after every retry.
+        """
+        ...

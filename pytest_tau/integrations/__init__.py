@@ -1,0 +1,1 @@
+"""Other people's libraries, one module each, imported only when used."""
