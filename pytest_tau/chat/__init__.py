@@ -1,6 +1,8 @@
 """Chat models: what they are asked and answer, who calls them in a trial, and how that is recorded and replayed."""
 
-from .requests import ChatModel, ChatReply, ChatRequest, Role, Usage
+from .cassette import Identity
+from .requests import ChatModel, ChatReply, ChatRequest, Role, Usage, without_secrets
+from .tape import Player, Recorder
 from .trial_models import LLM, Tape, TrialModel, TrialModels, caller, calling
 
 __all__ = [
@@ -8,6 +10,9 @@ __all__ = [
     "ChatModel",
     "ChatReply",
     "ChatRequest",
+    "Identity",
+    "Player",
+    "Recorder",
     "Role",
     "Tape",
     "TrialModel",
@@ -15,4 +20,5 @@ __all__ = [
     "Usage",
     "caller",
     "calling",
+    "without_secrets",
 ]

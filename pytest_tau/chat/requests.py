@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 #: For whom a model is called.
 Role: TypeAlias = Literal["agent", "user", "judge"]
 
-_PRIVATE = re.compile(r"(^|_)(key|token|secret|password|credentials?|headers?|auth|authorization)($|_)")
+_PRIVATE = re.compile(r"(^|_)(key|(?<!per_)token|secret|password|credentials?|headers?|auth|authorization)($|_)")
 #: How a model is reached rather than what it is asked: another server, or more patience, asks the same.
 _CONNECTION = frozenset({"api_base", "base_url", "api_version", "timeout", "max_retries", "num_retries"})
 
@@ -39,12 +39,25 @@ class ChatRequest(BaseModel):
     @property
     def public_args(self) -> dict[str, Any]:
         """The arguments that may be written down: no keys, no headers, nothing about the connection."""
-        return {name: self.args[name] for name in sorted(self.args) if is_public(name)}
+        return {name: without_secrets(self.args[name]) for name in sorted(self.args) if is_public(name)}
 
 
 def is_public(argument: str) -> bool:
     """Whether a model argument of this name belongs to the question, and may be written down."""
-    return argument not in _CONNECTION and not _PRIVATE.search(argument.lower())
+    return argument not in _CONNECTION and not _is_secret(argument)
+
+
+def without_secrets(value: Any) -> Any:
+    """Arguments without keys, tokens and headers, however deep they lie; for what is written down or shown."""
+    if isinstance(value, dict):
+        return {name: without_secrets(value[name]) for name in value if not _is_secret(str(name))}
+    return [without_secrets(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def _is_secret(name: str) -> bool:
+    """Whether what has this name is nobody else's business, such as ``api_key``, ``apiKey`` and ``X-Api-Key``."""
+    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_")
+    return _PRIVATE.search(words.lower()) is not None
 
 
 class Usage(BaseModel):

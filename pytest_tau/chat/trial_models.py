@@ -8,12 +8,14 @@ import contextvars
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from ..errors import ConfigurationError, ModelError
 from ..models import ModelUsage
 from .requests import ChatReply, ChatRequest
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 
+    from ..models import TerminationReason
     from .requests import ChatModel, Role
 
 
@@ -33,7 +35,13 @@ class LLM:
 
 
 class Tape(Protocol):
-    """Records the model calls of one trial, or answers them from a recording."""
+    """Records the model calls of one trial, or answers them from a recording.
+
+    Attributes:
+        times: What the clock of the recorded trial told; empty where nothing is replayed.
+    """
+
+    times: list[str]
 
     async def answer(
         self, role: Role, request: ChatRequest, ask: Callable[[ChatRequest], Awaitable[ChatReply]]
@@ -50,6 +58,25 @@ class Tape(Protocol):
             RecordingEnded: The recorded conversation ended here.
             ModelError: The model failed, now or when it was recorded.
         """
+        ...
+
+    def finish(self, reason: TerminationReason, error: str | None, times: list[str], *, by_clock: bool = False) -> None:
+        """The trial has ended with a verdict.
+
+        Args:
+            reason: How its conversation ended.
+            error: What had gone wrong, where something had.
+            times: What the clock told, in ISO 8601.
+            by_clock: The wall clock ended it.
+
+        Raises:
+            ReplayError: The recording goes on.
+            OSError: The recording cannot be written.
+        """
+        ...
+
+    def abandon(self) -> None:
+        """The trial has ended without a verdict; calls that were made are kept for the next recording."""
         ...
 
 
@@ -115,6 +142,7 @@ class TrialModels:
         seed: The trial's seed, sent with each call of the agent and the user that has none of its own.
 
     Attributes:
+        tape: As given.
         usage: What the calls came to so far, by role.
         loop: The event loop that the trial runs on, once it does.
     """
@@ -122,7 +150,7 @@ class TrialModels:
     def __init__(
         self, llms: Mapping[Role, LLM] | None = None, tape: Tape | None = None, seed: int | None = None
     ) -> None:
-        self._llms, self._tape, self._seed = dict(llms or {}), tape, seed
+        self._llms, self.tape, self._seed = dict(llms or {}), tape, seed
         self.usage: dict[Role, ModelUsage] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
 
@@ -136,10 +164,14 @@ class TrialModels:
 
     async def ask(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         """Have a request answered, by the model or from the recording, and tally it."""
-        if self._tape is None:
-            reply = await chat.complete(request)
-        else:
-            reply = await self._tape.answer(role, request, chat.complete)
+        try:
+            if self.tape is None:
+                reply = await chat.complete(request)
+            else:
+                reply = await self.tape.answer(role, request, chat.complete)
+        except ConfigurationError as error:
+            # Such as a library that is not installed; no fault of whoever asked.
+            raise ModelError(str(error), kind="bad_request") from error
         self._tally(role, request, reply)
         return reply
 

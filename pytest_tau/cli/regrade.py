@@ -14,6 +14,7 @@ from .settings import InstalledDomains, Printer, add_data_option, count, data_di
 if TYPE_CHECKING:
     import argparse
 
+    from ..evaluation import Judge
     from ..models import RewardInfo
     from ..runner.regrade import RegradeSettings
     from ..runner.regraded import FileReport, Regraded
@@ -35,7 +36,11 @@ def add_parser(commands: Any) -> None:
     add_data_option(parser)
     parser.add_argument("--domain", metavar="NAME", help="the files' domain (default: as they say, or as they call)")
     parser.add_argument("--grading", choices=("official", "strict"), default="official", help="(default: official)")
-    parser.add_argument("--judge", metavar="SPEC", help="judges NL assertions: accept, reject, or module:attribute")
+    parser.add_argument(
+        "--judge", metavar="SPEC", help="judges NL assertions: llm, accept, reject, or module:attribute"
+    )
+    parser.add_argument("--judge-llm", metavar="MODEL", help="the judge's model, as litellm names it")
+    parser.add_argument("--judge-llm-args", metavar="JSON", help='arguments of its calls (default: {"temperature": 0})')
     parser.add_argument("--strict", action="store_true", help="a replayed result that differs is an error")
     parser.add_argument("--fresh-tasks", action="store_true", help="take the domain's tasks, not those in the file")
     parser.add_argument("--json", action="store_true", help="print one JSON document")
@@ -57,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     settings = RegradeSettings(
         domain=args.domain,
         grading=profile_named(args.grading),
-        judge=load_judge(args.judge, Path.cwd()),
+        judge=load_judge(args.judge, Path.cwd()) if args.judge_llm is None else _llm_judge(args),
         strict_replay=args.strict,
         fresh_tasks=args.fresh_tasks,
     )
@@ -74,6 +79,30 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_document(reports, settings), indent=1, ensure_ascii=False))  # noqa: T201 - this is a command
     return _status(reports)
+
+
+def _llm_judge(args: argparse.Namespace) -> Judge:
+    """The judge that is a model.
+
+    Raises:
+        ConfigurationError: It cannot be called.
+    """
+    from ..chat import TrialModels
+    from ..evaluation import UnboundJudge
+    from ..integrations.litellm import check, litellm_model
+
+    if args.judge not in (None, "llm"):
+        raise ConfigurationError(f"--judge-llm names the model of --judge llm, not of --judge {args.judge}")
+    try:
+        arguments = json.loads(args.judge_llm_args or "{}")
+    except ValueError as error:
+        # The value is not quoted: it may hold a key.
+        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, and this is no JSON: {error}") from None
+    if not isinstance(arguments, dict):
+        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
+    check(args.judge_llm, arguments)
+    models = TrialModels({"judge": litellm_model(args.judge_llm, **arguments)})
+    return UnboundJudge(args.judge_llm).bound(models.of("judge"))
 
 
 async def _regrade(

@@ -2,6 +2,7 @@
 
 from .evaluate import Evaluation, Evaluator, aevaluate, evaluate, known_components, passes_without_agent
 from .grading import OFFICIAL, PROFILES, STRICT, Grading, profile_named
+from .llm_judge import LLMJudge, UnboundJudge
 from .nl_assertion import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
 
 __all__ = [
@@ -13,6 +14,8 @@ __all__ = [
     "Evaluator",
     "Grading",
     "Judge",
+    "LLMJudge",
+    "UnboundJudge",
     "UniformJudge",
     "Verdict",
     "aevaluate",

@@ -19,6 +19,9 @@ _MOST = {"differences": 8, "assertions": 6, "actions": 5, "phrases": 5, "message
 
 #: Characters of a whole record that is shown.
 _RECORD = 200
+#: Lines of an error that are shown.
+_LONGEST_ERROR = 48
+_COMMANDS = ("record again: ", "record it: ")
 
 
 class Line(NamedTuple):
@@ -69,7 +72,7 @@ def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
     early = info is not None and "ended_early" in (info.info or {})
     lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
     if simulation.error:
-        lines += [Line("bad", text) for text in simulation.error.strip().splitlines()[-12:]]
+        lines += _told(simulation.error, simulation.termination_reason)
     if early and info is not None:
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if info is not None and simulation.outcome != "error":
@@ -79,6 +82,13 @@ def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
     if again:
         lines.append(Line("command", f"again: {again}"))
     return lines
+
+
+def _told(error: str, reason: str) -> list[Line]:
+    """What went wrong: of a traceback the end, of anything else the beginning; commands in one piece."""
+    lines = error.strip().splitlines()
+    shown = lines[-12:] if reason == "unexpected_error" else lines[:_LONGEST_ERROR]
+    return [Line("command" if text.startswith(_COMMANDS) else "bad", text) for text in shown]
 
 
 def _unmet(info: RewardInfo, simulation: Simulation) -> list[Line]:

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from ..errors import JudgeError
+from ..errors import JudgeError, TauError
 from ..models import NLAssertionCheck
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ async def judge_statements(
 
     Raises:
         JudgeError: The judge fails, or does not give one verdict for each statement.
+        TauError: As the judge raises it: a model that fails, a recording that does not fit.
     """
     try:
         answer = judge.judge(statements, messages)
@@ -73,7 +74,7 @@ async def judge_statements(
             NLAssertionCheck(nl_assertion=statement, met=verdict.met, justification=verdict.justification)
             for statement, verdict in zip(statements, verdicts, strict=True)
         ]
-    except JudgeError:
+    except TauError:
         raise
     except Exception as error:
         # Whatever a foreign judge raises is the judge's fault, not the agent's.

@@ -1,5 +1,6 @@
 """The turn loop and how it ends."""
 
+from .clock import Clock
 from .conversation import GREETING, Conversation, Ending, Limits
 
-__all__ = ["GREETING", "Conversation", "Ending", "Limits"]
+__all__ = ["GREETING", "Clock", "Conversation", "Ending", "Limits"]

@@ -6,12 +6,12 @@ import asyncio
 import time
 import traceback
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import ModelError, ReplayError
+from ..errors import ContextWindowError, ModelError, ReplayError
 from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage
 from ..participants import DONE, trailing_results
+from .clock import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,6 +58,8 @@ class Conversation:
 
     Attributes:
         messages: The trajectory so far, oldest first; complete up to the end however it ends.
+        on_message: Called with each message as it is added to the trajectory.
+        clock: Dates the messages.
     """
 
     def __init__(
@@ -67,10 +69,11 @@ class Conversation:
         agent: Participant,
         user: Participant,
         limits: Limits,
-        on_message: Callable[[Message], None] | None = None,
     ) -> None:
         self.messages: list[Message] = []
-        self._task, self._environment, self._limits, self._on_message = task, environment, limits, on_message
+        self.on_message: Callable[[Message], None] | None = None
+        self.clock = Clock()
+        self._task, self._environment, self._limits = task, environment, limits
         self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
         self._started, self._cancelled = time.perf_counter(), False
@@ -168,7 +171,10 @@ class Conversation:
         except RecordingEnded as end:
             raise _Ended(Ending(end.termination_reason, error=end.error)) from end
         except (ModelError, ReplayError) as error:
-            raise _Ended(Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")) from error
+            # Nobody's verdict; but how much an agent sends to its model is its own doing.
+            own = side == "agent" and isinstance(error, ContextWindowError)
+            reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
+            raise _Ended(Ending(reason, error=f"{type(error).__name__}: {error}")) from error
         except asyncio.CancelledError as error:
             if self._cancelled:
                 raise
@@ -190,7 +196,8 @@ class Conversation:
     def _alone(self, reply: Reply) -> Reply:
         """What an agent without a user may say: tool calls, ``done``, or a stop."""
         if any(call.name == DONE for call in reply.tool_calls or []):
-            return AssistantMessage(content="###STOP###")
+            # What the model call came to stays with it.
+            return reply.model_copy(update={"content": "###STOP###", "tool_calls": None})
         if not reply.tool_calls and "###STOP###" not in reply.text and not self._is_stop("agent", reply):
             problem = f"an agent that works alone must call a tool, or {DONE!r} when finished; it said: {reply.text!r}"
             raise _Ended(Ending("agent_error", error=problem))
@@ -231,10 +238,10 @@ class Conversation:
 
     def _record(self, message: Message) -> None:
         message.turn_idx = len(self.messages)
-        message.timestamp = datetime.now(timezone.utc).isoformat()
+        message.timestamp = self.clock.now()
         self.messages.append(message)
-        if self._on_message:
-            self._on_message(message)
+        if self.on_message:
+            self.on_message(message)
 
 
 class _Ended(Exception):  # noqa: N818 - not an error: the conversation is over

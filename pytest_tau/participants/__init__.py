@@ -1,10 +1,13 @@
-"""Who talks: agents and users in their three forms, and the built-in ones that need no model."""
+"""Who talks: agents and users in their three forms, and the built-in ones: scripted, recorded, or played by a model."""
 
 from .adapters import adapt, chat_messages, visible_to
-from .context import Agent, Incoming, Participant, ParticipantContext, Reply, Side, User, trailing_results
+from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
 from .gold import DONE, GoldAgent, GoldUser
+from .llm_agent import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent
+from .llm_user import LLMUser
 from .loading import BUILT_IN, ParticipantSource, load_object, load_source
 from .noop import DummyUser, NoopAgent, NoopUser
+from .prompts import load_prompt, official_guidelines
 from .replay import Recording, Replay, load_recordings
 from .threads import Caller
 
@@ -14,14 +17,21 @@ __all__ = [
     "Agent",
     "Caller",
     "DummyUser",
+    "EndpointAgent",
     "GoldAgent",
     "GoldUser",
     "Incoming",
+    "LLMAgent",
+    "LLMGuidedAgent",
+    "LLMGuidedAgentNoArgs",
+    "LLMSoloAgent",
+    "LLMUser",
     "NoopAgent",
     "NoopUser",
     "Participant",
     "ParticipantContext",
     "ParticipantSource",
+    "Prompting",
     "Recording",
     "Replay",
     "Reply",
@@ -30,8 +40,10 @@ __all__ = [
     "adapt",
     "chat_messages",
     "load_object",
+    "load_prompt",
     "load_recordings",
     "load_source",
+    "official_guidelines",
     "trailing_results",
     "visible_to",
 ]

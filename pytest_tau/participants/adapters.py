@@ -57,7 +57,7 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
     if inspect.isclass(target) and issubclass(target, BuiltIn):
         participant: Participant = target(context)  # type: ignore[call-arg]
         return participant
-    caller = Caller(threads=context.threads)
+    caller = Caller(context.models, context.side)
     if hasattr(target, "generate_next_message"):
         return await StatefulAdapter.make(target, context, caller)
     if hasattr(target, "respond"):
@@ -198,7 +198,9 @@ def chat_messages(message: Incoming | Message, side: str) -> list[dict[str, Any]
 
 
 def _offered(context: ParticipantContext) -> dict[str, Any]:
-    offered: dict[str, Any] = {name: getattr(context, name) for name in ("tools", "task", "seed", "llm", "llm_args")}
+    offered: dict[str, Any] = {
+        name: getattr(context, name) for name in ("tools", "task", "seed", "model", "llm", "llm_args")
+    }
     offered["history"] = context.past
     names = ("policy", "domain_policy") if context.side == "agent" else ("instructions",)
     return offered | dict.fromkeys(names, context.instructions)
@@ -206,8 +208,8 @@ def _offered(context: ParticipantContext) -> dict[str, Any]:
 
 #: What a constructor may ask for, by side.
 _OFFERS = {
-    "agent": ("tools", "policy", "domain_policy", "task", "seed", "llm", "llm_args", "history"),
-    "user": ("tools", "instructions", "task", "seed", "llm", "llm_args", "history"),
+    "agent": ("tools", "policy", "domain_policy", "task", "seed", "model", "llm", "llm_args", "history"),
+    "user": ("tools", "instructions", "task", "seed", "model", "llm", "llm_args", "history"),
 }
 
 

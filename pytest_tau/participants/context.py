@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
+    from ..chat import TrialModel, TrialModels
     from ..environment import Tool
     from ..models import Message, Task
 
@@ -20,8 +21,9 @@ Reply: TypeAlias = AssistantMessage | UserMessage
 class Agent(Protocol):
     """The first form of an agent: a class, built once for each simulation.
 
-    Its constructor may ask, by name, for ``tools``, ``policy``, ``task``, ``seed``, ``llm``, ``llm_args`` and
-    ``history``. It may define ``is_stop(message)`` to end the conversation, ``greeting``, and ``close()``.
+    Its constructor may ask, by name, for ``tools``, ``policy``, ``task``, ``seed``, ``model``, ``llm``,
+    ``llm_args`` and ``history``. It may define ``is_stop(message)`` to end the conversation, ``greeting``, and
+    ``close()``.
     """
 
     def respond(self, message: Any) -> Any:
@@ -69,6 +71,25 @@ def trailing_results(history: list[Message]) -> list[ToolMessage]:
 
 
 @dataclass(frozen=True)
+class Prompting:
+    """How a model is made to play one side.
+
+    Attributes:
+        name: How reports call the prompt: ``built in``, or the file's name.
+        prompt: Template of the system message, in place of ours.
+        tools_prompt: The same, where the side has tools and another template is meant for that.
+        context_tokens: Budget of each request; the oldest messages beyond it are left out. None for no limit.
+        text_tools: The model calls tools in text, by a protocol of ours, for want of function calling.
+    """
+
+    name: str = "built in"
+    prompt: str | None = None
+    tools_prompt: str | None = None
+    context_tokens: int | None = None
+    text_tools: bool = False
+
+
+@dataclass(frozen=True)
 class ParticipantContext:
     """What a participant may know.
 
@@ -80,10 +101,9 @@ class ParticipantContext:
         seed: The trial's seed.
         history: The conversation so far, oldest first: the greeting, or the task's message history.
         solo: The agent works alone, from the ticket.
-        threads: Whether blocking code is run in a thread, so that a deadline can pass over it.
         trial: Which repetition of the task this is.
-        llm: Name of the model to use, if any.
-        llm_args: Arguments for each model call.
+        models: The models of the trial; None where there are none.
+        prompting: How a model is made to play this side.
     """
 
     side: Side
@@ -93,10 +113,24 @@ class ParticipantContext:
     seed: int | None = None
     history: list[Message] = field(default_factory=list)
     solo: bool = False
-    threads: bool = True
     trial: int = 0
-    llm: str | None = None
-    llm_args: dict[str, Any] | None = None
+    models: TrialModels | None = None
+    prompting: Prompting = field(default_factory=Prompting)
+
+    @property
+    def model(self) -> TrialModel | None:
+        """The chat model of this side; None where it has none."""
+        return self.models.of(self.side) if self.models else None
+
+    @property
+    def llm(self) -> str | None:
+        """Name of the model to use, if any."""
+        return self.model.name if self.model else None
+
+    @property
+    def llm_args(self) -> dict[str, Any] | None:
+        """Arguments for each model call."""
+        return self.model.args if self.model else None
 
     @property
     def past(self) -> list[Message]:

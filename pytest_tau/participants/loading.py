@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ..errors import ConfigurationError, unknown_name
 from .adapters import adapt, check_form
 from .gold import GoldAgent, GoldUser
+from .llm_agent import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent
+from .llm_user import LLMUser
 from .noop import DummyUser, NoopAgent, NoopUser
 from .replay import Replay
 
@@ -21,10 +23,17 @@ if TYPE_CHECKING:
 
     from .context import Participant, ParticipantContext, Side
 
-#: Participants that need no model, by side and name.
+#: Participants of our own, by side and name.
 BUILT_IN: dict[str, dict[str, type]] = {
-    "agent": {"gold": GoldAgent, "noop": NoopAgent},
-    "user": {"gold": GoldUser, "noop": NoopUser, "dummy": DummyUser},
+    "agent": {
+        "gold": GoldAgent,
+        "noop": NoopAgent,
+        "llm": LLMAgent,
+        "llm-solo": LLMSoloAgent,
+        "llm-gt": LLMGuidedAgent,
+        "llm-gt-noargs": LLMGuidedAgentNoArgs,
+    },
+    "user": {"gold": GoldUser, "noop": NoopUser, "dummy": DummyUser, "llm": LLMUser},
 }
 
 
@@ -57,8 +66,8 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     """A participant's source from a specification.
 
     Args:
-        spec: A built-in name, ``replay:FILE``, ``module:attribute``, ``path/to/file.py:attribute``, or an object
-            that has one of the three forms.
+        spec: A built-in name, ``replay:FILE``, ``module:attribute``, ``path/to/file.py:attribute``, an object that has
+            one of the three forms, or for an agent the URL of an OpenAI-compatible endpoint.
         side: Which side it is to play.
         folder: What relative paths and modules are looked up in; the current folder by default.
 
@@ -74,9 +83,12 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     if spec.startswith("replay:"):
         return ParticipantSource(spec, replay=Replay(folder / spec.removeprefix("replay:")))
     if spec.startswith(("http://", "https://")):
-        raise ConfigurationError(f"{side} {spec!r}: endpoints are not supported yet; name a module:attribute")
+        if side == "user":
+            raise ConfigurationError(f"user {spec!r}: only an agent can be an endpoint; name a module:attribute")
+        return ParticipantSource(spec, EndpointAgent)
     if ":" not in spec:
         known = [*BUILT_IN[side], "replay:FILE", "module:attribute", "path/to/file.py:attribute"]
+        known += ["http://…"] if side == "agent" else []
         raise ConfigurationError(unknown_name(side, spec, known))
     target = load_object(spec, side, folder)
     check_form(target, side)

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import contextvars
 import inspect
 import queue
 import threading
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..chat import calling
+
+if TYPE_CHECKING:
+    from ..chat import Role, TrialModels
 
 _Job: TypeAlias = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
 
@@ -18,19 +24,23 @@ class Caller:
 
     Blocking ones run in one daemon thread of the participant's own, started at the first of them: a thread cannot
     be killed, but one that hangs can be left behind.
+
+    Args:
+        models: The models of the trial; calls that the functions make through this package belong to them.
+        role: For whom.
     """
 
-    def __init__(self, *, threads: bool) -> None:
-        self._threads = threads
+    def __init__(self, models: TrialModels | None = None, role: Role = "agent") -> None:
+        self._models, self._role = models, role
         self._jobs: queue.SimpleQueue[_Job | None] | None = None
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """What the function returns, awaited where it is awaitable."""
-        if self._threads and not inspect.iscoroutinefunction(function):
+        with calling(self._models, self._role) if self._models else contextlib.nullcontext():
+            if inspect.iscoroutinefunction(function):
+                return await function(*args, **kwargs)
             result = await self._in_thread(function, args, kwargs)
-        else:
-            result = function(*args, **kwargs)
-        return await result if inspect.isawaitable(result) else result
+            return await result if inspect.isawaitable(result) else result
 
     def close(self) -> None:
         """Let the thread end once its current job is done."""

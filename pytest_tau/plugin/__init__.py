@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import reporting, selection
+from . import dry_run, reporting, selection, workers
 from .collection import pytest_collect_file, pytest_make_collect_report
 from .fixtures import (
     _tau_case,
+    _tau_models,
     pytest_tau_make_agent,
+    pytest_tau_make_model,
     pytest_tau_make_user,
     tau_agent,
     tau_env,
+    tau_model,
     tau_simulation,
     tau_task,
     tau_trial,
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "_tau_case",
+    "_tau_models",
     "pytest_addhooks",
     "pytest_addoption",
     "pytest_collect_file",
@@ -49,9 +53,11 @@ __all__ = [
     "pytest_report_to_serializable",
     "pytest_runtest_makereport",
     "pytest_tau_make_agent",
+    "pytest_tau_make_model",
     "pytest_tau_make_user",
     "tau_agent",
     "tau_env",
+    "tau_model",
     "tau_simulation",
     "tau_task",
     "tau_trial",
@@ -68,5 +74,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start counting; check a run that names a domain before anything starts."""
+    dry_run.configure(config)
+    workers.configure(config)
     reporting.start(config)
     selection.configure(config)

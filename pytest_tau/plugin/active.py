@@ -8,18 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import pytest
 
+from ..chat import LLM
 from ..domains import domain_names, load_domain
 from ..environment import DEFAULT_SPLIT, check_task
 from ..errors import ConfigurationError, TauError, unknown_name
 from ..evaluation import known_components
 from ..participants import load_source
-from ..runner import RunConfig, default_user, import_from, load_judge, select, trial_seeds, unmatched
-from .options import run_config
+from ..runner import RunConfig, import_from, load_judge, select, trial_seeds, unmatched
+from .budget import Budget
+from .model_checks import check_choices
+from .run_log import RunLog
+from .run_settings import run_config
+from .workers import results_folder, shared_folder, worker_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
     from pathlib import Path
 
+    from ..chat import ChatModel, Role
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator, Judge
     from ..models import Task
@@ -42,11 +48,14 @@ class Active:
 
     pytest_config: pytest.Config
     config: RunConfig
+    budget: Budget
+    run_log: RunLog
     evaluators: tuple[Evaluator, ...] = ()
     judge: Judge | None = None
     _specs: dict[str, DomainSpec] = field(default_factory=dict)
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
+    _chat: ChatModel | None = None
     _loop: asyncio.AbstractEventLoop | None = None
     _known_ids: list[str] = field(default_factory=list)
     _unmatched: set[str] = field(default_factory=set)
@@ -60,14 +69,18 @@ class Active:
         """
         settings = run_config(config)
         import_from(settings.folder)
-        active = cls(config, settings, _unmatched=set(settings.task_patterns))
+        worker = worker_name(config)
+        budget = Budget(settings.models.budget, shared_folder(config), worker)
+        run_log = RunLog(results_folder(config), worker)
+        active = cls(config, settings, budget, run_log, _unmatched=set(settings.task_patterns))
         for specs in config.hook.pytest_tau_domains(config=config):
             active._specs |= {spec.name: spec for spec in specs}
         active.evaluators = tuple(e for found in config.hook.pytest_tau_evaluators(config=config) for e in found)
         try:
-            active.judge = load_judge(settings.judge, settings.folder)
+            active.judge = load_judge(settings.judge, settings.folder, settings.choice("judge"))
             active.source("agent", settings)
             active.source("user", settings)
+            check_choices(settings)
         except TauError as error:
             raise pytest.UsageError(str(error)) from error
         evaluation = replace(settings.simulation.evaluation, judge=active.judge, evaluators=active.evaluators)
@@ -99,12 +112,40 @@ class Active:
         Raises:
             ConfigurationError: It cannot be found, imported or built.
         """
-        agent = config.agent or "gold"
-        spec = agent if side == "agent" else config.user or default_user(agent, solo=config.simulation.solo)
+        spec = config.agent_spec if side == "agent" else config.user_spec
         key = (side, spec if isinstance(spec, str) else id(spec))
         if key not in self._sources:
             self._sources[key] = load_source(spec, side, config.folder)
         return self._sources[key]
+
+    def llm(self, role: Role, item: pytest.Item, config: RunConfig) -> LLM | None:
+        """The model of a role in one trial; None where it has none.
+
+        Raises:
+            ConfigurationError: A plugin made something that is no model.
+        """
+        choice = config.choice(role)
+        if choice is None:
+            return None
+        hook = item.ihook.pytest_tau_make_model
+        made = hook(item=item, role=role, llm=choice.name, llm_args=dict(choice.args), config=config)
+        if isinstance(made, LLM):
+            return made
+        if not callable(getattr(made, "complete", None)):
+            kind = type(made).__name__
+            raise ConfigurationError(
+                f"pytest_tau_make_model returned a {kind} for {choice.name!r}; expected a ChatModel"
+            )
+        return LLM(choice.name, made, choice.args)
+
+    def default_chat(self) -> ChatModel:
+        """What makes model calls unless a plugin provides something else; one for the run, as it counts its calls."""
+        if self._chat is None:
+            from ..integrations.litellm import LiteLLM
+
+            models = self.config.models
+            self._chat = LiteLLM(timeout=models.timeout, max_in_flight=models.max_in_flight)
+        return self._chat
 
     def domain_cases(self, name: str) -> list[Case]:
         """The tasks of a domain that the settings select.

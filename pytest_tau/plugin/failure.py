@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shlex
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +9,8 @@ from _pytest._code.code import ReprFileLocation, TerminalRepr
 
 from ..errors import TauError
 from ..evaluation.explain import Line, explain, plain_text, verdict
+from ..models import FAULTS
+from .rerun import rerun_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -50,7 +50,8 @@ class HarnessFault(TauError):  # noqa: N818 - a fault, as opposed to a failure
         lines = (simulation.error or "not graded").strip().splitlines()
         # An unexpected error comes with its traceback, which ends with what it is.
         line = lines[-1 if simulation.termination_reason == "unexpected_error" else 0]
-        super().__init__(f"{simulation.termination_reason}: {line}")
+        kind = simulation.termination_reason if simulation.termination_reason in FAULTS else "not graded"
+        super().__init__(f"{kind}: {line}")
 
 
 class FailureRepr(TerminalRepr):
@@ -92,30 +93,3 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
 def told(message: str, nodeid: str) -> FailureRepr:
     """The representation of a mistake that is told in one message."""
     return FailureRepr(message, [Line("error", line) for line in message.splitlines()], nodeid)
-
-
-#: Options without which the rerun would not be the same trial.
-_REPEATED = (
-    *("domain", "data", "seed", "agent", "user", "solo", "policy", "judge", "grading"),
-    *("max_steps", "max_errors", "timeout"),
-)
-
-
-def rerun_command(item: Any) -> str:
-    """The command line that runs exactly this trial."""
-    nodeid = item.nodeid
-    if not hasattr(item.parent, "selected"):  # not a domain's: the id begins with a path from the root directory
-        path, separator, rest = nodeid.partition("::")
-        nodeid = os.path.relpath(item.config.rootpath / path, item.config.invocation_params.dir) + separator + rest
-    parts = ["pytest", nodeid]
-    for name in _REPEATED:
-        value = getattr(item.config.option, f"tau_{name}", None)
-        option = f"--tau-{name.replace('_', '-')}"
-        if name == "domain" and item.nodeid.split("::")[0] in (value or []):
-            continue  # the node id says it
-        if value is True:
-            parts.append(option)
-        elif value not in (None, False, []):
-            for one in value if isinstance(value, list) else [value]:
-                parts += [option, str(one)]
-    return " ".join(shlex.quote(part) for part in parts)

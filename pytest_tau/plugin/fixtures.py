@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from ..chat import ChatModel, TrialModel, TrialModels
     from ..environment import Environment
     from ..models import Simulation, Task
     from .active import Case
@@ -15,6 +16,14 @@ if TYPE_CHECKING:
 SIMULATION = pytest.StashKey["Simulation"]()
 #: The case that an item runs.
 CASE = pytest.StashKey["Case"]()
+
+
+def case_of(item: pytest.Item) -> Case | None:
+    """The case that an item is about to run; None for an item that has none."""
+    case = getattr(item, "case", None)
+    spec = getattr(item, "callspec", None)
+    found: Case | None = case if case is not None or spec is None else spec.params.get("_tau_case")
+    return found
 
 
 @pytest.fixture
@@ -52,6 +61,29 @@ def tau_env(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> 
 
 
 @pytest.fixture
+def _tau_models(
+    request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task, tau_trial: int, tau_env: Environment
+) -> TrialModels:
+    """The models of this trial; a trial that the budget has nothing left for ends here."""
+    from .active import active_of
+    from .models import trial_models
+
+    active_of(request.config).budget.check(request.node)
+    return trial_models(request.node, _tau_case._replace(task=tau_task), tau_trial, tau_env)
+
+
+@pytest.fixture
+def tau_model(_tau_models: TrialModels) -> TrialModel:
+    """The agent's chat model (``--tau-agent-llm``); its calls are recorded and replayed with the trial."""
+    from ..errors import ConfigurationError
+
+    model = _tau_models.of("agent")
+    if model is None:
+        raise ConfigurationError("the fixture tau_model needs the agent's model: name one with --tau-agent-llm")
+    return model
+
+
+@pytest.fixture
 def tau_agent(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Any:
     """What plays the agent: an object, a class or a function of one of the three forms, or a source of them."""
     hook = request.node.ihook.pytest_tau_make_agent
@@ -72,16 +104,18 @@ def tau_simulation(
     tau_task: Task,
     tau_trial: int,
     tau_env: Environment,
+    _tau_models: TrialModels,
     tau_agent: Any,
     tau_user: Any,
 ) -> Simulation:
     """The finished trial: its messages, calls and reward. An error where anything but the agent failed."""
     __tracebackhide__ = True
     from .failure import HarnessFault
-    from .trials import run_trial
+    from .trials import Setting, run_trial
 
     item = request.node
-    simulation = run_trial(item, _tau_case._replace(task=tau_task), tau_trial, tau_env, tau_agent, tau_user)
+    setting = Setting(_tau_case._replace(task=tau_task), tau_trial, tau_env, _tau_models)
+    simulation = run_trial(item, setting, tau_agent, tau_user)
     item.stash[SIMULATION] = simulation
     if simulation.outcome == "error":
         raise HarnessFault(simulation)
@@ -98,6 +132,14 @@ def pytest_tau_make_agent(item: pytest.Item, config: Any) -> Any:
 def pytest_tau_make_user(item: pytest.Item, config: Any) -> Any:
     """The user that the marker, the command line or the ini names, or that goes with the agent."""
     return _source(item, config, "user")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_tau_make_model(item: pytest.Item) -> ChatModel:
+    """The model over litellm."""
+    from .active import active_of
+
+    return active_of(item.config).default_chat()
 
 
 def _source(item: pytest.Item, config: Any, side: Any) -> Any:

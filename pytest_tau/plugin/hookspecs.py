@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from ..chat import LLM, ChatModel, Role
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
     from ..models import Message, Simulation, Task
@@ -78,6 +79,27 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
 @pytest.hookspec(firstresult=True)
 def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: RunConfig) -> Any:
     """Choose the user of one trial; first result. As ``pytest_tau_make_agent``, for the other side.
+
+    Use in conftest plugins: any conftest.py at or above the task file.
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_make_model(
+    item: pytest.Item, role: Role, llm: str, llm_args: dict[str, Any], config: RunConfig
+) -> ChatModel | LLM | None:
+    """Choose what makes the model calls of one role of one trial; first result. Called before the first turn.
+
+    Args:
+        item: The test item being run.
+        role: ``agent``, ``user`` or ``judge``.
+        llm: The model's name, as ``--tau-agent-llm`` and its like give it.
+        llm_args: Arguments of each call; a copy.
+        config: The run's settings.
+
+    Returns:
+        Something with ``async complete(request)``, an ``LLM`` that also settles the name and the arguments, or None
+        to let the next plugin decide; at last, litellm is asked. Calls are recorded and replayed whatever makes them.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """

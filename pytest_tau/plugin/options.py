@@ -1,8 +1,7 @@
-"""Every option and ini key; they become one ``RunConfig``. Command line beats ini, ini beats default."""
+"""Every option and ini key. Command line beats ini, ini beats default."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,8 +9,6 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from ..runner import RunConfig
 
 
 class _Option(NamedTuple):
@@ -21,6 +18,7 @@ class _Option(NamedTuple):
     repeat: bool = False
     flag: bool = False
     path: bool = False
+    bare: str | None = None  # what it means without a value
 
     @property
     def dest(self) -> str:
@@ -40,11 +38,39 @@ _OPTIONS = (
     _Option("num-tasks", "at most this many tasks of each domain, file or marked test", "N"),
     _Option("trials", "repetitions of each task (default: 1)", "K"),
     _Option("seed", "seed of the run, from which each trial's seed follows (default: 300)", "N"),
-    _Option("agent", "gold, noop, replay:FILE, module:attribute or path/to/file.py:attribute", "SPEC"),
-    _Option("user", "likewise, for the user's side (default: what goes with the agent)", "SPEC"),
+    _Option(
+        "agent", "llm, llm-solo, llm-gt, gold, noop, replay:FILE, module:attribute, file.py:attribute, URL", "SPEC"
+    ),
+    _Option("user", "llm, gold, noop, replay:FILE, module:attribute … (default: what goes with the agent)", "SPEC"),
     _Option("solo", "the agent works alone, from the task's ticket, with both sides' tools", flag=True),
     _Option("policy", "flavour of the domain's policy (default: the domain's first)", "NAME"),
-    _Option("judge", "judges NL assertions: accept, reject (every statement alike), or module:attribute", "SPEC"),
+    _Option("judge", "judges NL assertions: llm, accept, reject (every statement alike), module:attribute", "SPEC"),
+    _Option("agent-llm", "the agent's model, as litellm names it: openai/gpt-4.1 (needs pytest-tau[llm])", "MODEL"),
+    _Option("agent-llm-args", 'arguments of its calls (default: {"temperature": 0.0})', "JSON"),
+    _Option("user-llm", "the simulated user's model", "MODEL"),
+    _Option("user-llm-args", 'arguments of its calls (default: {"temperature": 0.0})', "JSON"),
+    _Option("judge-llm", "the judge's model", "MODEL"),
+    _Option("judge-llm-args", 'arguments of its calls (default: {"temperature": 0.0})', "JSON"),
+    _Option("agent-prompt", "template of the agent's system message, with {{policy}} in it", "FILE"),
+    _Option("user-prompt", "template of the user's system message, with {{scenario}} in it", "FILE"),
+    _Option("agent-context", "tokens of a request, beyond which the oldest messages are left out", "TOKENS"),
+    _Option("agent-tool-calls", "native (default), or text for a model without function calling", "HOW"),
+    _Option("user-tool-calls", "likewise, for the user's model", "HOW"),
+    _Option("llm-timeout", "seconds that one attempt of a model call may take (default: 120)", "SECONDS"),
+    _Option("llm-concurrency", "calls that one model answers at the same time (default: 20)", "N"),
+    _Option(
+        "record", "record model calls: missing (default: where there is no cassette) or all", "WHAT", bare="missing"
+    ),
+    _Option("replay", "answer model calls from cassettes, without a network", flag=True),
+    _Option("cassettes", "where cassettes lie (default: cassettes/ beside the tests)", "DIR", path=True),
+    _Option("budget", "start no trial once this much is spent on model calls", "USD"),
+    _Option("dry-run", "tell what would run, how many calls and what cost; call no model", flag=True),
+    _Option(
+        "results",
+        "where simulations with model calls are kept (default: .tau/runs); none for nowhere",
+        "DIR",
+        path=True,
+    ),
     _Option("grading", "official (default), or strict", "PROFILE"),
     _Option("max-steps", "hops after which a conversation is cut off (default: 200)", "N"),
     _Option("max-errors", "failed tool calls after which it is cut off (default: 10)", "N"),
@@ -64,6 +90,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
             keywords |= {"action": "store_true"}
         else:
             keywords |= {"metavar": option.metavar, "action": "append" if option.repeat else "store"}
+        if option.bare:
+            keywords |= {"nargs": "?", "const": option.bare}
         group.addoption(f"--tau-{option.name}", **keywords)
         kind: Any = "args" if option.repeat else "bool" if option.flag else "string"
         parser.addini(option.dest, f"default of --tau-{option.name}", type=kind, default=None)
@@ -71,17 +99,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("tau_tasks", "folders in which every JSON file is a task file", type="paths", default=[])
 
 
-class _Settings:
+class Settings:
     """Values with their precedence, and the folder that relative paths in them are meant from."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
 
     def get(self, name: str) -> Any:
+        """The value of the command line, else of the ini, else None."""
         given = self._config.getoption(f"tau_{name}", None)
         return given if given is not None else self._config.getini(f"tau_{name}") or None
 
     def from_ini(self, name: str) -> bool:
+        """Whether the command line does not have it."""
         return self._config.getoption(f"tau_{name}", None) is None
 
     def label(self, name: str) -> str:
@@ -89,6 +119,11 @@ class _Settings:
         return f"tau_{name}" if self.from_ini(name) else f"--tau-{name.replace('_', '-')}"
 
     def number(self, name: str, convert: Callable[[str], Any], default: Any, least: float | None = None) -> Any:
+        """The value as a number.
+
+        Raises:
+            pytest.UsageError: It is none, or too small.
+        """
         value = self.get(name)
         if value is None:
             return default
@@ -103,6 +138,7 @@ class _Settings:
         return number
 
     def folder(self, name: str) -> Path:
+        """What a relative path in the value starts from."""
         if self.from_ini(name):
             return self._config.inipath.parent if self._config.inipath else self._config.rootpath
         return Path(self._config.invocation_params.dir)
@@ -120,62 +156,5 @@ def options_given(config: pytest.Config) -> bool:
 
 def named_domains(config: pytest.Config) -> tuple[str, ...]:
     """The domains that options or ini name, in order, each once."""
-    names = [name.strip() for given in _Settings(config).get("domain") or () for name in given.split(",")]
+    names = [name.strip() for given in Settings(config).get("domain") or () for name in given.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))
-
-
-def run_config(config: pytest.Config) -> RunConfig:
-    """The run's settings.
-
-    Raises:
-        pytest.UsageError: A value that cannot be used; tells the option and what would be right.
-    """
-    from ..evaluation import PROFILES, Evaluation
-    from ..orchestrator import Limits
-    from ..runner import DEFAULT_SEED, DEFAULT_TIMEOUT, RunConfig, SimulationSettings
-
-    settings = _Settings(config)
-    if settings.get("domain") is not None and not named_domains(config):
-        raise pytest.UsageError(f"{settings.label('domain')}: expected the name of a domain")
-    grading = settings.get("grading") or "official"
-    if grading not in PROFILES:
-        raise pytest.UsageError(f"{settings.label('grading')}: expected {' or '.join(PROFILES)}, got {grading!r}")
-    solo = bool(settings.get("solo"))
-    timeout = settings.number("timeout", float, DEFAULT_TIMEOUT, 0)
-    limits = Limits(
-        max_steps=settings.number("max_steps", int, Limits.max_steps, 1),
-        max_errors=settings.number("max_errors", int, Limits.max_errors, 1),
-        timeout=timeout or None,
-    )
-    return RunConfig(
-        domains=named_domains(config),
-        data_dir=_data_dir(settings),
-        split=settings.get("split"),
-        task_patterns=tuple(settings.get("task") or ()),
-        num_tasks=settings.number("num_tasks", int, None, 1),
-        trials=settings.number("trials", int, 1, 1),
-        seed=settings.number("seed", int, DEFAULT_SEED),
-        agent=settings.get("agent"),
-        user=settings.get("user"),
-        judge=settings.get("judge"),
-        folder=settings.folder("agent"),
-        simulation=SimulationSettings(
-            limits=limits,
-            evaluation=Evaluation(PROFILES[grading], solo=solo),
-            solo=solo,
-            policy=settings.get("policy"),
-        ),
-    )
-
-
-def _data_dir(settings: _Settings) -> Path | None:
-    given, folder = settings.get("data"), settings.folder("data")
-    source = settings.label("data")
-    if given is None:
-        given, source, folder = os.environ.get("TAU_DATA"), "$TAU_DATA", Path.cwd()
-    if not given:
-        return None
-    path: Path = (folder / given).resolve()
-    if not (path / "domains").is_dir():
-        raise pytest.UsageError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
-    return path

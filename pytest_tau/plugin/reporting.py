@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .fixtures import SIMULATION
+from .model_totals import ModelTotals
 from .options import named_domains, options_given
+from .workers import results_folder
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from ..participants import Side
+    from ..runner import RunConfig
     from .active import Active
 
 
@@ -50,7 +54,7 @@ def _settings_told(config: pytest.Config, active: Active) -> list[str]:
     if named_domains(config):
         told.insert(0, f"domain {', '.join(run.domains)}")
     told.append(f"data {run.data_dir}" if run.data_dir else "bundled data")
-    told += [f"{side} {active.source(side, run).name}" for side in ("agent", "user")]
+    told += [_participant(active, side) for side in ("agent", "user")]
     told += ["solo"] if run.simulation.solo else []
     told += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     if active.judge is not None:
@@ -59,11 +63,33 @@ def _settings_told(config: pytest.Config, active: Active) -> list[str]:
     grading = run.simulation.evaluation.grading.name
     told += [f"grading {grading}"] if grading != "official" else []
     lines = ["tau: " + ", ".join(told)]
-    if run.agent is None:
+    lines += [f"tau: {line}" for line in _models_told(run)]
+    if run.agent is None and run.agent_spec == "gold":
         lines.append("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
     replay = active.source("agent", run).replay
     if replay is not None:
         lines.append(f"tau: only tasks that {replay.path.name} has conversations of ({len(replay.task_ids)})")
+    return lines
+
+
+def _participant(active: Active, side: Side) -> str:
+    name, choice = active.source(side, active.config).name, active.config.choice(side)
+    return f"{side} {name} ({choice.name})" if choice else f"{side} {name}"
+
+
+def _models_told(run: RunConfig) -> list[str]:
+    lines = []
+    for side, prompting in run.simulation.prompting.items():
+        called = run.choice(side)
+        if called and prompting.name != "built in":
+            lines.append(f"{side} prompt: {prompting.name}")
+        if called and prompting.context_tokens:
+            lines.append(f"{side} context: {prompting.context_tokens:,} tokens, older messages are left out")
+        if called and prompting.text_tools:
+            lines.append(f"{side} tool calls: in text")
+    how = {"replay": "replayed", "missing": "recorded where there is no cassette, else replayed", "all": "recorded"}
+    lines += [f"model calls: {how[run.models.tape]}"] if run.models.tape else []
+    lines += [f"budget: ${run.models.budget:g}"] if run.models.budget is not None else []
     return lines
 
 
@@ -117,7 +143,8 @@ class Reporter:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        self._usage_errors = self._replay_differences = 0
+        self._usage_errors = self._replay_differences = self._not_run = 0
+        self._models, self._problems, self._kept = ModelTotals(), dict[str, None](), False
         self._tests_ran = self._others_passed = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -129,7 +156,13 @@ class Reporter:
         self._tests_ran = True
         told = dict(report.user_properties)
         self._others_passed |= report.when == "call" and report.passed and "tau_outcome" not in told
+        self._not_run += report.when == "setup" and "tau_not_run" in told
         if report.when == "teardown" and "tau_outcome" in told:
+            if "tau_usage" in told:
+                self._models.add(f"{told['tau_domain']}::{told['tau_task']}", str(told["tau_usage"]))
+            self._kept |= "tau_results" in told
+            if "tau_results_problem" in told:
+                self._problems[str(told["tau_results_problem"])] = None
             self._replay_differences += int(told.get("tau_replay_differences", 0))  # type: ignore[call-overload]
             self._outcomes[str(told["tau_domain"])][str(told["tau_task"])][str(told["tau_outcome"])] += 1
 
@@ -145,6 +178,18 @@ class Reporter:
 
             told = f"tau: replay: {differing(self._replay_differences)} (-rA shows more)"
             terminalreporter.write_line(told, yellow=True)
+        for line in self._models.lines():
+            terminalreporter.write_line(f"tau: {line}")
+        folder = results_folder(self._config) if self._kept else None
+        if folder is not None:
+            start = self._config.invocation_params.dir
+            shown = folder.relative_to(start) if folder.is_relative_to(start) else folder
+            terminalreporter.write_line(f"tau: simulations kept in {shown}")
+        for problem in self._problems:
+            terminalreporter.write_line(f"tau: {problem}", red=True)
+        if self._not_run:
+            told = f"tau: {self._not_run} of the trials not run: the budget is spent"
+            terminalreporter.write_line(told, red=True)
         active = _active(self._config)
         judge = active.judge if active else None
         if self._outcomes and judge is not None and judge.name in ("accept", "reject"):
@@ -158,8 +203,13 @@ class Reporter:
         yield  # others, too, settle the exit status, and may not know of usage errors
         if hasattr(self._config, "workerinput"):
             return
+        active = _active(self._config)
+        if active is not None:
+            self._models.remember(self._config, active.config)
         if self._usage_errors and not self._tests_ran:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif self._not_run and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 

@@ -42,6 +42,7 @@ def configure(config: pytest.Config) -> None:
     named = _domain_arguments(config)
     if named or named_domains(config) or options_given(config) or _task_files_given(config):
         from .active import active_of
+        from .model_checks import check_access
 
         active_of(config)
         config.stash[SELECTION] = {
@@ -50,6 +51,7 @@ def configure(config: pytest.Config) -> None:
         }
         if config.stash[SELECTION]:
             active_of(config).check_patterns()
+        check_access(active_of(config))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

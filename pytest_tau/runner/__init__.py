@@ -1,19 +1,29 @@
 """Running trials: settings, plan, execution, metrics."""
 
-from .config import DEFAULT_SEED, DEFAULT_TIMEOUT, RunConfig, SimulationSettings
+from .config import (
+    DEFAULT_SEED,
+    DEFAULT_TIMEOUT,
+    ModelChoice,
+    ModelSettings,
+    RunConfig,
+    SimulationSettings,
+    default_user,
+)
 from .judges import import_from, load_judge
 from .metrics import pass_hat_k
 from .plan import item_id, select, trial_seeds, unmatched
-from .simulate import Trial, asimulate, context_for, default_user, simulate
+from .simulate import asimulate, simulate
+from .trial import Trial
 
 __all__ = [
     "DEFAULT_SEED",
     "DEFAULT_TIMEOUT",
+    "ModelChoice",
+    "ModelSettings",
     "RunConfig",
     "SimulationSettings",
     "Trial",
     "asimulate",
-    "context_for",
     "default_user",
     "import_from",
     "item_id",

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..evaluation import Evaluation
 from ..orchestrator import Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..chat import LLM, Role
+    from ..participants import Prompting, Side
 
 #: Seed of a run when none is given. Source: τ²-bench v1.0.1.
 DEFAULT_SEED = 300
@@ -24,12 +30,50 @@ class SimulationSettings:
         evaluation: How it is graded.
         solo: The agent works alone, from the ticket.
         policy: Flavour of the domain's policy; None for its default.
+        llms: Models by role, for trials that are given none of their own.
+        prompting: How models are made to play a side.
     """
 
     limits: Limits = field(default_factory=lambda: Limits(timeout=DEFAULT_TIMEOUT))
     evaluation: Evaluation = field(default_factory=Evaluation)
     solo: bool = False
     policy: str | None = None
+    llms: Mapping[Role, LLM] = field(default_factory=dict)
+    prompting: Mapping[Side, Prompting] = field(default_factory=dict)
+
+
+class ModelChoice(NamedTuple):
+    """A model that options name: its name, and arguments of each call."""
+
+    name: str
+    args: Mapping[str, Any]
+
+
+#: Record what is missing and replay the rest, record everything anew, only replay, or none of it.
+TapeMode: TypeAlias = Literal["missing", "all", "replay"]
+
+
+@dataclass(frozen=True)
+class ModelSettings:
+    """What holds for every model call of a run.
+
+    Attributes:
+        choices: The models, by role.
+        timeout: Seconds that one attempt of a call may take.
+        max_in_flight: Calls that one model answers at the same time.
+        tape: Whether calls are recorded or replayed; None for neither.
+        cassettes: Where cassettes lie; None for beside the tests.
+        budget: USD after which no trial is started; None for no limit.
+        dry_run: Nothing is run; it is told what would be.
+    """
+
+    choices: Mapping[Role, ModelChoice] = field(default_factory=dict)
+    timeout: float = 120.0
+    max_in_flight: int = 20
+    tape: TapeMode | None = None
+    cassettes: Path | None = None
+    budget: float | None = None
+    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -48,6 +92,7 @@ class RunConfig:
         user: Specification of the user; None where none was named.
         judge: Specification of the judge; None where none was named.
         folder: What relative paths and modules are looked up in.
+        models: What holds for every model call.
         simulation: What holds for every simulation.
     """
 
@@ -62,4 +107,44 @@ class RunConfig:
     user: Any = None
     judge: str | None = None
     folder: Path = field(default_factory=Path.cwd)
+    models: ModelSettings = field(default_factory=ModelSettings)
     simulation: SimulationSettings = field(default_factory=SimulationSettings)
+
+    @property
+    def agent_spec(self) -> Any:
+        """The agent that is run: the one that was named, else the model that was, else gold."""
+        return self.agent if self.agent is not None else "llm" if "agent" in self.models.choices else "gold"
+
+    @property
+    def user_spec(self) -> Any:
+        """The user that is run: the one that was named, else what goes with the agent."""
+        if self.user is not None:
+            return self.user
+        return default_user(self.agent_spec, solo=self.simulation.solo, llm="user" in self.models.choices)
+
+    def choice(self, role: Role) -> ModelChoice | None:
+        """The model of a role; for an agent behind an endpoint that endpoint, for a side that needs none, none."""
+        choice = self.models.choices.get(role)
+        if role == "judge":
+            return choice
+        spec = self.agent_spec if role == "agent" else self.user_spec
+        if not isinstance(spec, str):
+            return choice
+        if spec.startswith(("http://", "https://")):
+            name, args = choice or ModelChoice(role, {})
+            name = name if "/" in name else f"openai/{name}"
+            return ModelChoice(name, {**args, "api_base": spec})
+        return None if spec in MODEL_FREE or spec.startswith("replay:") else choice
+
+
+#: Built-in participants that call no model.
+MODEL_FREE = frozenset({"gold", "noop", "dummy"})
+
+
+def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
+    """The user that goes with an agent when none is named; ``llm`` where there is a model for the user."""
+    if solo:
+        return "dummy"
+    if isinstance(agent, str) and agent.startswith("replay:"):
+        return agent
+    return "llm" if llm and not (isinstance(agent, str) and agent in MODEL_FREE) else "gold"

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from ..errors import ConfigurationError, JudgeError, unknown_name
-from ..evaluation import BUILT_IN_JUDGES, UniformJudge
+from ..evaluation import BUILT_IN_JUDGES, UnboundJudge, UniformJudge
 from ..participants import Caller, load_object
 
 if TYPE_CHECKING:
@@ -16,22 +16,29 @@ if TYPE_CHECKING:
 
     from ..evaluation import Judge, Verdict
     from ..models import Message
+    from .config import ModelChoice
 
 
-def load_judge(spec: str | None, folder: Path) -> Judge | None:
+def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None) -> Judge | None:
     """The judge of NL assertions that is named; None where none is.
 
     Args:
-        spec: ``accept``, ``reject``, ``module:attribute`` or ``path/to/file.py:attribute``; a class is built.
+        spec: ``llm``, ``accept``, ``reject``, ``module:attribute`` or ``path/to/file.py:attribute``; a class is built.
         folder: What relative paths and modules are looked up in.
+        model: The judge's model; with one, ``llm`` is the default.
 
     Raises:
         ConfigurationError: There is none of this name, it cannot be built, or it is none.
     """
+    spec = "llm" if spec is None and model is not None else spec
     if spec is None or spec in BUILT_IN_JUDGES:
         return BUILT_IN_JUDGES[spec] if spec else None
+    if spec == "llm":
+        if model is None:
+            raise ConfigurationError("judge 'llm' needs a model: name one with --tau-judge-llm")
+        return UnboundJudge(model.name)
     if ":" not in spec:
-        raise ConfigurationError(unknown_name("judge", spec, [*BUILT_IN_JUDGES, "module:attribute"]))
+        raise ConfigurationError(unknown_name("judge", spec, ["llm", *BUILT_IN_JUDGES, "module:attribute"]))
     import_from(folder)
     found = load_object(spec, "judge", folder)
     try:
@@ -56,7 +63,7 @@ class _Timed:
         self.name, self._judge, self._seconds = judge.name, judge, seconds
 
     async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Sequence[Verdict]:
-        caller = Caller(threads=True)
+        caller = Caller()
         try:
             verdicts = await asyncio.wait_for(caller.call(self._judge.judge, statements, messages), self._seconds)
         except asyncio.TimeoutError:

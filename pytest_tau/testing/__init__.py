@@ -1,5 +1,79 @@
 """Test doubles, for tests of one's own: participants, judges and a model server that follow a script."""
 
-from .scripted import ScriptedJudge, ScriptedParticipant, call
+from __future__ import annotations
 
-__all__ = ["ScriptedJudge", "ScriptedParticipant", "call"]
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .faults import (
+        ConnectionReset,
+        ContentFiltered,
+        ContextWindowExceeded,
+        Fault,
+        Faults,
+        MalformedBody,
+        QuotaExceeded,
+        RateLimited,
+        ServerError,
+        Stall,
+        TruncatedJSON,
+        Unauthorized,
+        UnknownModel,
+        WrongSchema,
+    )
+    from .model_server import ModelServer
+    from .scripted import ScriptedJudge, ScriptedParticipant, call
+
+#: Where each public name lives; resolved at first use: a test of a client needs nothing but the standard library.
+_HOMES = {
+    "ConnectionReset": "faults",
+    "ContentFiltered": "faults",
+    "ContextWindowExceeded": "faults",
+    "Fault": "faults",
+    "Faults": "faults",
+    "MalformedBody": "faults",
+    "ModelServer": "model_server",
+    "QuotaExceeded": "faults",
+    "RateLimited": "faults",
+    "ScriptedJudge": "scripted",
+    "ScriptedParticipant": "scripted",
+    "ServerError": "faults",
+    "Stall": "faults",
+    "TruncatedJSON": "faults",
+    "Unauthorized": "faults",
+    "UnknownModel": "faults",
+    "WrongSchema": "faults",
+    "call": "scripted",
+}
+
+__all__ = [
+    "ConnectionReset",
+    "ContentFiltered",
+    "ContextWindowExceeded",
+    "Fault",
+    "Faults",
+    "MalformedBody",
+    "ModelServer",
+    "QuotaExceeded",
+    "RateLimited",
+    "ScriptedJudge",
+    "ScriptedParticipant",
+    "ServerError",
+    "Stall",
+    "TruncatedJSON",
+    "Unauthorized",
+    "UnknownModel",
+    "WrongSchema",
+    "call",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f".{_HOMES[name]}", __name__), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES])

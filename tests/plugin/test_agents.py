@@ -84,7 +84,7 @@ class TestRespond:
         )
         run.outcomes(failed=1)
         line = run.line("given:")
-        offered = ["domain_policy", "history", "llm", "llm_args", "policy", "seed", "task", "tools"]
+        offered = ["domain_policy", "history", "llm", "llm_args", "model", "policy", "seed", "task", "tools"]
         named = [name for name in ["mine", *offered] if name in re.findall(r"\w+", parameters)]
         assert line.split("given:")[1].split() == (offered if "**" in parameters else sorted(named))
         run.line("user   ###STOP###")

@@ -98,9 +98,17 @@ def test_tool_results_are_no_turns() -> None:
 
 def test_the_end_of_a_traceback_is_shown() -> None:
     error = "\n".join(f"line {n}" for n in range(20))
-    lines = explain(simulation(reason="agent_error", error=error))
+    lines = explain(simulation(reason="unexpected_error", error=error))
     assert [line.text for line in lines[1:]] == [f"line {n}" for n in range(8, 20)]
     assert {line.kind for line in lines[1:]} == {"bad"}
+
+
+def test_any_other_error_is_shown_from_its_beginning_with_its_commands_in_one_piece() -> None:
+    error = "\n".join([*(f"line {n}" for n in range(20)), "record again: pytest x", *["more"] * 50])
+    lines = explain(simulation(reason="infrastructure_error", error=error))[1:]
+    assert [line.text for line in lines[:21]] == [*(f"line {n}" for n in range(20)), "record again: pytest x"]
+    assert [line.kind for line in lines[:21]] == ["bad"] * 20 + ["command"]
+    assert len(lines) == 48
 
 
 # The database

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
-from pytest_tau.errors import ConfigurationError, JudgeError
+from pytest_tau.errors import ConfigurationError, JudgeError, ModelError, ReplayError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, Verdict, aevaluate
 from pytest_tau.evaluation.nl_assertion import judge_statements
 from pytest_tau.models import UserMessage
@@ -114,6 +114,16 @@ def test_a_judge_that_fails_is_a_judge_error(domain: Domain, kind: type[Judge], 
     judge = kind(answer)
     with pytest.raises(JudgeError, match=told):
         graded(domain, JUDGED, judge=judge)
+
+
+@pytest.mark.parametrize("kind", [Judge, AsyncJudge])
+@pytest.mark.parametrize("error", [ModelError("busy", kind="rate_limit"), ReplayError("not recorded")])
+def test_a_model_or_a_recording_that_fails_under_a_judge_is_told_as_it_is(
+    domain: Domain, kind: type[Judge], error: Exception
+) -> None:
+    with pytest.raises(type(error)) as caught:
+        graded(domain, JUDGED, judge=kind(error))
+    assert caught.value is error
 
 
 def test_uniform_judges_say_so(domain: Domain) -> None:

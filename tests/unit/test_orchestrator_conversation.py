@@ -479,18 +479,16 @@ def test_an_agent_that_ignores_its_cancellation_does_not_outlive_the_deadline(do
     assert simulation.termination_reason == "timeout"
 
 
-def test_without_a_timeout_blocking_code_needs_no_thread(domain: Domain) -> None:
+@pytest.mark.parametrize("timeout", [None, 5.0])
+def test_blocking_code_runs_in_a_thread(domain: Domain, timeout: float | None) -> None:
     class Where(Script):
         def respond(self, message: Any) -> Any:
             self.thread = threading.get_ident()
             return super().respond(message)
 
-    here = Where(["a"])
-    hold(domain, here, timeout=None)
-    assert here.thread == threading.get_ident()
-    there = Where(["a"])
-    hold(domain, there)
-    assert there.thread != threading.get_ident()
+    agent = Where(["a"])
+    hold(domain, agent, timeout=timeout)
+    assert agent.thread != threading.get_ident()
 
 
 # Message histories

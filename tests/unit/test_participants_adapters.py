@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
+from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, MultiToolMessage, SystemMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants import NoopAgent, ParticipantContext, adapt, chat_messages, visible_to
@@ -60,7 +61,7 @@ class Everything:
 
     seen: dict[str, Any] = {}
 
-    def __init__(self, tools, policy, domain_policy, task, seed, llm, llm_args, history) -> None:  # noqa: PLR0917
+    def __init__(self, tools, policy, domain_policy, task, seed, model, llm, llm_args, history) -> None:  # noqa: PLR0917
         type(self).seen = {key: value for key, value in locals().items() if key != "self"}
 
     def respond(self, message: Any) -> str:
@@ -69,7 +70,9 @@ class Everything:
 
 def test_a_class_gets_what_its_signature_asks_for() -> None:
     args = {"temperature": 0}
-    assert replies(Everything, user("Hello"), llm="gpt", llm_args=args) == [agent("Hi")]
+    models = TrialModels({"agent": LLM("gpt", None, args)})  # type: ignore[arg-type]
+    assert replies(Everything, user("Hello"), models=models) == [agent("Hi")]
+    assert Everything.seen.pop("model").name == "gpt"
     assert Everything.seen == {
         "tools": TOOLS,
         "policy": "The policy.",
@@ -100,7 +103,7 @@ def test_a_class_may_ask_for_little_or_take_everything() -> None:
 
     assert replies(Little, user("Hello")) == [agent("The policy. 3")]
     assert replies(Nothing, user("Hello")) == [agent("nothing")]
-    assert replies(Greedy, user("Hello")) == [agent("domain_policy history llm llm_args policy seed task tools")]
+    assert replies(Greedy, user("Hello")) == [agent("domain_policy history llm llm_args model policy seed task tools")]
 
 
 def test_a_user_gets_instructions_in_place_of_a_policy() -> None:
@@ -137,13 +140,13 @@ def test_an_instance_is_used_as_it_is() -> None:
 @pytest.mark.parametrize("side", ["agent", "user"])
 def test_a_constructor_that_asks_for_more_is_told_before_anything_runs(side: str) -> None:
     class Odd:
-        def __init__(self, tools: Any, model: str) -> None:
+        def __init__(self, tools: Any, engine: str) -> None:
             raise AssertionError("never built")
 
         def respond(self, message: Any) -> str:
             return ""
 
-    with pytest.raises(ConfigurationError, match=f"Odd cannot be built: its constructor asks for 'model'; an? {side}"):
+    with pytest.raises(ConfigurationError, match=f"Odd cannot be built: its constructor asks for 'engine'; an? {side}"):
         replies(Odd, side=side)
 
 

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.participants import BUILT_IN, DummyUser, GoldAgent, GoldUser, NoopAgent, NoopUser, load_source
+from pytest_tau.participants import (
+    BUILT_IN,
+    DummyUser,
+    EndpointAgent,
+    GoldAgent,
+    GoldUser,
+    NoopAgent,
+    NoopUser,
+    load_source,
+)
 
 from .tiny import agent, run, task, user
 
@@ -100,7 +109,7 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("golden", r"unknown agent 'golden'; did you mean 'gold'\? \(known: gold, module:attribute, noop"),
+        ("golden", r"unknown agent 'golden'; did you mean 'gold'\? \(known: gold, http://…, llm, llm-gt, llm-gt-"),
         ("dummy", "unknown agent 'dummy'"),
         ("", "unknown agent ''"),
         ("gone.py:Agent", "agent 'gone.py:Agent': no file .*gone.py"),
@@ -112,7 +121,6 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
         ("broken.py:Agent", "cannot be imported: ZeroDivisionError"),
         ("quits.py:Agent", "cannot be imported: SystemExit"),
         ("bad.py:Agent", "cannot be imported: SyntaxError"),
-        ("https://example.com/v1", "endpoints are not supported yet"),
         ("replay:gone.json", "recording .*gone.json"),
     ],
 )
@@ -122,6 +130,13 @@ def test_what_cannot_be_loaded_is_told(folder: Path, spec: str, told: str) -> No
     (folder / "quits.py").write_text("import sys; sys.exit('no')", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=told):
         load_source(spec, "agent", folder)
+
+
+def test_an_agent_may_be_an_endpoint_and_a_user_may_not() -> None:
+    url = "https://example.com/v1"
+    assert load_source(url, "agent") == (url, EndpointAgent, None)
+    with pytest.raises(ConfigurationError, match="only an agent can be an endpoint"):
+        load_source(url, "user")
 
 
 def test_a_file_that_failed_is_imported_anew(folder: Path) -> None:

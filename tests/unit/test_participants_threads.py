@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from pytest_tau.chat import TrialModels, caller
 from pytest_tau.participants.threads import Caller
 
 from .tiny import run
@@ -17,19 +18,18 @@ def participants() -> list[threading.Thread]:
     return [thread for thread in threading.enumerate() if thread.name == "tau-participant"]
 
 
-def called(function: Any, *args: Any, threads: bool = True, **kwargs: Any) -> Any:
+def called(function: Any, *args: Any, **kwargs: Any) -> Any:
     async def once() -> Any:
-        caller = Caller(threads=threads)
+        code = Caller()
         try:
-            return await caller.call(function, *args, **kwargs)
+            return await code.call(function, *args, **kwargs)
         finally:
-            caller.close()
+            code.close()
 
     return run(once())
 
 
-@pytest.mark.parametrize("threads", [True, False])
-def test_functions_sync_and_async(threads: bool) -> None:
+def test_functions_sync_and_async() -> None:
     async def later(value: int, more: int = 0) -> int:
         await asyncio.sleep(0)
         return value + more
@@ -41,13 +41,11 @@ def test_functions_sync_and_async(threads: bool) -> None:
         return later(value, more)
 
     for function in (now, later, both):
-        assert called(function, 1, threads=threads, more=2) == 3
+        assert called(function, 1, more=2) == 3
 
 
 def test_blocking_code_runs_in_a_thread_of_its_own() -> None:
-    here = threading.get_ident()
-    assert called(threading.get_ident) != here
-    assert called(threading.get_ident, threads=False) == here
+    assert called(threading.get_ident) != threading.get_ident()
 
 
 def test_async_code_runs_on_the_loop() -> None:
@@ -61,7 +59,7 @@ def test_one_thread_for_all_calls_of_a_participant_started_at_the_first() -> Non
     before = set(participants())
 
     async def talk() -> None:
-        one, two = Caller(threads=True), Caller(threads=True)
+        one, two = Caller(), Caller()
         assert set(participants()) <= before
         first = {await one.call(threading.get_ident) for _ in range(3)}
         second = {await two.call(threading.get_ident) for _ in range(3)}
@@ -79,27 +77,24 @@ def test_one_thread_for_all_calls_of_a_participant_started_at_the_first() -> Non
 
 
 def test_closing_twice_or_unused_is_fine() -> None:
-    caller = Caller(threads=True)
-    caller.close()
-    caller.close()
+    code = Caller()
+    code.close()
+    code.close()
 
 
-@pytest.mark.parametrize("threads", [True, False])
 @pytest.mark.parametrize("error", [ValueError("x"), SystemExit(3), KeyError("k")])
-def test_exceptions_arrive_as_they_are(threads: bool, error: BaseException) -> None:
+def test_exceptions_arrive_as_they_are(error: BaseException) -> None:
     def fail() -> None:
         raise error
 
     with pytest.raises(type(error)) as caught:
-        called(fail, threads=threads)
+        called(fail)
     assert caught.value is error
 
 
 def test_stop_iteration_arrives_as_an_error() -> None:
     with pytest.raises(RuntimeError, match="StopIteration"):
         called(next, iter([]))
-    with pytest.raises((RuntimeError, StopIteration)):
-        called(next, iter([]), threads=False)
 
 
 def test_context_variables_are_seen_in_the_thread() -> None:
@@ -107,11 +102,11 @@ def test_context_variables_are_seen_in_the_thread() -> None:
 
     async def talk() -> Any:
         variable.set("set")
-        caller = Caller(threads=True)
+        code = Caller()
         try:
-            return await caller.call(variable.get)
+            return await code.call(variable.get)
         finally:
-            caller.close()
+            code.close()
 
     assert run(talk()) == "set"
 
@@ -119,17 +114,17 @@ def test_context_variables_are_seen_in_the_thread() -> None:
 def test_the_loop_goes_on_while_a_thread_blocks() -> None:
     async def talk() -> list[str]:
         order: list[str] = []
-        caller, gate = Caller(threads=True), threading.Event()
+        code, gate = Caller(), threading.Event()
 
         async def other() -> None:
             order.append("other")
             gate.set()
 
-        blocked = asyncio.ensure_future(caller.call(gate.wait, 5))
+        blocked = asyncio.ensure_future(code.call(gate.wait, 5))
         await asyncio.sleep(0)
         await other()
         order.append(str(await blocked))
-        caller.close()
+        code.close()
         return order
 
     assert run(talk()) == ["other", "True"]
@@ -139,10 +134,10 @@ def test_a_call_that_hangs_is_left_behind() -> None:
     gate = threading.Event()
 
     async def talk() -> None:
-        caller = Caller(threads=True)
+        code = Caller()
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(caller.call(gate.wait), 0.05)
-        caller.close()
+            await asyncio.wait_for(code.call(gate.wait), 0.05)
+        code.close()
 
     start = time.perf_counter()
     run(talk())
@@ -159,9 +154,9 @@ def test_a_result_after_the_loop_has_closed_is_dropped() -> None:
         return "late"
 
     async def talk() -> None:
-        caller = Caller(threads=True)
+        code = Caller()
         with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(caller.call(slow), 0.02)
+            await asyncio.wait_for(code.call(slow), 0.02)
 
     before = set(participants())
     run(talk())
@@ -170,3 +165,20 @@ def test_a_result_after_the_loop_has_closed_is_dropped() -> None:
     thread.join(timeout=5)
     assert done.is_set()
     assert not thread.is_alive()
+
+
+def test_calls_of_models_made_by_the_code_belong_to_its_trial_and_role() -> None:
+    models = TrialModels()
+
+    async def later() -> Any:
+        await asyncio.sleep(0)
+        return caller()
+
+    async def talk() -> list[Any]:
+        code = Caller(models, "user")
+        try:
+            return [await code.call(caller), await code.call(later), caller()]
+        finally:
+            code.close()
+
+    assert run(talk()) == [(models, "user"), (models, "user"), None]

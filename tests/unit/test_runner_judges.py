@@ -59,7 +59,7 @@ def test_a_judge_that_hangs_is_an_error_with_the_conversation_kept(judge: Any) -
     start = time.perf_counter()
     simulation = judged(judge, 0.2)
     assert time.perf_counter() - start < 4
-    assert (simulation.outcome, simulation.termination_reason) == ("error", "infrastructure_error")
+    assert (simulation.outcome, simulation.termination_reason) == ("error", "user_stop")
     assert simulation.error == "JudgeError: judge 'asleep' gave no verdict within 0.2 s"
     assert len(simulation.messages) == 4
 

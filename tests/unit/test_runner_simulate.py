@@ -20,7 +20,6 @@ from pytest_tau.runner import (
     DEFAULT_TIMEOUT,
     RunConfig,
     Trial,
-    context_for,
     default_user,
 )
 from pytest_tau.testing import ScriptedParticipant as Script, call as reply_call
@@ -153,18 +152,22 @@ def test_alone(domain: Domain) -> None:
 # What a participant may know
 
 
+def context_for(side: str, wanted: Any, env: Any, *, trial: int = 0, seed: int | None = None) -> Any:
+    return Trial(wanted, None, env, SimulationSettings(), trial, seed).context(side)  # type: ignore[arg-type]
+
+
 def test_the_agent_s_context(domain: Domain) -> None:
     env = domain.environment(WANTED)
-    context = context_for("agent", WANTED, env, SimulationSettings(), trial=3, seed=9)
+    context = context_for("agent", WANTED, env, trial=3, seed=9)
     assert context.instructions == "The policy."
     assert [tool.name for tool in context.tools] == [tool.name for tool in env.tools("assistant")]
-    assert (context.seed, context.trial, context.solo, context.threads) == (9, 3, False, True)
+    assert (context.seed, context.trial, context.solo) == (9, 3, False)
     assert [message.content for message in context.history] == ["Hi! How can I help you today?"]
     assert not context.starts
 
 
 def test_the_user_s_context(domain: Domain) -> None:
-    context = context_for("user", WANTED, domain.environment(WANTED), SimulationSettings(), trial=0, seed=None)
+    context = context_for("user", WANTED, domain.environment(WANTED))
     assert context.instructions == "Instructions:\n\tYou want something."
     assert [tool.name for tool in context.tools] == ["switch", "read_phone", "write_note"]
     assert context.starts
@@ -177,15 +180,15 @@ def test_the_user_s_context(domain: Domain) -> None:
 def test_a_task_may_restrict_the_user_s_tools(domain: Domain, user_tools: Any, names: list[str]) -> None:
     wanted = task(user_tools=user_tools)
     env = domain.environment(wanted)
-    context = context_for("user", wanted, env, SimulationSettings(), trial=0, seed=None)
+    context = context_for("user", wanted, env)
     assert [tool.name for tool in context.tools] == names
-    assert len(context_for("agent", wanted, env, SimulationSettings(), trial=0, seed=None).tools) == 12
+    assert len(context_for("agent", wanted, env).tools) == 12
 
 
 def test_a_message_history_is_known_to_both(domain: Domain) -> None:
     wanted = task(state={"message_history": [{"role": "user", "content": "Hi"}]})
     for side in ("agent", "user"):
-        context = context_for(side, wanted, domain.environment(wanted), SimulationSettings(), trial=0, seed=None)  # type: ignore[arg-type]
+        context = context_for(side, wanted, domain.environment(wanted))  # type: ignore[arg-type]
         assert [message.content for message in context.history] == ["Hi"]
 
 
@@ -308,8 +311,7 @@ def test_a_close_that_fails_is_harmless(domain: Domain, error: BaseException) ->
 
 
 def test_a_close_that_hangs_is_left_behind(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The module has the name of its public function, so it cannot be reached as an attribute.
-    monkeypatch.setattr(importlib.import_module("pytest_tau.runner.simulate"), "_CLOSING_TIME", 0.1)
+    monkeypatch.setattr(importlib.import_module("pytest_tau.runner.trial"), "_CLOSING_TIME", 0.1)
     gate = threading.Event()
 
     class Hangs(Script):
@@ -339,7 +341,7 @@ def test_a_judge_that_fails_is_an_error_and_the_conversation_is_kept(domain: Dom
     wanted = task({"nl_assertions": ["x"], "reward_basis": ["NL_ASSERTION"]})
     settings = SimulationSettings(evaluation=Evaluation(judge=Judge()))
     simulation = simulate(domain, ["No."], wanted=wanted, settings=settings)
-    assert simulation.termination_reason == "infrastructure_error"
+    assert simulation.termination_reason == "user_stop"
     assert simulation.outcome == "error"
     assert simulation.error == f"{JudgeError.__name__}: judge 'broken' failed: RuntimeError: out of order"
     assert [message.content for message in simulation.messages][1:] == ["Hi", "No.", "###STOP###"]

@@ -1,0 +1,307 @@
+"""The file of a cassette: a stream of JSON values, each of which begins a line, laid out for reviewers.
+
+A header, the calls in the order of their starts, a trailer. ``docs/cassettes.md`` shows one.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
+
+from pydantic import BaseModel, ConfigDict, InstanceOf, ValidationError
+
+from ..errors import ReplayError
+from ..models import TerminationReason  # noqa: TC001 - pydantic reads it
+from .json_stream import CutOffError, UnreadableError, laid_out, last_line, objects_in
+from .recorded_calls import Call, CallValue, Codec, canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+    from pathlib import Path
+
+#: The format's version.
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Identity:
+    """What a cassette is of.
+
+    Attributes:
+        domain: The domain's name.
+        task: The task's id.
+        trial: Which repetition of the task it is.
+        seed: The trial's seed.
+        hashes: Short digests of what decides what models are asked, by name: ``policy``, ``agent tools`` … A request
+            that differs is explained with those that have changed.
+    """
+
+    domain: str
+    task: str
+    trial: int
+    seed: int | None
+    hashes: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Cassette:
+    """A recording.
+
+    Attributes:
+        calls: In the order of their starts, numbered from 1.
+        reason: How the trial ended.
+        error: What went wrong, where something did.
+        by_clock: The wall clock ended it.
+        times: The trial's timestamps, ISO 8601.
+    """
+
+    identity: Identity
+    calls: Sequence[Call]
+    reason: TerminationReason
+    error: str | None
+    times: Sequence[str]
+    by_clock: bool = False
+
+
+class _HeaderValue(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    cassette: Literal[1]
+    domain: str
+    task: str
+    trial: int
+    seed: int | None
+    hashes: dict[str, str]
+
+
+class _TrailerValue(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    ended: TerminationReason
+    error: InstanceOf[str] | None
+    by_clock: bool
+    calls: int
+    started: InstanceOf[str]
+    times: list[int | InstanceOf[str]]
+    seconds: list[float | None]
+    digest: str
+
+
+def replay_error(*lines: str, again: str = "") -> ReplayError:
+    """The error with these lines, and last the command that records again."""
+    return ReplayError("\n".join([*lines, *([f"record again: {again}"] if again else [])]))
+
+
+# Writing
+
+
+def write_cassette(path: Path, cassette: Cassette) -> None:
+    """Write the file in one step: it is there as a whole, or as it was.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    codec = Codec()
+    values = [_header(cassette.identity), *(codec.encode(call) for call in cassette.calls)]
+    started, times = _offsets(cassette.times)
+    trailer = {
+        "ended": cassette.reason,
+        "error": cassette.error,
+        "by_clock": cassette.by_clock,
+        "calls": len(cassette.calls),
+        "started": started,
+        "times": times,
+        "seconds": [call.seconds for call in cassette.calls],
+    }
+    _write(path, [*values, {**trailer, "digest": _digest([*values, trailer])}])
+
+
+def start_part(path: Path, identity: Identity, calls: Iterable[Call]) -> Codec:
+    """Begin a file that grows by a call at a time, with these in it; what adds to it goes through the codec.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    codec = Codec()
+    _write(path, [_header(identity), *(_part_value(codec, call) for call in calls)])
+    return codec
+
+
+def add_to_part(path: Path, codec: Codec, call: Call) -> None:
+    """Add a call.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    # Opened anew each time: thousands of trials at once would hold more files open than a process may.
+    with path.open("a", encoding="utf-8", newline="\n") as file:
+        file.write(laid_out(_part_value(codec, call)))
+
+
+def _part_value(codec: Codec, call: Call) -> dict[str, Any]:
+    return codec.encode(call) | {"seconds": call.seconds}
+
+
+def _header(identity: Identity) -> dict[str, Any]:
+    return {
+        "cassette": VERSION,
+        "domain": identity.domain,
+        "task": identity.task,
+        "trial": identity.trial,
+        "seed": identity.seed,
+        "hashes": {name: identity.hashes[name] for name in sorted(identity.hashes)},
+    }
+
+
+def _write(path: Path, values: Iterable[dict[str, Any]]) -> None:
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        temporary.write_text("".join(map(laid_out, values)), encoding="utf-8", newline="\n")
+        temporary.replace(path)
+    finally:
+        with suppress(OSError):  # the first error is the one to tell
+            temporary.unlink(missing_ok=True)
+
+
+def _digest(values: Iterable[Any]) -> str:
+    digest = hashlib.sha256()
+    for value in values:
+        digest.update(canonical(value).encode() + b"\n")
+    return f"sha256:{digest.hexdigest()}"
+
+
+def _offsets(times: Sequence[str]) -> tuple[str, list[int | str]]:
+    """The first timestamp, and each as microseconds after it; one that would not come back the same stays as it is."""
+    started = times[0] if times else ""
+    return started, [_offset(started, moment) for moment in times]
+
+
+def _offset(started: str, moment: str) -> int | str:
+    try:
+        offset = (datetime.fromisoformat(moment) - datetime.fromisoformat(started)) // timedelta(microseconds=1)
+        return offset if _moment(started, offset) == moment else moment
+    except (ValueError, TypeError, OverflowError):  # no timestamps, or of several kinds
+        return moment
+
+
+def _moment(started: str, offset: int | str) -> str:
+    if isinstance(offset, str):
+        return offset
+    return (datetime.fromisoformat(started) + timedelta(microseconds=offset)).isoformat(timespec="microseconds")
+
+
+# Reading
+
+
+def read_cassette(path: Path, *, again: str = "") -> Cassette:
+    """Read a file.
+
+    Raises:
+        ReplayError: It is missing, cannot be read, is no cassette, was cut off or changed; says where.
+    """
+    try:
+        return _read(path.read_bytes())
+    except FileNotFoundError:
+        raise replay_error(f"{path}: there is no recording of this trial", again=again) from None
+    except OSError as error:
+        raise replay_error(f"{path}: cannot be read: {error.strerror}", again=again) from None
+    except UnreadableError as problem:
+        raise replay_error(f"{path}, line {problem.line}: {problem}", again=again) from None
+
+
+def read_part(path: Path, identity: Identity) -> list[Call]:
+    """The whole calls of a file that was growing, by number; none where it is missing or of something else."""
+    codec, calls = Codec(), []
+    # The process may have been stopped anywhere: what comes before holds.
+    with suppress(OSError, UnreadableError):
+        values = objects_in(path.read_bytes().decode("utf-8", "replace"))
+        if _identity(*next(values, (1, {}))) != identity:
+            return []
+        for line, value in values:
+            calls.append(_call(codec, line, value))
+    return sorted(calls, key=lambda call: call.number)
+
+
+def _read(content: bytes) -> Cassette:
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UnreadableError(content.count(b"\n", 0, error.start) + 1, "is not UTF-8") from None
+    values = _values(text)
+    identity = _identity(*values[0])
+    line, value = values[-1]
+    trailer = _fit(_TrailerValue, line, value)
+    if not trailer.calls == len(trailer.seconds) == len(values) - 2:
+        raise UnreadableError(line, f"tells of {trailer.calls} calls, and the file has {len(values) - 2}")
+    codec = Codec()
+    calls = [_call(codec, *values[i], seconds) for i, seconds in enumerate(trailer.seconds, start=1)]
+    rest = {name: item for name, item in value.items() if name != "digest"}
+    if _digest([*(value for _, value in values[:-1]), rest]) != trailer.digest:
+        raise UnreadableError(line, "the file was changed since it was recorded: its digest differs")
+    try:
+        times = [_moment(trailer.started, offset) for offset in trailer.times]
+    except (ValueError, OverflowError) as error:
+        raise UnreadableError(line, f"times: {error}") from None
+    return Cassette(identity, calls, trailer.ended, trailer.error, times, trailer.by_clock)
+
+
+def _values(text: str) -> list[tuple[int, dict[str, Any]]]:
+    """The file's values with their lines: a header, calls, and a trailer as the last."""
+    values: list[tuple[int, dict[str, Any]]] = []
+    try:
+        for line, value in objects_in(text):
+            if values and "ended" in values[-1][1]:
+                raise UnreadableError(line, "goes on after its end")
+            values.append((line, value))
+    except CutOffError as error:
+        raise UnreadableError(error.line, _cut_off(len(values) - 1)) from None
+    if not values:
+        raise UnreadableError(1, "the file is empty")
+    if "ended" not in values[-1][1]:
+        _identity(*values[0])  # what is no cassette was not cut off
+        raise UnreadableError(last_line(text), _cut_off(len(values) - 1))
+    return values
+
+
+def _cut_off(calls: int) -> str:
+    return f"the file was cut off after call {calls}" if calls > 0 else "the file was cut off before its first call"
+
+
+def _identity(line: int, value: dict[str, Any]) -> Identity:
+    version = value.get("cassette")
+    if version is None:
+        raise UnreadableError(line, "this is no cassette")
+    if version != VERSION:
+        raise UnreadableError(line, f"has version {version} of the format; known is {VERSION}")
+    header = _fit(_HeaderValue, line, value)
+    return Identity(header.domain, header.task, header.trial, header.seed, header.hashes)
+
+
+def _call(codec: Codec, line: int, value: dict[str, Any], seconds: float | None = None) -> Call:
+    fitting = _fit(CallValue, line, value)
+    try:
+        return codec.decode(fitting if seconds is None else fitting.model_copy(update={"seconds": seconds}))
+    except ValidationError as error:
+        raise UnreadableError(line, f"call {fitting.call}: {_told(error)}") from None
+    except ValueError as error:
+        raise UnreadableError(line, f"call {fitting.call}: {error}") from None
+
+
+_Model = TypeVar("_Model", bound=BaseModel)
+
+
+def _fit(model: type[_Model], line: int, value: dict[str, Any]) -> _Model:
+    try:
+        return model.model_validate(value)
+    except ValidationError as error:
+        where = f"call {value['call']}: " if isinstance(value.get("call"), int) else ""
+        raise UnreadableError(line, where + _told(error)) from None
+
+
+def _told(error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

@@ -1,0 +1,199 @@
+"""Where two requests differ, in lines for people."""
+
+from __future__ import annotations
+
+import json
+from difflib import SequenceMatcher
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .recorded_calls import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+#: Lines of all differences, of one, and of one side of it that is replaced.
+_MOST_LINES, _MOST_OF_ONE, _MOST_OF_SIDE = 28, 14, 5
+#: Characters of a line of a text, and of those before the first difference.
+_WIDTH, _BEFORE = 110, 40
+#: Lines of a text that are compared from the first that differs on.
+_COMPARED = 400
+
+
+class _Nothing:
+    """Stands where one of the requests has no value."""
+
+
+_NOTHING = _Nothing()
+
+
+class _Place(NamedTuple):
+    where: str
+    recorded: Any
+    now: Any
+
+
+def request_differences(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Where a request differs from a recorded one.
+
+    Args:
+        recorded: ``model``, ``args``, ``tool_choice``, ``response_format``, ``tools``, ``messages``.
+        now: Likewise.
+
+    Returns:
+        About 30 lines at most, none of them longer than a wide terminal.
+    """
+    lines: list[str] = []
+    places = list(_request(recorded, now))
+    for told, place in enumerate(places):
+        shown = _shown(place)
+        if len(shown) > _MOST_OF_ONE:
+            shown = [*shown[:_MOST_OF_ONE], f"  … {len(shown) - _MOST_OF_ONE} lines more"]
+        if told and len(lines) + len(shown) > _MOST_LINES:
+            left = len(places) - told
+            return [*lines, f"… and {left} more difference{'s' if left > 1 else ''}"]
+        lines += shown
+    return lines
+
+
+def last_message(request: dict[str, Any]) -> list[str]:
+    """The message that a request is about, on a line; no line where it has none."""
+    messages = request["messages"]
+    return [f"messages[{len(messages) - 1}]: {_window(_json(messages[-1]))}"] if messages else []
+
+
+# Finding
+
+
+def _request(recorded: dict[str, Any], now: dict[str, Any]) -> Iterator[_Place]:
+    for name in ("model", "args", "tool_choice", "response_format"):
+        yield from _places(name, recorded[name], now[name])
+    yield from _items("tools", recorded["tools"], now["tools"])
+    yield from _items("messages", recorded["messages"], now["messages"])
+
+
+def _places(where: str, recorded: Any, now: Any) -> Iterator[_Place]:
+    if canonical(recorded) == canonical(now):
+        return
+    if isinstance(recorded, dict) and isinstance(now, dict):
+        for key in dict.fromkeys([*recorded, *now]):
+            both = recorded.get(key, _NOTHING), now.get(key, _NOTHING)
+            if _NOTHING in both:
+                yield _Place(f"{where}.{key}", *both)
+            else:
+                yield from _places(f"{where}.{key}", *both)
+    elif isinstance(recorded, list) and isinstance(now, list):
+        yield from _items(where, recorded, now)
+    else:
+        yield _Place(where, recorded, now)
+
+
+def _items(where: str, recorded: list[Any], now: list[Any]) -> Iterator[_Place]:
+    """Differences of lists: what stands against nothing was added or left out."""
+    texts = [canonical(item) for item in recorded], [canonical(item) for item in now]
+    for tag, i1, i2, j1, j2 in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
+        if tag == "equal":
+            continue
+        pairs = min(i2 - i1, j2 - j1)
+        for a, b in zip(range(i1, i1 + pairs), range(j1, j1 + pairs), strict=True):
+            yield from _item(where, a, recorded[a], b, now[b])
+        for a in range(i1 + pairs, i2):
+            yield _Place(_named(where, a, recorded[a]), recorded[a], _NOTHING)
+        for b in range(j1 + pairs, j2):
+            yield _Place(_named(where, b, now[b]), _NOTHING, now[b])
+
+
+def _item(where: str, a: int, recorded: Any, b: int, now: Any) -> Iterator[_Place]:
+    if _tool(recorded) == _tool(now):
+        yield from _places(_named(where, b, now), recorded, now)
+    else:  # two tools, not one that has changed
+        yield _Place(_named(where, a, recorded), recorded, _NOTHING)
+        yield _Place(_named(where, b, now), _NOTHING, now)
+
+
+def _named(where: str, position: int, item: Any) -> str:
+    name = _tool(item) if where == "tools" else None
+    return f"{where}[{position}]" + (f": {name}" if name else "")
+
+
+def _tool(item: Any) -> str | None:
+    function = item.get("function") if isinstance(item, dict) else None
+    name = function.get("name") if isinstance(function, dict) and item.get("type") == "function" else None
+    return name if isinstance(name, str) else None
+
+
+# Showing
+
+
+def _shown(place: _Place) -> list[str]:
+    where, recorded, now = place
+    if isinstance(recorded, str) and isinstance(now, str) and "\n" in recorded + now:
+        return [f"{where}:", *_text(recorded.split("\n"), now.split("\n"))]
+    if recorded is _NOTHING:
+        return [f"{where}: not recorded, now {_window(_json(now))}"]
+    if now is _NOTHING:
+        return [f"{where}: recorded {_window(_json(recorded))}, not sent now"]
+    was, is_ = _pair(_json(recorded), _json(now))
+    if len(was) + len(is_) + len(where) < _WIDTH:
+        return [f"{where}: recorded {was}, now {is_}"]
+    return [f"{where}:", f"  recorded  {was}", f"  now       {is_}"]
+
+
+def _text(recorded: list[str], now: list[str]) -> Iterator[str]:
+    """A unified difference of two texts, with a line of context."""
+    same = _common(recorded, now)
+    start = max(same - 1, 0)
+    recorded, now = recorded[start : start + _COMPARED], now[start : start + _COMPARED]
+    for group in SequenceMatcher(None, recorded, now, autojunk=False).get_grouped_opcodes(1):
+        yield f"  @@ line {start + group[0][1] + 1} @@"
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                yield from (f"    {_window(_lines(line)[0])}" for line in recorded[i1:i2])
+            elif i2 - i1 == j2 - j1:
+                both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
+                yield from _some("-", [a for a, _ in both])
+                yield from _some("+", [b for _, b in both])
+            else:
+                yield from _some("-", [_window(_lines(line)[0]) for line in recorded[i1:i2]])
+                yield from _some("+", [_window(_lines(line)[0]) for line in now[j1:j2]])
+
+
+def _some(sign: str, lines: list[str]) -> Iterator[str]:
+    """The first of many lines, so that the other side of the difference is seen as well."""
+    yield from (f"  {sign} {line}" for line in lines[:_MOST_OF_SIDE])
+    if len(lines) > _MOST_OF_SIDE:
+        yield f"  {sign} … {len(lines) - _MOST_OF_SIDE} lines more"
+
+
+def _pair(recorded: str, now: str) -> tuple[str, str]:
+    """Both texts around their first difference."""
+    start = max(_common(recorded, now) - _BEFORE, 0)
+    if max(len(recorded), len(now)) <= _WIDTH:
+        start = 0
+    return _window(recorded, start), _window(now, start)
+
+
+def _window(text: str, start: int = 0) -> str:
+    end = start + _WIDTH
+    return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
+
+
+def _common(a: Sequence[Any], b: Sequence[Any]) -> int:
+    """How many items both begin with."""
+    return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
+
+
+def _json(value: Any) -> str:
+    return _printable(json.dumps(value, ensure_ascii=False))
+
+
+def _lines(*lines: str) -> list[str]:
+    """Lines of texts; in quotes where blanks at an end, or nothing at all, would not be seen."""
+    seen = all(line and line == line.rstrip() for line in lines)
+    return [_printable(line) if seen else _json(line) for line in lines]
+
+
+def _printable(text: str) -> str:
+    """The text without what would move the cursor, change its direction, or fail to be printed."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

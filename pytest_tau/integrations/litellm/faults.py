@@ -1,0 +1,226 @@
+"""What litellm and the libraries below it raise, as model errors that say what happened and what to do."""
+
+from __future__ import annotations
+
+import asyncio
+import email.utils
+import math
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...errors import ContextWindowError, ModelError
+from .keys import key_in_use, masked
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ...chat import ChatRequest
+    from ...errors import ModelFault
+
+#: Codes, types and class names that say more than the status that they come with.
+_BY_NAME: dict[str, ModelFault] = {
+    "context_length_exceeded": "context_window",
+    "ContextWindowExceededError": "context_window",
+    "content_filter": "refused",
+    "content_policy_violation": "refused",
+    "ContentPolicyViolationError": "refused",
+    "insufficient_quota": "quota",
+    "model_not_found": "unknown_model",
+}
+#: The same for what providers say in words alone, and litellm of a name without a provider.
+_BY_WORDS: dict[str, ModelFault] = {
+    "maximum context length": "context_window",
+    "prompt is too long": "context_window",
+    "credit balance is too low": "quota",
+    "llm provider not provided": "unknown_model",
+}
+_BY_STATUS: dict[int, ModelFault] = {
+    401: "authentication",
+    402: "quota",
+    403: "authentication",
+    404: "unknown_model",
+    408: "timeout",
+    409: "unavailable",
+    429: "rate_limit",
+    503: "overloaded",
+    529: "overloaded",
+}
+#: litellm's classes for faults that no server told it of.
+_BY_CLASS: dict[str, ModelFault] = {
+    "AuthenticationError": "authentication",
+    "PermissionDeniedError": "authentication",
+    "NotFoundError": "unknown_model",
+    "RateLimitError": "rate_limit",
+    "ServiceUnavailableError": "overloaded",
+    "BadGatewayError": "unavailable",
+    "BadRequestError": "bad_request",
+    "UnprocessableEntityError": "bad_request",
+}
+_NETWORK = ("httpx", "httpcore", "aiohttp")
+
+
+class _Told(NamedTuple):
+    what: str
+    advice: str
+
+
+_TOLD: dict[ModelFault, _Told] = {
+    "rate_limit": _Told("too many calls", "run fewer trials at once, or try again later"),
+    "overloaded": _Told("the server is overloaded", "try again later"),
+    "unavailable": _Told("the server failed or cannot be reached", "see that it runs and that its address is right"),
+    "timeout": _Told("no answer within {limit:g} s", "see that the server answers, or allow more with 'timeout'"),
+    "bad_answer": _Told("the answer is no chat completion", "see that the address is one of a chat model"),
+    "authentication": _Told("{key} was refused", "set one that this model accepts"),
+    "unknown_model": _Told("the server knows no such model", "see that its name and the server's address are right"),
+    "context_window": _Told("the conversation is longer than the model can read", "set a context budget"),
+    "refused": _Told("the provider refuses the content", "see which message it objects to"),
+    "bad_request": _Told("the provider refuses the call", "see that the model takes these arguments"),
+    "quota": _Told("the account has no credit left", "top it up, or use another key"),
+}
+
+
+@dataclass(frozen=True)
+class _Facts:
+    """What a chain of exceptions tells: each begins with the one that was caught.
+
+    Attributes:
+        names: The classes, with their bases, and the codes and types in the server's answers.
+        status: The HTTP status, where a server gave one.
+        headers: Of the server's answer.
+        message: What the server said, or the network, or litellm.
+    """
+
+    errors: list[BaseException]
+    names: set[str]
+    status: int | None
+    headers: Mapping[str, str]
+    message: str
+
+
+def model_error(error: BaseException, request: ChatRequest, limit: float) -> ModelError:
+    """What became of a call.
+
+    Args:
+        error: What it raised.
+        request: What was asked.
+        limit: Seconds that the call was given.
+    """
+    facts = _facts(error)
+    retry_after = _retry_after(facts.headers)
+    return told(_kind(facts), request, limit=limit, message=facts.message, retry_after=retry_after)
+
+
+def told(
+    kind: ModelFault,
+    request: ChatRequest,
+    *,
+    limit: float = 0.0,
+    message: str = "",
+    retry_after: float | None = None,
+) -> ModelError:
+    """A model error in words: the model, what happened and what to do in the first line, then what was reported."""
+    what, advice = _TOLD[kind]
+    key = key_in_use(request.model, request.args) if kind == "authentication" else ""
+    text = f"{request.model}: {what.format(limit=limit, key=key)}; {advice}"
+    said = _shortened(masked(message, request.args))
+    text += f"\nreported: {said}" if said else ""
+    if kind == "context_window":
+        return ContextWindowError(text)
+    return ModelError(text, kind=kind, retry_after=retry_after)
+
+
+def _facts(error: BaseException) -> _Facts:
+    errors = list(_chain(error))
+    responses = [one.response for one in errors if getattr(getattr(one, "response", None), "headers", None)]  # type: ignore[attr-defined]
+    bodies = [body for one in errors if isinstance(body := getattr(one, "body", None), dict)]
+    names = {base.__name__ for one in errors for base in type(one).__mro__}
+    names |= {str(body[field]) for body in bodies for field in ("code", "type") if body.get(field)}
+    # What the server says of it; or else what the network does, which litellm calls a connection error and no more.
+    said = [body["message"] for body in bodies if isinstance(body.get("message"), str)]
+    said += [str(one) for one in reversed(errors) if isinstance(one, OSError)]
+    return _Facts(
+        errors=errors,
+        names=names,
+        # litellm makes up responses for faults that no server told it of; those have no headers.
+        status=int(responses[0].status_code) if responses else None,
+        headers=responses[0].headers if responses else {},
+        message=said[0] if said else _without_classes(str(error)),
+    )
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """An exception and what led to it; chains are short, but may be made into rings."""
+    current: BaseException | None = error
+    for _ in range(10):
+        if current is None:
+            return
+        yield current
+        current = current.__cause__ or current.__context__
+
+
+def _kind(facts: _Facts) -> ModelFault:
+    named = [kind for name, kind in _BY_NAME.items() if name in facts.names]
+    message = facts.message.lower()
+    named += [kind for words, kind in _BY_WORDS.items() if words in message]
+    if named:
+        return named[0]
+    return _kind_without_answer(facts) if facts.status is None else _kind_of_status(facts.status)
+
+
+def _kind_of_status(status: int) -> ModelFault:
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    if status < 400:
+        return "bad_answer"
+    return "bad_request" if status < 500 else "unavailable"
+
+
+def _kind_without_answer(facts: _Facts) -> ModelFault:
+    if facts.names & {"APITimeoutError", "Timeout", "TimeoutError"} or any(map(_is_timeout, facts.errors)):
+        return "timeout"
+    # litellm's own class of connection errors is also its word for whatever it did not expect.
+    if any(isinstance(one, OSError) or type(one).__module__.startswith(_NETWORK) for one in facts.errors):
+        return "unavailable"
+    if "OpenAIError" not in facts.names:
+        # Raised before anything was sent: a package that the provider needs is not installed, for one.
+        return "bad_request"
+    first = [_BY_CLASS[base.__name__] for base in type(facts.errors[0]).__mro__ if base.__name__ in _BY_CLASS]
+    return first[0] if first else "bad_answer"
+
+
+def _is_timeout(error: BaseException) -> bool:
+    return isinstance(error, (TimeoutError, asyncio.TimeoutError))
+
+
+def _retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds after which the server would like to be asked again: plain, in milliseconds, or as a date."""
+    seconds = _number(headers.get("retry-after-ms"), 1000.0)
+    if seconds is None:
+        seconds = _number(headers.get("retry-after"), 1.0)
+    if seconds is None and headers.get("retry-after"):
+        try:
+            seconds = email.utils.parsedate_to_datetime(headers["retry-after"]).timestamp() - time.time()
+        except ValueError:
+            return None
+    return None if seconds is None else max(seconds, 0.0)
+
+
+def _number(text: Any, divisor: float) -> float | None:
+    try:
+        number = float(text) / divisor
+    except (TypeError, ValueError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+def _without_classes(text: str) -> str:
+    """An exception's text without the class names that litellm puts before it, and without a traceback within."""
+    text = text.partition("Traceback (most recent call last)")[0]
+    return re.sub(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\b\s*[:-]*\s*)+", "", text)
+
+
+def _shortened(text: str, length: int = 300) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= length else f"{line[:length]} …"

@@ -1,0 +1,251 @@
+"""One trial: participants are built, the conversation is held, the verdict is found."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import traceback
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..chat import TrialModels
+from ..environment import Tool
+from ..errors import (
+    ConfigurationError,
+    EvaluatorError,
+    JudgeError,
+    ModelError,
+    ReplayError,
+    TaskFormatError,
+    unknown_name,
+)
+from ..evaluation import UnboundJudge, aevaluate, known_components
+from ..models import AssistantMessage, Simulation
+from ..orchestrator import GREETING, Clock, Conversation, Ending
+from ..participants import DONE, ParticipantContext, Prompting
+from .judges import with_deadline
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..chat import Tape
+    from ..environment import Domain, Environment
+    from ..models import Message, Task, TerminationReason
+    from ..participants import Participant, ParticipantSource, Side
+    from .config import SimulationSettings
+
+
+class Trial:
+    """One trial of a task, over an environment of its own.
+
+    Attributes:
+        on_message: Called with each message as it is added to the trajectory.
+        models: The models that its participants and its judge call.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        domain: Domain,
+        environment: Environment,
+        settings: SimulationSettings,
+        trial: int = 0,
+        seed: int | None = None,
+    ) -> None:
+        settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
+        self.task, self.domain, self.environment, self.settings = task, domain, environment, settings
+        self.trial, self.seed = trial, seed
+        self.on_message: Callable[[Message], None] | None = None
+        self.models = TrialModels(settings.llms, seed=seed)
+
+    async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
+        """Build both participants, hold the conversation, grade it.
+
+        Raises:
+            ConfigurationError: A participant that cannot be used, or the task needs what the run lacks.
+            TaskFormatError: The task does not fit the domain.
+        """
+        self._check()
+        self.models.loop = asyncio.get_running_loop()
+        tape = self.models.tape
+        clock = Clock(tape.times if tape else ())
+        simulation = self._begin(clock)
+        try:
+            await self._converse(simulation, clock, agent, user)
+            await self._grade(simulation)
+        except BaseException:
+            if tape:
+                tape.abandon()
+            raise
+        self._add_usage(simulation)
+        if tape:
+            _end_tape(tape, simulation, clock)
+        return simulation
+
+    def context(self, side: Side, greeting: str | None = None) -> ParticipantContext:
+        """What a participant may know; ``greeting`` where the agent has one of its own."""
+        task, environment = self.task, self.environment
+        tools = environment.tools("assistant" if side == "agent" else "user")
+        if side == "user" and task.user_tools is not None:
+            tools = [tool for tool in tools if tool.name in task.user_tools]
+        if environment.solo and side == "agent":
+            tools = [*tools, DONE_TOOL]
+        opening: list[Message] = [] if environment.solo else [AssistantMessage(content=greeting or GREETING)]
+        return ParticipantContext(
+            side=side,
+            tools=tools,
+            instructions=environment.policy if side == "agent" else str(task.user_scenario),
+            task=task,
+            seed=self.seed,
+            history=list(task.message_history) or opening,
+            solo=environment.solo,
+            trial=self.trial,
+            models=self.models,
+            prompting=self.settings.prompting.get(side, Prompting()),
+        )
+
+    async def _converse(
+        self, simulation: Simulation, clock: Clock, agent: ParticipantSource, user: ParticipantSource
+    ) -> None:
+        """Hold the conversation; however it ends, what was said is kept."""
+        participants: list[Participant] = []
+        try:
+            ending = await self._hold(simulation, clock, participants, (("agent", agent), ("user", user)))
+        except (ConfigurationError, TaskFormatError):
+            raise
+        except Exception as error:  # noqa: BLE001
+            # A fault of the harness: kept with the messages so far instead of losing them.
+            ending = Ending("unexpected_error", error="".join(traceback.format_exception(error)))
+        simulation.termination_reason, simulation.stop_token, simulation.error = ending
+        simulation.end_time = clock.now()
+        simulation.duration = clock.elapsed
+        for participant in participants:
+            simulation.replay_differences += getattr(participant, "differences", [])
+        await self._close(participants)
+
+    def _add_usage(self, simulation: Simulation) -> None:
+        usage = self.models.usage
+        simulation.model_usage = {str(role): used for role, used in usage.items()}
+        simulation.agent_cost = usage["agent"].cost if "agent" in usage else None
+        simulation.user_cost = usage["user"].cost if "user" in usage else None
+
+    def _check(self) -> None:
+        """Tell what would only come out when the conversation has been paid for."""
+        evaluation, task = self.settings.evaluation, self.task
+        components = known_components(evaluation.evaluators)
+        for name in task.criteria.reward_basis:
+            if name not in components:
+                problem = unknown_name("reward basis", name, components)
+                raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
+        if task.needs_judge and evaluation.judge is None:
+            raise ConfigurationError(f"task {task.id!r} needs a judge for its NL assertions, and there is none")
+        if isinstance(evaluation.judge, UnboundJudge):
+            evaluation.judge.bound(self.models.of("judge"))
+        if self.settings.solo and not task.ticket:
+            raise ConfigurationError(f"task {task.id!r} has no ticket for an agent that works alone")
+
+    def _begin(self, clock: Clock) -> Simulation:
+        return Simulation(
+            id=f"{self.task.id}-{self.trial}-{self.seed}",
+            task_id=self.task.id,
+            trial=self.trial,
+            seed=self.seed,
+            start_time=clock.now(),
+            termination_reason="unexpected_error",
+            info={"solo": True} if self.settings.solo else None,
+        )
+
+    async def _hold(
+        self,
+        simulation: Simulation,
+        clock: Clock,
+        participants: list[Participant],
+        sources: tuple[tuple[Side, ParticipantSource], ...],
+    ) -> Ending:
+        for side, source in sources:
+            greeting = getattr(participants[0], "greeting", None) if participants else None
+            built = await self._build(side, source, greeting)
+            if isinstance(built, Ending):
+                return built
+            participants.append(built)
+        first, second = participants
+        conversation = Conversation(self.task, self.environment, first, second, self.settings.limits)
+        conversation.clock, conversation.on_message = clock, self.on_message
+        try:
+            return await conversation.run()
+        finally:
+            # A copy: a participant that ignores its cancellation must not add to what is graded.
+            simulation.messages = list(conversation.messages)
+
+    async def _build(self, side: Side, source: ParticipantSource, greeting: str | None) -> Participant | Ending:
+        context = self.context(side, greeting)
+        fault: TerminationReason = "agent_error" if side == "agent" else "user_error"
+
+        async def make() -> Participant | Ending:
+            try:
+                return await source.make(context)
+            except (ConfigurationError, TaskFormatError):
+                raise
+            except (ModelError, ReplayError) as error:
+                return Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")
+            except (Exception, SystemExit) as error:  # noqa: BLE001
+                # Whatever a participant's constructor raises is that participant's fault.
+                return Ending(fault, error=f"the {side} could not be built: {type(error).__name__}: {error}")
+
+        try:
+            return await asyncio.wait_for(make(), self.settings.limits.timeout)
+        except asyncio.TimeoutError:
+            reason: TerminationReason = "timeout" if side == "agent" else "user_error"
+            return Ending(reason, error=f"the {side} was not built in time")
+
+    async def _close(self, participants: list[Participant]) -> None:
+        for participant in participants:
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(_close(participant), _CLOSING_TIME)
+
+    async def _grade(self, simulation: Simulation) -> None:
+        evaluation, reason = self.settings.evaluation, simulation.termination_reason
+        judge = evaluation.judge
+        if isinstance(judge, UnboundJudge):
+            judge = judge.bound(self.models.of("judge"))
+        evaluation = replace(evaluation, judge=with_deadline(judge, self.settings.limits.timeout))
+        try:
+            simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)
+        except (JudgeError, EvaluatorError, ModelError, ReplayError) as error:
+            # How the conversation ended stays as it was: it can still be graded.
+            simulation.error = f"{type(error).__name__}: {error}"
+        except Exception as error:  # noqa: BLE001
+            # A fault of the harness: the conversation is kept.
+            simulation.termination_reason = "unexpected_error"
+            simulation.error = f"grading failed: {type(error).__name__}: {error}"
+
+
+#: How an agent that works alone says that it is finished.
+DONE_TOOL = Tool(
+    name=DONE,
+    description="Say that the ticket is dealt with, or that nothing more can be done. This ends the work.",
+    parameters={"properties": {}, "title": "parameters", "type": "object"},
+    kind="generic",
+    mutates=False,
+)
+#: Seconds that a participant gets to close.
+_CLOSING_TIME = 5.0
+
+
+async def _close(participant: Participant) -> None:
+    # The verdict stands, however untidily a participant leaves.
+    with contextlib.suppress(Exception, SystemExit):
+        await participant.close()
+
+
+def _end_tape(tape: Tape, simulation: Simulation, clock: Clock) -> None:
+    """Keep the recording of a trial that has a verdict. One without must be made again, from the calls so far."""
+    if simulation.outcome == "error":
+        tape.abandon()
+        return
+    reason = simulation.termination_reason
+    try:
+        tape.finish(reason, simulation.error, clock.told, by_clock=reason == "timeout")
+    except (ReplayError, OSError) as error:
+        simulation.termination_reason = "infrastructure_error"
+        simulation.error = f"{type(error).__name__}: {error}"

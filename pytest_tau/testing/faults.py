@@ -1,0 +1,265 @@
+"""What can go wrong between a client and a model server, each as a value that a script gives or a schedule plays."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from ..errors import ConfigurationError
+from .completions import Reply, completion, event, refusal, stream_pieces, stream_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+__all__ = [
+    "ConnectionReset",
+    "ContentFiltered",
+    "ContextWindowExceeded",
+    "Fault",
+    "Faults",
+    "MalformedBody",
+    "QuotaExceeded",
+    "RateLimited",
+    "ServerError",
+    "Stall",
+    "TruncatedJSON",
+    "Unauthorized",
+    "UnknownModel",
+    "WrongSchema",
+]
+
+
+class Wire(Protocol):
+    """The connection to a client that waits for its answer."""
+
+    def send(self, reply: Reply) -> None:
+        """Answer."""
+        ...
+
+    def stall(self, seconds: float | None) -> None:
+        """Send nothing until the client gives up, the seconds have passed, or the server is closed; then hang up."""
+        ...
+
+    def reset(self) -> None:
+        """Break the connection off without an answer."""
+        ...
+
+
+class Fault:
+    """Something that goes wrong in place of an answer."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        raise NotImplementedError
+
+
+# Refusals: an HTTP error in OpenAI's shape, whether a stream was wanted or not
+
+
+@dataclass(frozen=True)
+class RateLimited(Fault):
+    """429, too many requests.
+
+    Attributes:
+        retry_after: Seconds, possibly a fraction, told in ``Retry-After``; without the header where it is None.
+    """
+
+    retry_after: float | None = None
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = f"Rate limit reached for {_model(request)} on requests per min. Please try again later."
+        headers = _retry_after(self.retry_after)
+        wire.send(refusal(429, text, kind="requests", code="rate_limit_exceeded", headers=headers))
+
+
+@dataclass(frozen=True)
+class QuotaExceeded(Fault):
+    """429 that no waiting mends: the account has no credit left."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = "You exceeded your current quota, please check your plan and billing details."
+        wire.send(refusal(429, text, kind="insufficient_quota", code="insufficient_quota"))
+
+
+@dataclass(frozen=True)
+class ServerError(Fault):
+    """The server fails.
+
+    Attributes:
+        status: 500, or another of its kind, such as 503 for a server that is overloaded.
+        retry_after: Seconds told in ``Retry-After``; without the header where it is None.
+    """
+
+    status: int = 500
+    retry_after: float | None = None
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = "The server had an error while processing your request."
+        wire.send(refusal(self.status, text, kind="server_error", headers=_retry_after(self.retry_after)))
+
+
+@dataclass(frozen=True)
+class Unauthorized(Fault):
+    """401, a missing or wrong key."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        wire.send(refusal(401, "Incorrect API key provided.", code="invalid_api_key"))
+
+
+@dataclass(frozen=True)
+class ContextWindowExceeded(Fault):
+    """400, more than the model can read."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = (
+            "This model's maximum context length is 8192 tokens. However, your messages resulted in more. "
+            "Please reduce the length of the messages."
+        )
+        wire.send(refusal(400, text, code="context_length_exceeded", param="messages"))
+
+
+@dataclass(frozen=True)
+class ContentFiltered(Fault):
+    """400, content that the provider refuses.
+
+    Attributes:
+        code: OpenAI says ``content_policy_violation``, Azure ``content_filter``.
+    """
+
+    code: Literal["content_policy_violation", "content_filter"] = "content_policy_violation"
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = "Your request was rejected as a result of our safety system."
+        if self.code == "content_filter":
+            text = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
+        wire.send(refusal(400, text, code=self.code, param="prompt"))
+
+
+@dataclass(frozen=True)
+class UnknownModel(Fault):
+    """404, no such model."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = f"The model `{_model(request)}` does not exist or you do not have access to it."
+        wire.send(refusal(404, text, code="model_not_found"))
+
+
+# Connections
+
+
+@dataclass(frozen=True)
+class ConnectionReset(Fault):
+    """The connection breaks off without an answer (TCP RST)."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        wire.reset()
+
+
+@dataclass(frozen=True)
+class Stall(Fault):
+    """Nothing is sent until the client gives up, the seconds have passed, or the server is closed.
+
+    Attributes:
+        seconds: After so many the server hangs up; None waits for the client.
+    """
+
+    seconds: float | None = None
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        wire.stall(self.seconds)
+
+
+# Answers that are none
+
+
+@dataclass(frozen=True)
+class MalformedBody(Fault):
+    """200 with a body that is no JSON; in a stream, an event that is none."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = "<html><body>Bad gateway</body></html>"
+        streamed = stream_reply([event(text), event("[DONE]")])
+        wire.send(streamed if request.get("stream") else Reply(200, [text.encode()]))
+
+
+@dataclass(frozen=True)
+class TruncatedJSON(Fault):
+    """200 with the first half of an answer, and a Content-Length that fits it; a stream ends within an event."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        whole = completion(request, "This answer breaks off before its end.")
+        if request.get("stream"):
+            pieces = stream_pieces(request, whole)
+            wire.send(stream_reply([*pieces[:2], _half(pieces[2])]))
+        else:
+            wire.send(Reply(200, [_half(json.dumps(whole).encode())]))
+
+
+@dataclass(frozen=True)
+class WrongSchema(Fault):
+    """200 with JSON that is no chat completion: it has no ``choices``."""
+
+    def play(self, request: Mapping[str, Any], wire: Wire) -> None:
+        """Let it happen to one request."""
+        text = json.dumps({"status": "ok", "output": [{"text": "This is no chat completion."}]})
+        streamed = stream_reply([event(text), event("[DONE]")])
+        wire.send(streamed if request.get("stream") else Reply(200, [text.encode()]))
+
+
+def _half(text: bytes) -> bytes:
+    return text[: len(text) // 2]
+
+
+def _model(request: Mapping[str, Any]) -> Any:
+    return request.get("model")
+
+
+def _retry_after(seconds: float | None) -> dict[str, str]:
+    return {} if seconds is None else {"Retry-After": f"{seconds:g}"}
+
+
+# When
+
+
+@dataclass(frozen=True)
+class Faults:
+    """Faults at random, the same ones for the same seed.
+
+    Attributes:
+        rate: The share of requests that a fault befalls, from 0 to 1.
+        kinds: What may befall them, each as likely as the others.
+        seed: Another seed, other requests.
+
+    Raises:
+        ConfigurationError: A rate that is none, or kinds that are no faults.
+    """
+
+    rate: float
+    kinds: Sequence[Fault]
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.rate <= 1:
+            raise ConfigurationError(f"the rate of faults is {self.rate!r}: expected a number from 0 to 1")
+        if not self.kinds or not all(isinstance(kind, Fault) for kind in self.kinds):
+            raise ConfigurationError(
+                f"the kinds of faults are {self.kinds!r}: expected faults, such as [ServerError()]"
+            )
+
+    def get(self, number: int) -> Fault | None:
+        """The fault that befalls the request of this number, or None."""
+        generator = random.Random(f"{self.seed}:{number}")  # noqa: S311 - repeatability is wanted, not secrecy
+        return generator.choice(self.kinds) if generator.random() < self.rate else None

@@ -1,0 +1,204 @@
+"""A model server for tests: OpenAI's chat completions over HTTP on loopback, answered by a script."""
+
+from __future__ import annotations
+
+import copy
+import json
+import threading
+from typing import TYPE_CHECKING, Any
+
+from .completions import CREATED, Reply, chat_reply, refusal
+from .faults import Fault, Unauthorized
+from .listener import Listener
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from types import TracebackType
+    from typing import TypeAlias
+
+    from .faults import Faults
+    from .listener import Asked, Connection
+
+    #: From the body of a request to a text, an assistant message, a whole chat completion, or a fault.
+    Script: TypeAlias = Callable[[dict[str, Any]], str | dict[str, Any] | Fault]
+
+__all__ = ["ModelServer"]
+
+_CHAT, _MODELS = "/v1/chat/completions", "/v1/models"
+
+
+class ModelServer:
+    """Answers chat completions with what a script says, over real HTTP; a context manager.
+
+    ``POST {base_url}/chat/completions`` takes any model's name, with tools, streamed or not.
+    ``GET {base_url}/models`` names one model, ``scripted``.
+
+    Args:
+        script: Called with the decoded body of each request, from several threads at once. It gives a text; an
+            assistant message in OpenAI's chat format, where the arguments of a tool call may be an object and its id
+            may be missing; a whole chat completion (an object with ``choices``), sent as it is; or a fault, which is
+            played. What it raises is kept in ``errors`` and told to the client as HTTP 500.
+        latency: Seconds before each answer, faults among them, or a function of the request that gives them.
+        faults: Which requests a fault befalls in place of the script: ``Faults``, or a mapping from numbers of
+            requests, counted from 1.
+        api_key: Where it is given, a request without it as ``Authorization: Bearer …`` is refused with 401.
+    """
+
+    def __init__(
+        self,
+        script: Script,
+        latency: float | Callable[[dict[str, Any]], float] = 0.0,
+        faults: Faults | Mapping[int, Fault] | None = None,
+        api_key: str | None = None,
+    ) -> None:
+        self._script, self._latency, self._faults, self._api_key = script, latency, faults, api_key
+        self._listener: Listener | None = None
+        self._port: int | None = None
+        self._lock = threading.Lock()
+        self._requests: list[dict[str, Any]] = []
+        self._errors: list[BaseException] = []
+        self._served = 0
+
+    # Its life
+
+    def start(self) -> None:
+        """Listen on a free port.
+
+        Raises:
+            RuntimeError: It is running.
+        """
+        if self._listener is not None:
+            raise RuntimeError("the model server is running already")
+        self._listener = Listener(self._serve, self._remember_error)
+        self._port = self._listener.port
+
+    def close(self) -> None:
+        """Stop, and hang up on every client that still waits."""
+        listener, self._listener = self._listener, None
+        if listener is not None:
+            listener.close()
+
+    def __enter__(self) -> ModelServer:  # noqa: PYI034 - the standard library has Self from 3.11 on
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # What a test asks
+
+    @property
+    def base_url(self) -> str:
+        """What a client is configured with: ``http://127.0.0.1:PORT/v1``; kept after ``close``.
+
+        Raises:
+            RuntimeError: It was never started.
+        """
+        if self._port is None:
+            raise RuntimeError("the model server has no address before it is started")
+        return f"http://127.0.0.1:{self._port}/v1"
+
+    @property
+    def requests(self) -> list[dict[str, Any]]:
+        """The bodies of the chat requests so far, in the order of their arrival, whatever became of them."""
+        with self._lock:
+            return list(self._requests)
+
+    @property
+    def served(self) -> int:
+        """How many answers the script gave; faults are not counted."""
+        with self._lock:
+            return self._served
+
+    @property
+    def errors(self) -> list[BaseException]:
+        """What the script raised, oldest first."""
+        with self._lock:
+            return list(self._errors)
+
+    # What it does
+
+    def _serve(self, asked: Asked, connection: Connection) -> None:
+        if (asked.method, asked.path) == ("POST", _CHAT):
+            self._serve_chat(asked, connection)
+        elif not self._admits(asked):
+            Unauthorized().play({}, connection)
+        elif (asked.method, asked.path) == ("GET", _MODELS):
+            model = {"id": "scripted", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
+            connection.send(Reply(200, [json.dumps({"object": "list", "data": [model]}).encode()]))
+        else:
+            text = f"{asked.method} {asked.path} is not served here: there are POST {_CHAT} and GET {_MODELS}"
+            connection.send(refusal(404, text, code="unknown_url"))
+
+    def _serve_chat(self, asked: Asked, connection: Connection) -> None:
+        request = _decoded(asked.body)
+        with self._lock:
+            if isinstance(request, dict):
+                self._requests.append(request)
+            number = len(self._requests)
+        problem = _problem(request)
+        if not self._admits(asked):
+            Unauthorized().play(request, connection)
+        elif problem:
+            connection.send(refusal(400, problem))
+        else:
+            answer, seconds = self._answer(request, number)
+            if not connection.pause(seconds):
+                return
+            if isinstance(answer, Fault):
+                answer.play(request, connection)
+            else:
+                connection.send(answer)
+
+    def _admits(self, asked: Asked) -> bool:
+        return self._api_key is None or asked.authorization == f"Bearer {self._api_key}"
+
+    def _answer(self, request: dict[str, Any], number: int) -> tuple[Reply | Fault, float]:
+        """What is answered, and after how many seconds."""
+        try:
+            seconds = self._latency(request) if callable(self._latency) else self._latency
+            said: Any = self._faults.get(number) if self._faults else None
+            if said is None:
+                # The script may change what it is given; what the server remembers must not change with it.
+                said = self._script(copy.deepcopy(request))
+            if isinstance(said, Fault):
+                return said, seconds
+            reply = chat_reply(request, said)
+        except BaseException as error:  # noqa: BLE001 - also what pytest.fail raises, which would end this thread unseen
+            self._remember_error(error)
+            return _script_failed(error), 0.0
+        with self._lock:
+            self._served += 1
+        return reply, seconds
+
+    def _remember_error(self, error: BaseException) -> None:
+        with self._lock:
+            self._errors.append(error)
+
+
+def _decoded(body: bytes) -> Any:
+    """The body's JSON, None where it is none."""
+    try:
+        return json.loads(body)
+    except ValueError:
+        return None
+
+
+def _problem(request: Any) -> str | None:
+    """What a request lacks, or None."""
+    if not isinstance(request, dict):
+        return "The body of the request is no JSON object."
+    if not isinstance(request.get("model"), str):
+        return "You must provide a model parameter: a text."
+    messages = request.get("messages")
+    if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
+        return "You must provide a messages parameter: a list of at least one object."
+    return None
+
+
+def _script_failed(error: BaseException) -> Reply:
+    text = f"The script of the model server raised {type(error).__name__}: {error}"
+    # OpenAI's clients obey this header; asking again would only raise again.
+    return refusal(500, text, kind="script_error", code="script_error", headers={"x-should-retry": "false"})

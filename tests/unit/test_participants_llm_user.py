@@ -1,0 +1,229 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.chat import ChatReply, TrialModels
+from pytest_tau.errors import ConfigurationError, ContextWindowError, ModelError, ParticipantError
+from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from pytest_tau.participants import LLMAgent, LLMUser, Prompting, load_source
+
+from .scripted_chat import GREETING, Chat, called, calls, context, hold, models
+from .tiny import agent, call, run, task
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.participants import Incoming
+
+OPENING = AssistantMessage(content=GREETING)
+
+
+class Script:
+    """An agent that replies with one entry after the other."""
+
+    def __init__(self, *replies: Any) -> None:
+        self.replies = list(replies)
+
+    async def respond(self, message: Incoming) -> Any:
+        reply = self.replies.pop(0)
+        return reply if isinstance(reply, AssistantMessage) else agent(reply)
+
+    def is_stop(self, message: Any) -> bool:
+        return False
+
+
+def answers(participant: LLMUser, *messages: Any) -> list[Any]:
+    async def talk() -> list[Any]:
+        return [await participant.respond(message) for message in messages]
+
+    return run(talk())
+
+
+def plain(domain: Domain, chat: Chat | None, **fields: Any) -> Any:
+    """What a user without tools is built from."""
+    return context(domain, "user", chat, tools=[], **fields)
+
+
+def test_the_model_plays_the_customer_of_the_scenario(domain: Domain) -> None:
+    chat = Chat("I want a lamp.", "A red one.")
+    (first, _) = answers(LLMUser(plain(domain, chat)), OPENING, agent("Which colour?"))
+    assert isinstance(first, UserMessage)
+    assert (first.content, first.cost, first.generation_time_seconds) == ("I want a lamp.", 0.5, 1.5)
+    assert first.raw_data == {"role": "assistant", "content": "I want a lamp."}
+    assert first.usage is not None
+    system, *rest = chat.sent[-1]
+    assert system["role"] == "system"
+    assert "<scenario>\nInstructions:\n\tYou want something.\n</scenario>" in system["content"]
+    assert rest == [
+        {"role": "user", "content": GREETING},
+        {"role": "assistant", "content": "I want a lamp."},
+        {"role": "user", "content": "Which colour?"},
+    ]
+    assert (chat.requests[0].tools, chat.requests[0].tool_choice, chat.requests[0].args) == ([], None, {"seed": 7})
+
+
+def test_a_user_with_tools_is_told_how_to_use_them(domain: Domain) -> None:
+    with_tools, without = Chat("Hi"), Chat("Hi")
+    answers(LLMUser(context(domain, "user", with_tools)), OPENING)
+    answers(LLMUser(plain(domain, without)), OPENING)
+    assert [tool["function"]["name"] for tool in with_tools.requests[0].tools] == ["switch", "read_phone", "write_note"]
+    assert with_tools.requests[0].tool_choice == "auto"
+    assert "tool" in with_tools.sent[0][0]["content"]
+    assert "tool" not in without.sent[0][0]["content"]
+
+
+def test_a_user_sees_its_own_tool_traffic_and_no_other(domain: Domain) -> None:
+    chat = Chat("Help", calls(called("switch", "u1"), content="One moment"), "It is on.", "###STOP###")
+    built = context(domain, "user", chat)
+    helper = Script(agent("looking", call("count")), "Switch it.", agent(call("count")), "Good?")
+    conversation, ending = hold(domain, helper, LLMUser(built))
+    assert (ending.reason, ending.stop_token) == ("user_stop", "###STOP###")
+    assert [
+        made.requestor for message in conversation.messages for made in getattr(message, "tool_calls", None) or []
+    ] == [
+        "assistant",
+        "user",
+        "assistant",
+    ]
+    assert chat.sent[-1][1:] == [
+        {"role": "user", "content": GREETING},
+        {"role": "assistant", "content": "Help"},
+        {"role": "user", "content": "Switch it."},
+        {"role": "assistant", "content": "One moment", "tool_calls": [called("switch", "u1")]},
+        {"role": "tool", "tool_call_id": "u1", "content": "on"},
+        {"role": "assistant", "content": "It is on."},
+        {"role": "user", "content": "Good?"},
+    ]
+
+
+@pytest.mark.parametrize("token", ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"])
+def test_a_stop_token_ends_the_conversation(domain: Domain, token: str) -> None:
+    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat(f"Thanks! {token}"))))
+    assert (ending.reason, ending.stop_token) == ("user_stop", token)
+
+
+def test_a_stop_token_beside_a_tool_call_does_not(domain: Domain) -> None:
+    chat = Chat(calls(called("switch", "u1"), content="###STOP###"), "It is on. ###STOP###")
+    conversation, ending = hold(domain, Script(), LLMUser(context(domain, "user", chat)))
+    assert ending.reason == "user_stop"
+    assert [message.content for message in conversation.messages[1:]] == ["###STOP###", "on", "It is on. ###STOP###"]
+
+
+@pytest.mark.parametrize(
+    "empty", [("",), ("", {"content": None}), ({"content": " \n", "tool_calls": []}, {"content": 5})]
+)
+def test_an_empty_message_is_asked_for_again_with_the_same_request(domain: Domain, empty: tuple[Any, ...]) -> None:
+    chat = Chat(*empty, "I want a lamp.", "Bye")
+    built = plain(domain, chat)
+    (reply, _) = answers(LLMUser(built), OPENING, agent("Here."))
+    assert reply.content == "I want a lamp."
+    assert all(request == chat.requests[0] for request in chat.requests[: len(empty) + 1])
+    assert [message["role"] for message in chat.sent[-1]] == ["system", "user", "assistant", "user"]
+    assert built.models is not None
+    assert (built.models.usage["user"].calls, built.models.usage["user"].cost) == (
+        len(empty) + 2,
+        0.5 * (len(empty) + 2),
+    )
+
+
+def test_a_user_that_stays_empty_is_an_error_and_no_failure(domain: Domain) -> None:
+    last = ChatReply(message={"content": None}, finish_reason="content_filter")
+    chat = Chat("", "", last, "never asked")
+    with pytest.raises(ParticipantError) as raised:
+        answers(LLMUser(plain(domain, chat)), OPENING)
+    assert raised.value.side == "user"
+    assert str(raised.value) == (
+        "m sent an empty reply: no text and no tool calls, the last of 3 times (finish reason: content_filter)"
+    )
+    assert len(chat.script) == 1
+    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat("", "", ""))))
+    assert ending.reason == "user_error"
+
+
+def test_arguments_that_are_no_object_and_unknown_tools_are_counted_for_the_user(domain: Domain) -> None:
+    chat = Chat(calls(called("switch", "u1", text="[")), calls(called("count", "u2")), "###STOP###")
+    built = context(domain, "user", chat)
+    conversation, ending = hold(domain, Script(), LLMUser(built))
+    assert ending.reason == "user_stop"
+    made = conversation.messages[1]
+    assert isinstance(made, UserMessage)
+    assert made.tool_calls == [ToolCall(id="u1", name="switch", malformed="[", requestor="user")]
+    results = [message for message in conversation.messages if isinstance(message, ToolMessage)]
+    assert [(message.requestor, message.error) for message in results] == [("user", True), ("user", True)]
+    assert built.models is not None
+    assert (built.models.usage["user"].malformed_calls, built.models.usage["user"].unknown_tools) == (1, 1)
+
+
+def test_the_history_is_part_of_the_conversation(domain: Domain) -> None:
+    told = [
+        {"role": "user", "content": "Help"},
+        {"role": "assistant", "tool_calls": [{"id": "a", "name": "count", "arguments": {}}]},
+        {"role": "tool", "id": "a", "content": "1"},
+        {"role": "assistant", "content": "Switch it."},
+        {"role": "user", "tool_calls": [{"id": "", "name": "switch", "arguments": {}, "requestor": "user"}]},
+    ]
+    wanted = task(state={"message_history": told})
+    chat = Chat("###STOP###")
+    _, ending = hold(domain, Script(), LLMUser(context(domain, "user", chat, wanted)), wanted)
+    assert ending.reason == "user_stop"
+    (sent,) = chat.sent
+    assert [message["role"] for message in sent] == ["system", "assistant", "user", "assistant", "tool"]
+    assert sent[3]["tool_calls"][0]["id"] == sent[4]["tool_call_id"] == "tau_user_call_1"
+
+
+@pytest.mark.parametrize("error", [ModelError("down"), ContextWindowError("too long")])
+def test_a_model_that_fails_is_nobody_s_verdict(domain: Domain, error: Exception) -> None:
+    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat(error))))
+    assert ending.reason == "infrastructure_error"
+
+
+def test_both_sides_by_models_in_one_conversation(domain: Domain) -> None:
+    helping = Chat(calls(called("rename", "x", item_id="lamp", name="Torch")), "It is called Torch now.")
+    asking = Chat("Call the lamp Torch, please.", "###STOP###")
+    trial = models(agent=helping, user=asking)
+    sides = [context(domain, side, None, models=trial) for side in ("agent", "user")]
+    conversation, ending = hold(domain, LLMAgent(sides[0]), LLMUser(sides[1]))
+    assert ending.reason == "user_stop"
+    assert [message.role for message in conversation.messages] == [
+        "assistant",
+        "user",
+        "assistant",
+        "tool",
+        "assistant",
+        "user",
+    ]
+    assert {role: usage.calls for role, usage in trial.usage.items()} == {"user": 2, "agent": 2}
+
+
+# Prompts and building
+
+
+def test_the_run_s_prompts_stand_in_place_of_ours(domain: Domain) -> None:
+    prompting = Prompting(prompt="plain {{scenario}}", tools_prompt="tools {{scenario}}")
+    chats = Chat("Hi"), Chat("Hi")
+    answers(LLMUser(context(domain, "user", chats[0], prompting=prompting)), OPENING)
+    answers(LLMUser(plain(domain, chats[1], prompting=prompting)), OPENING)
+    scenario = "Instructions:\n\tYou want something."
+    assert [chat.sent[0][0]["content"] for chat in chats] == [f"tools {scenario}", f"plain {scenario}"]
+
+
+def test_a_scenario_with_braces_is_told_as_it_is(domain: Domain) -> None:
+    chat = Chat("Hi")
+    answers(LLMUser(plain(domain, chat, instructions="Say {{scenario}} and {{policy}}.")), OPENING)
+    assert "<scenario>\nSay {{scenario}} and {{policy}}.\n</scenario>" in chat.sent[0][0]["content"]
+
+
+def test_a_budget_that_holds_no_conversation_is_told_before_it_begins(domain: Domain) -> None:
+    with pytest.raises(ConfigurationError, match="the user's context budget is too small"):
+        LLMUser(plain(domain, Chat(), prompting=Prompting(context_tokens=100)))
+
+
+@pytest.mark.parametrize("trial_models", [None, TrialModels(), models(agent=Chat())])
+def test_a_user_without_a_model_is_refused(domain: Domain, trial_models: TrialModels | None) -> None:
+    with pytest.raises(ConfigurationError, match=r"^user 'llm' needs a model: name one with --tau-user-llm$"):
+        LLMUser(plain(domain, None, models=trial_models))
+
+
+def test_the_name_on_the_command_line() -> None:
+    assert load_source("llm", "user").target is LLMUser
