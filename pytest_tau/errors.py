@@ -103,7 +103,7 @@ class ModelError(TauError):
     """A model or its provider failed; never counted against the agent.
 
     Attributes:
-        kind: What happened, in one word of ``MODEL_FAULTS``.
+        kind: What happened: a ``ModelFault``.
         retry_after: Seconds after which the provider would like to be asked again, where it says so.
     """
 

@@ -145,6 +145,7 @@ class TrialModels:
         tape: As given.
         usage: What the calls came to so far, by role.
         loop: The event loop that the trial runs on, once it does.
+        chat: Makes the run's own chat model, for calls of models that no role was given; None for any.
     """
 
     def __init__(
@@ -153,6 +154,7 @@ class TrialModels:
         self._llms, self.tape, self._seed = dict(llms or {}), tape, seed
         self.usage: dict[Role, ModelUsage] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
+        self.chat: Callable[[], ChatModel] | None = None
 
     def of(self, role: Role) -> TrialModel | None:
         """The model of a role; None where it has none."""

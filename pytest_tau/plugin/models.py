@@ -43,7 +43,9 @@ def trial_models(item: pytest.Item, case: Case, number: int, environment: Enviro
     active = active_of(item.config)
     found = {role: active.llm(role, item, case.config) for role in _ROLES}
     llms: dict[Role, LLM] = {role: llm for role, llm in found.items() if llm is not None}
-    return TrialModels(llms, _tape(item, case, number, environment), active.seed(number))
+    models = TrialModels(llms, _tape(item, case, number, environment), active.seed(number))
+    models.chat = active.default_chat
+    return models
 
 
 def _tape(item: pytest.Item, case: Case, number: int, environment: Environment) -> Tape | None:

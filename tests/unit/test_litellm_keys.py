@@ -112,6 +112,7 @@ def test_an_unknown_provider_is_refused_with_close_ones() -> None:
     assert text.startswith("model 'opnai/gpt-4.1': unknown provider 'opnai'; did you mean 'openai'")
     text = problem("gpt-4.1-minii", KEY)
     assert text.startswith("model 'gpt-4.1-minii' is not known without its provider; did you mean 'gpt-4.1-mini'")
+    assert problem("openai", KEY) == "'openai' is a provider; name its model too: openai/…"
     assert "write openai/mine for an OpenAI-compatible server" in problem("mine", ELSEWHERE)
 
 

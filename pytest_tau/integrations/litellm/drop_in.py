@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
@@ -13,6 +13,9 @@ from .background import submit
 from .completions import Completion, completion_of
 from .keys import refuse_arguments
 from .model import shared
+
+if TYPE_CHECKING:
+    from ...chat import ChatModel, TrialModels
 
 
 async def acompletion(model: str, messages: list[Any], **kwargs: Any) -> Completion:
@@ -41,7 +44,7 @@ async def acompletion(model: str, messages: list[Any], **kwargs: Any) -> Complet
         reply = await shared().complete(request)
     else:
         models, role = trial
-        reply = await models.ask(role, request, shared())
+        reply = await models.ask(role, request, _chat(models))
     return completion_of(reply, model)
 
 
@@ -56,7 +59,12 @@ def completion(model: str, messages: list[Any], **kwargs: Any) -> Completion:
     if trial is None:
         return completion_of(submit(shared().complete(request)).result(), model)
     models, role = trial
-    return completion_of(models.run_blocking(models.ask(role, request, shared())), model)
+    return completion_of(models.run_blocking(models.ask(role, request, _chat(models))), model)
+
+
+def _chat(models: TrialModels) -> ChatModel:
+    """What makes the calls of a trial: with the run's own limits, where it has some."""
+    return models.chat() if models.chat else shared()
 
 
 def _request(model: str, messages: list[Any], kwargs: dict[str, Any]) -> ChatRequest:

@@ -70,7 +70,7 @@ _TOLD: dict[ModelFault, _Told] = {
     "rate_limit": _Told("too many calls", "run fewer trials at once, or try again later"),
     "overloaded": _Told("the server is overloaded", "try again later"),
     "unavailable": _Told("the server failed or cannot be reached", "see that it runs and that its address is right"),
-    "timeout": _Told("no answer within {limit:g} s", "see that the server answers, or allow more with 'timeout'"),
+    "timeout": _Told("no answer within {limit:g} s", "see that the server answers, or give a longer 'timeout'"),
     "bad_answer": _Told("the answer is no chat completion", "see that the address is one of a chat model"),
     "authentication": _Told("{key} was refused", "set one that this model accepts"),
     "unknown_model": _Told("the server knows no such model", "see that its name and the server's address are right"),
@@ -133,7 +133,9 @@ def told(
 
 def _facts(error: BaseException) -> _Facts:
     errors = list(_chain(error))
-    responses = [one.response for one in errors if getattr(getattr(one, "response", None), "headers", None)]  # type: ignore[attr-defined]
+    found: list[Any] = [getattr(one, "response", None) for one in errors]
+    # litellm makes up responses for faults that no server told it of; those have no headers.
+    responses = [one for one in found if getattr(one, "headers", None) and hasattr(one, "status_code")]
     bodies = [body for one in errors if isinstance(body := getattr(one, "body", None), dict)]
     names = {base.__name__ for one in errors for base in type(one).__mro__}
     names |= {str(body[field]) for body in bodies for field in ("code", "type") if body.get(field)}
@@ -143,7 +145,6 @@ def _facts(error: BaseException) -> _Facts:
     return _Facts(
         errors=errors,
         names=names,
-        # litellm makes up responses for faults that no server told it of; those have no headers.
         status=int(responses[0].status_code) if responses else None,
         headers=responses[0].headers if responses else {},
         message=said[0] if said else _without_classes(str(error)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Mapping
@@ -86,7 +87,7 @@ def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
     if args.get("n", 1) != 1:
         raise ConfigurationError(f"model {name!r}: one answer is asked for at a time; leave 'n' out")
     timeout = args.get("timeout", 1)
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or timeout <= 0:
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
         raise ConfigurationError(f"model {name!r}: 'timeout' is a number of seconds above 0, not {timeout!r}")
     for argument in ("api_base", "base_url"):
         if argument in args and not str(args[argument]).startswith(("http://", "https://")):
@@ -139,6 +140,9 @@ def _secrets(value: Any, *, within: bool = False) -> Iterator[str]:
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _secrets(part, within=within or _is_secret(str(name)))
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _secrets(part, within=within)
     elif isinstance(value, str) and within:
         yield value
         yield from value.split()
@@ -154,16 +158,19 @@ def _route(name: str, args: Mapping[str, Any]) -> _Route:
         model, provider, key, _ = litellm.get_llm_provider(
             name, custom_llm_provider=args.get("custom_llm_provider"), api_base=base
         )
-    except litellm.BadRequestError:
-        raise ConfigurationError(_unknown_provider(litellm, name)) from None
+    except litellm.BadRequestError as error:
+        # Not linked: its text may hold what was given.
+        raise ConfigurationError(_unknown_provider(litellm, name, masked(str(error), args))) from None
     addresses = ("OPENAI_BASE_URL", "OPENAI_API_BASE") if provider in _OPENAI else (f"{provider.upper()}_API_BASE",)
     found = [os.environ[variable] for variable in addresses if os.environ.get(variable)]
     return _Route(model, provider, key, base or next(iter(found), None))
 
 
-def _unknown_provider(litellm: Any, name: str) -> str:
+def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
     provider, slash, _ = name.partition("/")
     providers = [str(getattr(known, "value", known)) for known in litellm.provider_list]
+    if provider in providers:
+        return f"model {name!r}: {problem}" if slash else f"{name!r} is a provider; name its model too: {name}/…"
     if slash:
         return f"model {name!r}: {unknown_name('provider', provider, providers)}"
     close = get_close_matches(name, litellm.model_list, n=3, cutoff=0.8)
