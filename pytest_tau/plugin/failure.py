@@ -83,7 +83,7 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     """The representation of a trial's failure or fault; None for other exceptions."""
     error = excinfo.value
     if isinstance(error, RewardBelowOne | HarnessFault):
-        lines = explain(error.simulation, rerun_command(item))
+        lines = explain(error.simulation, rerun_command(item, recorded=error.simulation.outcome != "error"))
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         return FailureRepr(str(error), title + lines, item.nodeid)

@@ -18,8 +18,14 @@ _REPEATED = (
 )
 
 
-def rerun_command(item: Any, record: str | None = None) -> str:
-    """The command line that runs exactly this trial; with ``record``, that records its model calls."""
+def rerun_command(item: Any, record: str | None = None, *, recorded: bool = False) -> str:
+    """The command line that runs exactly this trial.
+
+    Args:
+        item: The test item.
+        record: Have the command record the trial's model calls, ``missing`` or ``all``.
+        recorded: The trial has a verdict, so that a run that recorded it has its cassette now.
+    """
     nodeid = item.nodeid
     if not hasattr(item.parent, "selected"):  # not a domain's: the id begins with a path from the root directory
         path, separator, rest = nodeid.partition("::")
@@ -39,6 +45,8 @@ def rerun_command(item: Any, record: str | None = None) -> str:
                 parts += [option, _public(one) if name.endswith("_args") else str(one)]
     if record is not None:
         parts.append(f"--tau-record={record}")
+    elif recorded and item.config.option.tau_record is not None:
+        parts.append("--tau-replay")
     return " ".join(shlex.quote(part) for part in parts)
 
 
