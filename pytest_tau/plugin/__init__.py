@@ -30,6 +30,7 @@ from .reporting import (
     pytest_runtest_makereport,
 )
 from .rootdir import pytest_load_initial_conftests
+from .run_loop import pytest_runtest_protocol, pytest_runtestloop
 from .selection import pytest_collection, pytest_collection_modifyitems
 
 if TYPE_CHECKING:
@@ -52,6 +53,8 @@ __all__ = [
     "pytest_report_header",
     "pytest_report_to_serializable",
     "pytest_runtest_makereport",
+    "pytest_runtest_protocol",
+    "pytest_runtestloop",
     "pytest_tau_make_agent",
     "pytest_tau_make_model",
     "pytest_tau_make_user",

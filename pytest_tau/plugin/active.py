@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
@@ -16,13 +15,14 @@ from ..evaluation import known_components
 from ..participants import load_source
 from ..runner import RunConfig, import_from, load_judge, select, trial_seeds, unmatched
 from .budget import Budget
+from .event_loop import EventLoop
 from .model_checks import check_choices
 from .run_log import RunLog
 from .run_settings import run_config
 from .workers import results_folder, shared_folder, worker_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable
     from pathlib import Path
 
     from ..chat import ChatModel, Role
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluator, Judge
     from ..models import Task
     from ..participants import ParticipantSource, Side
-
-T = TypeVar("T")
 
 
 class Case(NamedTuple):
@@ -50,13 +48,13 @@ class Active:
     config: RunConfig
     budget: Budget
     run_log: RunLog
+    loop: EventLoop = field(default_factory=EventLoop)
     evaluators: tuple[Evaluator, ...] = ()
     judge: Judge | None = None
     _specs: dict[str, DomainSpec] = field(default_factory=dict)
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
     _chat: ChatModel | None = None
-    _loop: asyncio.AbstractEventLoop | None = None
     _known_ids: list[str] = field(default_factory=list)
     _unmatched: set[str] = field(default_factory=set)
 
@@ -222,23 +220,9 @@ class Active:
         """The seed of a trial."""
         return trial_seeds(self.config.seed, trial + 1)[trial]
 
-    def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Run a coroutine to its end on the run's own event loop."""
-        if self._loop is None:
-            self._loop = asyncio.new_event_loop()
-        return self._loop.run_until_complete(work)
-
     def close(self) -> None:
-        """Cancel what an interruption left behind and close the event loop."""
-        if self._loop is None:
-            return
-        left = asyncio.all_tasks(self._loop)
-        for task in left:
-            task.cancel()
-        if left:
-            self._loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
-        self._loop.close()
-        self._loop = None
+        """Cancel what an interruption left behind."""
+        self.loop.close()
 
 
 _ACTIVE = pytest.StashKey[Active]()

@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from ..chat import ChatModel, TrialModel, TrialModels
     from ..environment import Environment
     from ..models import Simulation, Task
+    from ..participants import Side
     from .active import Case
+    from .trials import Setting
 
 #: The simulation that an item ran, for reports.
 SIMULATION = pytest.StashKey["Simulation"]()
@@ -24,6 +26,13 @@ def case_of(item: pytest.Item) -> Case | None:
     spec = getattr(item, "callspec", None)
     found: Case | None = case if case is not None or spec is None else spec.params.get("_tau_case")
     return found
+
+
+def trial_of(item: pytest.Item) -> int:
+    """Which repetition of its task an item is."""
+    spec = getattr(item, "callspec", None)
+    number: int = item.trial if hasattr(item, "trial") else spec.params.get("tau_trial", 0) if spec else 0
+    return number
 
 
 @pytest.fixture
@@ -50,14 +59,8 @@ def tau_trial(request: pytest.FixtureRequest) -> int:
 @pytest.fixture
 def tau_env(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Environment:
     """A fresh environment with the task's initial state; ``tau_simulation`` runs on it."""
-    from ..errors import TaskFormatError
-
-    settings = _tau_case.config.simulation
-    try:
-        return _tau_case.domain.environment(tau_task, solo=settings.solo, policy=settings.policy)
-    except TaskFormatError as error:
-        file = _tau_case.domain.file_of(tau_task) or request.node.path
-        raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
+    ahead = _ahead(request)
+    return ahead.environment if ahead else make_environment(request.node, _tau_case._replace(task=tau_task))
 
 
 @pytest.fixture
@@ -65,6 +68,9 @@ def _tau_models(
     request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task, tau_trial: int, tau_env: Environment
 ) -> TrialModels:
     """The models of this trial; a trial that the budget has nothing left for ends here."""
+    ahead = _ahead(request)
+    if ahead:
+        return ahead.models
     from .active import active_of
     from .models import trial_models
 
@@ -86,15 +92,15 @@ def tau_model(_tau_models: TrialModels) -> TrialModel:
 @pytest.fixture
 def tau_agent(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Any:
     """What plays the agent: an object, a class or a function of one of the three forms, or a source of them."""
-    hook = request.node.ihook.pytest_tau_make_agent
-    return hook(item=request.node, task=tau_task, domain=_tau_case.domain, config=_tau_case.config)
+    ahead = _ahead(request)
+    return ahead.agent if ahead else make_side("agent", request.node, _tau_case._replace(task=tau_task))
 
 
 @pytest.fixture
 def tau_user(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> Any:
     """What plays the user, likewise."""
-    hook = request.node.ihook.pytest_tau_make_user
-    return hook(item=request.node, task=tau_task, domain=_tau_case.domain, config=_tau_case.config)
+    ahead = _ahead(request)
+    return ahead.user if ahead else make_side("user", request.node, _tau_case._replace(task=tau_task))
 
 
 @pytest.fixture
@@ -113,13 +119,42 @@ def tau_simulation(
     from .failure import HarnessFault
     from .trials import Setting, run_trial
 
-    item = request.node
-    setting = Setting(_tau_case._replace(task=tau_task), tau_trial, tau_env, _tau_models)
-    simulation = run_trial(item, setting, tau_agent, tau_user)
+    item, case = request.node, _tau_case._replace(task=tau_task)
+    simulation = run_trial(item, Setting(case, tau_trial, tau_env, _tau_models, tau_agent, tau_user))
     item.stash[SIMULATION] = simulation
     if simulation.outcome == "error":
         raise HarnessFault(simulation)
     return simulation
+
+
+def make_environment(item: pytest.Item, case: Case) -> Environment:
+    """A fresh environment for a trial.
+
+    Raises:
+        TaskFormatError: The initial state cannot be applied; names the file.
+    """
+    from ..errors import TaskFormatError
+
+    settings = case.config.simulation
+    try:
+        return case.domain.environment(case.task, solo=settings.solo, policy=settings.policy)
+    except TaskFormatError as error:
+        file = case.domain.file_of(case.task) or item.path
+        raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
+
+
+def make_side(side: Side, item: pytest.Item, case: Case) -> Any:
+    """What plays a side in a trial, by the hooks."""
+    hook = item.ihook.pytest_tau_make_agent if side == "agent" else item.ihook.pytest_tau_make_user
+    return hook(item=item, task=case.task, domain=case.domain, config=case.config)
+
+
+def _ahead(request: pytest.FixtureRequest) -> Setting | None:
+    """What the trial is held with, where it was started before the item's turn."""
+    from .trials import ahead_of
+
+    running = ahead_of(request.node)
+    return running.setting if running else None
 
 
 @pytest.hookimpl(trylast=True)

@@ -56,6 +56,7 @@ _OPTIONS = (
     _Option("agent-context", "tokens of a request, beyond which the oldest messages are left out", "TOKENS"),
     _Option("agent-tool-calls", "native (default), or text for a model without function calling", "HOW"),
     _Option("user-tool-calls", "likewise, for the user's model", "HOW"),
+    _Option("concurrency", "conversations at the same time in one process (default: 8 with a model, else 1)", "N"),
     _Option("llm-timeout", "seconds that one attempt of a model call may take (default: 120)", "SECONDS"),
     _Option("llm-concurrency", "calls that one model answers at the same time (default: 20)", "N"),
     _Option(

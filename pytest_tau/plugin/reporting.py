@@ -105,6 +105,9 @@ def pytest_runtest_makereport(
 
         report.longrepr = represent(item, call.excinfo) or report.longrepr
     simulation = item.stash.get(SIMULATION, None)
+    elapsed = elapsed_of(item)
+    if report.when == "setup" and elapsed is not None:
+        report.duration = elapsed  # it was waited for in the setup, but began before that
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
     if report.failed and simulation is not None and not hasattr(item, "case"):
@@ -135,6 +138,12 @@ def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any
         message, lines = failure
         report.longrepr = FailureRepr(message, lines, report.nodeid)
     return report
+
+
+def elapsed_of(item: pytest.Item) -> float | None:
+    """Seconds that the item's trial took, where it was started ahead."""
+    module = sys.modules.get("pytest_tau.plugin.trials")
+    return item.stash.get(module.ELAPSED, None) if module else None
 
 
 class Reporter:

@@ -13,7 +13,15 @@ from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
 from ..orchestrator import Limits
 from ..participants import Prompting
-from ..runner import DEFAULT_SEED, DEFAULT_TIMEOUT, ModelChoice, ModelSettings, RunConfig, SimulationSettings
+from ..runner import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_SEED,
+    DEFAULT_TIMEOUT,
+    ModelChoice,
+    ModelSettings,
+    RunConfig,
+    SimulationSettings,
+)
 from .options import Settings, named_domains
 
 if TYPE_CHECKING:
@@ -35,7 +43,8 @@ def run_config(config: pytest.Config) -> RunConfig:
     settings = Settings(config)
     if settings.get("domain") is not None and not named_domains(config):
         raise pytest.UsageError(f"{settings.label('domain')}: expected the name of a domain")
-    data_dir = _data_dir(settings)
+    data_dir, models = _data_dir(settings), _models(settings)
+    with_models, without = DEFAULT_CONCURRENCY
     return RunConfig(
         domains=named_domains(config),
         data_dir=data_dir,
@@ -48,7 +57,8 @@ def run_config(config: pytest.Config) -> RunConfig:
         user=settings.get("user"),
         judge=settings.get("judge"),
         folder=settings.folder("agent"),
-        models=_models(settings),
+        concurrency=settings.number("concurrency", int, with_models if models.choices else without, 1),
+        models=models,
         simulation=_simulation(settings, data_dir),
     )
 

@@ -1,9 +1,13 @@
-"""One trial inside a test item: hooks around it, its results into the report and onto the disk."""
+"""Trials inside test items: under way on the run's event loop, kept on the disk as they end, told to pytest in turn."""
 
 from __future__ import annotations
 
 import json
+import queue
+import time
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
 
 from ..chat import Player, Recorder
 from ..participants import ParticipantSource, load_source
@@ -11,77 +15,155 @@ from ..runner import Trial
 from .active import Case, active_of
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Callable
 
     from ..chat import TrialModels
     from ..environment import Environment
-    from ..models import Simulation
+    from ..models import Message, Simulation
     from ..participants import Side
 
 
 class Setting(NamedTuple):
-    """Where a trial takes place.
+    """What a trial is held with.
 
     Attributes:
         case: Task, domain and settings.
         trial: Which repetition of the task.
         environment: The databases and tools.
         models: The models that are called.
+        agent: What plays the agent: one of the three forms, or a source of them.
+        user: What plays the user.
     """
 
     case: Case
     trial: int
     environment: Environment
     models: TrialModels
+    agent: Any
+    user: Any
 
 
-def run_trial(item: pytest.Item, setting: Setting, agent: Any, user: Any) -> Simulation:
-    """Run and grade one trial on the run's event loop; keep it, and tell the hooks.
+class RunningTrial:
+    """A trial under way. Its item waits for it, and tells the hooks of it, when its turn comes.
 
     Args:
         item: The test item.
-        setting: Where it takes place.
-        agent: What plays the agent: one of the three forms, or a source of them.
-        user: What plays the user.
-    """
-    active = active_of(item.config)
-    case, number = setting.case, setting.trial
-    settings, task = case.config.simulation, case.task
+        setting: What the trial is held with.
 
-    def source(side: Side, target: Any) -> ParticipantSource:
+    Attributes:
+        setting: As given.
+        elapsed: Seconds that it took, once it has ended.
+    """
+
+    def __init__(self, item: pytest.Item, setting: Setting) -> None:
+        self.setting, self.elapsed = setting, 0.0
+        self._item, self._active = item, active_of(item.config)
+        self._told: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
+        self._problem: str | None = None
+        number = setting.trial
+        settings = setting.case.config.simulation
+        seed = self._active.seed(number)
+        trial = Trial(setting.case.task, setting.case.domain, setting.environment, settings, number, seed)
+        trial.models, trial.on_message = setting.models, self._told.put
+        agent, user = self._source("agent", setting.agent), self._source("user", setting.user)
+        self._future = self._active.loop.submit(self._run(trial, agent, user))
+        self._future.add_done_callback(lambda _: self._told.put(None))
+
+    @property
+    def done(self) -> bool:
+        """Whether it has ended."""
+        return self._future.done()
+
+    def when_ended(self, call: Callable[[], None]) -> None:
+        """Have something called, from another thread, once it has ended."""
+        self._future.add_done_callback(lambda _: call())
+
+    def cancel(self) -> None:
+        """End it without a result, unless it has one."""
+        self._future.cancel()
+
+    def wait(self) -> Simulation:
+        """The finished trial; its hooks are called here, in the thread that pytest runs in.
+
+        Raises:
+            Exception: Whatever a hook raises, once the trial has ended and its result is kept.
+        """
+        item, setting = self._item, self.setting
+        item.ihook.pytest_tau_simulation_started(item=item, task=setting.case.task, trial=setting.trial)
+        failure: Exception | None = None
+        while (message := self._told.get()) is not None:
+            try:
+                item.ihook.pytest_tau_message(item=item, message=message)
+            except Exception as error:  # noqa: BLE001 - a foreign hook may raise anything
+                failure = failure or error
+        simulation = self._future.result()
+        item.user_properties += self._properties(simulation)
+        item.ihook.pytest_tau_simulation_finished(item=item, simulation=simulation)
+        if failure is not None:
+            raise failure
+        return simulation
+
+    def _source(self, side: Side, target: Any) -> ParticipantSource:
         if isinstance(target, ParticipantSource):
             return target
-        return load_source(target, side, case.config.folder)
+        return load_source(target, side, self.setting.case.config.folder)
 
-    trial = Trial(task, case.domain, setting.environment, settings, number, active.seed(number))
-    trial.models = setting.models
-    trial.on_message = lambda message: item.ihook.pytest_tau_message(item=item, message=message)
-    item.ihook.pytest_tau_simulation_started(item=item, task=task, trial=number)
-    simulation = active.run(trial.run(source("agent", agent), source("user", user)))
-    _keep(item, setting, simulation)
-    item.ihook.pytest_tau_simulation_finished(item=item, simulation=simulation)
-    return simulation
+    async def _run(self, trial: Trial, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
+        start = time.perf_counter()
+        try:
+            simulation = await trial.run(agent, user)
+        finally:
+            self.elapsed = time.perf_counter() - start
+        self._keep(simulation)
+        return simulation
 
-
-def _keep(item: pytest.Item, setting: Setting, simulation: Simulation) -> None:
-    """Everything that was paid for, before anything else can fail."""
-    active, tape = active_of(item.config), setting.models.tape
-    replayed = isinstance(tape, Player)
-    item.user_properties += [
-        ("tau_domain", setting.case.domain.name),
-        ("tau_task", simulation.task_id),
-        ("tau_trial", setting.trial),
-        ("tau_reward", simulation.reward),
-        ("tau_outcome", simulation.outcome),
-    ]
-    if simulation.replay_differences:
-        item.user_properties.append(("tau_replay_differences", len(simulation.replay_differences)))
-    if simulation.model_usage:
-        usage = {role: used.model_dump(mode="json") for role, used in simulation.model_usage.items()}
-        item.user_properties.append(("tau_usage", json.dumps({"replayed": replayed, "roles": usage})))
-        if not replayed:
+    def _keep(self, simulation: Simulation) -> None:
+        """Everything that was paid for, before anything else can fail."""
+        if not simulation.model_usage:
+            return
+        tape = self.setting.models.tape
+        if not isinstance(tape, Player):
             # Calls that an interrupted recording had left were paid for then.
             saved = tape.saved if isinstance(tape, Recorder) else 0.0
-            active.budget.spend(sum(used.known_cost for used in simulation.model_usage.values()) - saved)
-        problem = active.run_log.keep(setting.case.domain.name, simulation)
-        item.user_properties.append(("tau_results_problem", problem) if problem else ("tau_results", True))
+            self._active.budget.spend(sum(used.known_cost for used in simulation.model_usage.values()) - saved)
+        self._problem = self._active.run_log.keep(self.setting.case.domain.name, simulation)
+
+    def _properties(self, simulation: Simulation) -> list[tuple[str, object]]:
+        properties: list[tuple[str, object]] = [
+            ("tau_domain", self.setting.case.domain.name),
+            ("tau_task", simulation.task_id),
+            ("tau_trial", self.setting.trial),
+            ("tau_reward", simulation.reward),
+            ("tau_outcome", simulation.outcome),
+        ]
+        if simulation.replay_differences:
+            properties.append(("tau_replay_differences", len(simulation.replay_differences)))
+        if simulation.model_usage:
+            replayed = isinstance(self.setting.models.tape, Player)
+            usage = {role: used.model_dump(mode="json") for role, used in simulation.model_usage.items()}
+            properties.append(("tau_usage", json.dumps({"replayed": replayed, "roles": usage})))
+            properties.append(("tau_results_problem", self._problem) if self._problem else ("tau_results", True))
+        return properties
+
+
+#: The trial of an item that was started before the item's turn.
+AHEAD = pytest.StashKey[RunningTrial]()
+#: Seconds that such a trial took.
+ELAPSED = pytest.StashKey[float]()
+
+
+def ahead_of(item: pytest.Item) -> RunningTrial | None:
+    """The item's trial, where it was started ahead and its result has not been used."""
+    return item.stash.get(AHEAD, None)
+
+
+def run_trial(item: pytest.Item, setting: Setting) -> Simulation:
+    """Hold a trial, or wait for the one that was started ahead; of which a rerun makes a new one."""
+    ahead = ahead_of(item)
+    if ahead is None:
+        return RunningTrial(item, setting).wait()
+    del item.stash[AHEAD]
+    try:
+        return ahead.wait()
+    finally:
+        item.stash[ELAPSED] = ahead.elapsed

@@ -44,6 +44,25 @@ def worker_name(config: pytest.Config) -> str:
     return str(config.workerinput["workerid"]) if hasattr(config, "workerinput") else ""
 
 
+def upcoming_in_worker(item: pytest.Item) -> list[pytest.Item]:
+    """The items that this xdist worker runs after this one, as far as it knows.
+
+    xdist has no public way to ask; this looks into its queue, and finds nothing where that is built otherwise.
+    """
+    config = item.config
+    for plugin in config.pluginmanager.get_plugins():
+        queue, following = getattr(plugin, "torun", None), getattr(plugin, "nextitem_index", None)
+        if queue is None or not isinstance(following, int):
+            continue
+        indices = [following]
+        if config.workerinput["tau_dist"] != "worksteal":  # type: ignore[attr-defined]
+            # What is stolen by another worker must not have been started here.
+            with queue.lock() as waiting:
+                indices += [index for index in waiting if isinstance(index, int)]
+        return [item.session.items[index] for index in indices]
+    return []
+
+
 def configure(config: pytest.Config) -> None:
     """Prepare for workers, should there be any."""
     if not hasattr(config, "workerinput"):
@@ -64,4 +83,5 @@ class Workers:
             self._config.stash[_SHARED] = folder
             self._config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         node.workerinput["tau_shared"] = str(self._config.stash[_SHARED])
+        node.workerinput["tau_dist"] = self._config.option.dist
         node.workerinput["tau_results"] = str(results_folder(self._config) or "")

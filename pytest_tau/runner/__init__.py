@@ -1,6 +1,7 @@
 """Running trials: settings, plan, execution, metrics."""
 
 from .config import (
+    DEFAULT_CONCURRENCY,
     DEFAULT_SEED,
     DEFAULT_TIMEOUT,
     ModelChoice,
@@ -16,6 +17,7 @@ from .simulate import asimulate, simulate
 from .trial import Trial
 
 __all__ = [
+    "DEFAULT_CONCURRENCY",
     "DEFAULT_SEED",
     "DEFAULT_TIMEOUT",
     "ModelChoice",

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 #: Seed of a run when none is given. Source: τ²-bench v1.0.1.
 DEFAULT_SEED = 300
+#: Conversations at the same time when a model is called, and when none is.
+DEFAULT_CONCURRENCY = (8, 1)
 #: Seconds after which a conversation is cut off, so that an agent that hangs ends a run and not a day.
 DEFAULT_TIMEOUT = 1800.0
 
@@ -92,6 +94,7 @@ class RunConfig:
         user: Specification of the user; None where none was named.
         judge: Specification of the judge; None where none was named.
         folder: What relative paths and modules are looked up in.
+        concurrency: Conversations that go on at the same time in one process.
         models: What holds for every model call.
         simulation: What holds for every simulation.
     """
@@ -107,6 +110,7 @@ class RunConfig:
     user: Any = None
     judge: str | None = None
     folder: Path = field(default_factory=Path.cwd)
+    concurrency: int = 1
     models: ModelSettings = field(default_factory=ModelSettings)
     simulation: SimulationSettings = field(default_factory=SimulationSettings)
 
