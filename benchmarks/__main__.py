@@ -1,81 +1,98 @@
-"""Unit costs of the harness, without any model.
-
-    python -m benchmarks [--data DIR] [--domain NAME …] [--repeat N] [--json FILE]
-
-For each domain: making an environment, the gold conversation with its grading, and grading alone (by replay), each as
-the median over the base tasks, in milliseconds. The first run of each task, which computes the state after its
-reference actions, is left out. Read the figures beside each other, on an idle machine: they are costs of this code on
-that machine, and none of a model.
-"""
+"""Measures what the harness costs: ``python -m benchmarks [--data DIR] [--only NAME …] [--quick] [--json FILE]``."""
 
 from __future__ import annotations
 
 import argparse
-import asyncio
+import inspect
 import json
-import statistics
+import os
+import platform
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_tau import Evaluation, SimulationSettings, asimulate, evaluate, load_domain
-from pytest_tau.evaluation import BUILT_IN_JUDGES
+from .figures import Options
+from .harness import memory, turns
+from .processes import collection, scaling, start_up
+from .simulations import comparisons, environments, gold
+from .waiting import waiting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
-    from pytest_tau import Domain, Task
+    from .figures import Figure
 
-DOMAINS = ("mock", "airline", "retail", "telecom")
-
-
-def milliseconds(work: Callable[[], Any]) -> float:
-    """How long one call takes."""
-    start = time.perf_counter()
-    work()
-    return (time.perf_counter() - start) * 1000
-
-
-def costs_of(domain: Domain, repeat: int) -> dict[str, float]:
-    """Median costs over the base tasks, in milliseconds, and how many tasks there are."""
-    judge = BUILT_IN_JUDGES["accept"]
-    settings = SimulationSettings(evaluation=Evaluation(judge=judge))
-    loop = asyncio.new_event_loop()
-
-    def simulate(task: Task) -> Any:
-        return loop.run_until_complete(asimulate(task, domain=domain, agent="gold", settings=settings))
-
-    environments, simulations, gradings = [], [], []
-    tasks = domain.tasks()
-    for task in tasks:
-        messages = simulate(task).messages
-        environments += [milliseconds(lambda: domain.environment(task)) for _ in range(repeat)]  # noqa: B023
-        simulations += [milliseconds(lambda: simulate(task)) for _ in range(repeat)]  # noqa: B023
-        gradings += [milliseconds(lambda: evaluate(task, messages, domain=domain)) for _ in range(repeat)]  # noqa: B023
-    loop.close()
-    return {
-        "tasks": len(tasks),
-        "environment": statistics.median(environments),
-        "simulation": statistics.median(simulations),
-        "grading": statistics.median(gradings),
-    }
+#: By name; what each measures and how it is read is its docstring.
+BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
+    "gold": gold,
+    "environment": environments,
+    "comparison": comparisons,
+    "turns": turns,
+    "memory": memory,
+    "start-up": start_up,
+    "collection": collection,
+    "scaling": scaling,
+    "waiting": waiting,
+}
+_HEADER = f"{'':<42}{'median':>11}{'best':>11}   {'middle half':<23}{'processor':>11}{'runs':>6}   target"
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
-    parser.add_argument("--data", type=Path, help="official data (default: bundled)")
-    parser.add_argument("--domain", action="append", choices=DOMAINS)
-    parser.add_argument("--repeat", type=int, default=5, help="runs of each task (default: %(default)s)")
-    parser.add_argument("--json", type=Path, help="write the figures to a file, too")
-    options = parser.parse_args()
-    figures = {name: costs_of(load_domain(name, options.data), options.repeat) for name in options.domain or DOMAINS}
-    print(f"{'domain':<10}{'tasks':>6}{'environment':>14}{'simulation':>14}{'grading':>12}   (median, ms)")
-    for name, costs in figures.items():
-        row = f"{costs['environment']:>14.3f}{costs['simulation']:>14.3f}{costs['grading']:>12.3f}"
-        print(f"{name:<10}{costs['tasks']:>6}{row}")
+    options = _parser().parse_args(arguments)
+    names = options.only or list(BENCHMARKS)
+    how = Options(options.data.resolve() if options.data else None, options.quick)
+    document: dict[str, Any] = {"machine": _machine(), "data": str(how.data or "bundled"), "quick": how.quick}
+    document["benchmarks"] = {}
+    print("  ".join(f"{key}: {value}" for key, value in document["machine"].items()), f" data: {document['data']}")
+    for name in names:
+        note = inspect.cleandoc(BENCHMARKS[name].__doc__ or "")
+        print(f"\n{name}. {note}\n\n{_HEADER}")
+        start, figures = time.perf_counter(), []
+        for figure in BENCHMARKS[name](how):
+            print(_row(figure), flush=True)
+            figures.append(figure.as_json())
+        if not figures:
+            print("  left out: a package that it needs is not installed")
+        document["benchmarks"][name] = {"seconds": time.perf_counter() - start, "note": note, "figures": figures}
     if options.json:
-        options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
+        options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures what the harness costs.")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="official data (default: bundled)")
+    parser.add_argument("--only", action="append", choices=BENCHMARKS, metavar="NAME", help=", ".join(BENCHMARKS))
+    parser.add_argument("--quick", action="store_true", help="little of everything, to see that it runs")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures, each single run among them")
+    return parser
+
+
+def _row(figure: Figure) -> str:
+    low, high = figure.spread
+    cpu = "" if figure.median_cpu is None else _number(figure.median_cpu)
+    row = f"{figure.name:<42}{_number(figure.median):>11}{_number(figure.best):>11}"
+    row += f"   {_number(low) + ' … ' + _number(high):<23}{cpu:>11}{len(figure.wall):>6}"
+    if figure.target is not None:
+        bound, met = "≥" if figure.at_least else "≤", "reached" if figure.met else "MISSED"
+        row += f"   {bound} {figure.target:g} {figure.unit}: {met}"
+        return row
+    return f"{row}   {figure.unit}"
+
+
+def _number(value: float) -> str:
+    """With three digits that count, as far as that takes decimals."""
+    decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
+    return f"{value:,.{decimals}f}"
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "python": platform.python_version(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 1),
+    }
 
 
 if __name__ == "__main__":

@@ -19,10 +19,15 @@ def sync(agent_db: TelecomDB, user_db: TelecomUserDB) -> None:
     if not around.phone_number:
         return
     line = agent_db.line_by_phone(around.phone_number)
-    around.line_active = line.status == "Active"
-    around.roaming_allowed = line.roaming_enabled
     limit = agent_db.plan(line.plan_id).data_limit_gb + line.data_refueling_gb
-    around.mobile_data_usage_exceeded = line.data_used_gb >= limit
+    for name, value in (
+        ("line_active", line.status == "Active"),
+        ("roaming_allowed", line.roaming_enabled),
+        ("mobile_data_usage_exceeded", line.data_used_gb >= limit),
+    ):
+        # Setting a record's field takes longer than all of the rest, and mostly nothing has changed.
+        if getattr(around, name) is not value:
+            setattr(around, name, value)
     if around.payment_request is not None and around.payment_request.paid:
         bill_id = agent_db.bill(around.payment_request.bill_id).bill_id
         agent_db.bills[bill_id].status = "Paid"

@@ -1,7 +1,7 @@
 """Chat models: what they are asked and answer, who calls them in a trial, and how that is recorded and replayed."""
 
 from .cassette import Identity
-from .requests import ChatModel, ChatReply, ChatRequest, Role, Usage, without_secrets
+from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_login, without_secrets
 from .tape import Player, Recorder
 from .trial_models import LLM, Tape, TrialModel, TrialModels, caller, calling
 
@@ -11,6 +11,7 @@ __all__ = [
     "ChatReply",
     "ChatRequest",
     "Identity",
+    "ModelArguments",
     "Player",
     "Recorder",
     "Role",
@@ -20,5 +21,6 @@ __all__ = [
     "Usage",
     "caller",
     "calling",
+    "without_login",
     "without_secrets",
 ]

@@ -10,7 +10,10 @@ from pydantic import BaseModel, ConfigDict, Field
 #: For whom a model is called.
 Role: TypeAlias = Literal["agent", "user", "judge"]
 
-_PRIVATE = re.compile(r"(^|_)(key|(?<!per_)token|secret|password|credentials?|headers?|auth|authorization)($|_)")
+_PRIVATE = re.compile(
+    r"(^|_)(key|apikey|(?<!per_)token|secret|passwd|password|cookies?|credentials?|headers?|auth|authorization)($|_)"
+)
+_LOGIN = re.compile(r"://[^/@\s]+@")
 #: How a model is reached rather than what it is asked: another server, or more patience, asks the same.
 _CONNECTION = frozenset({"api_base", "base_url", "api_version", "timeout", "max_retries", "num_retries"})
 
@@ -34,7 +37,8 @@ class ChatRequest(BaseModel):
     tools: list[dict[str, Any]] = []
     tool_choice: str | None = None
     response_format: dict[str, Any] | None = None
-    args: dict[str, Any] = {}
+    #: Not shown: tracebacks show requests, and a key may be among them.
+    args: dict[str, Any] = Field(default={}, repr=False)
 
     @property
     def public_args(self) -> dict[str, Any]:
@@ -52,6 +56,18 @@ def without_secrets(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: without_secrets(value[name]) for name in value if not _is_secret(str(name))}
     return [without_secrets(one) for one in value] if isinstance(value, list | tuple) else value
+
+
+def without_login(text: str) -> str:
+    """A text without who logs in at the addresses in it."""
+    return _LOGIN.sub("://***@", text)
+
+
+class ModelArguments(dict[str, Any]):
+    """Arguments of model calls that do not show their secrets where they are printed, as in a traceback."""
+
+    def __repr__(self) -> str:
+        return repr(without_secrets(dict(self)))
 
 
 def _is_secret(name: str) -> bool:

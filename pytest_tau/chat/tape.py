@@ -101,6 +101,9 @@ class Recorder:
         """
         if self._over:
             return
+        if not self._calls:  # a trial without model calls needs no cassette
+            self.abandon()
+            return
         self._over = True
         for number, call in enumerate(self._calls, start=1):
             call.number = number  # calls that failed leave no gaps

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..errors import ConfigurationError, ModelError
+from ..errors import ConfigurationError, ModelError, TauError
 from ..models import ModelUsage
-from .requests import ChatReply, ChatRequest
+from .requests import ChatReply, ChatRequest, ModelArguments
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
@@ -31,7 +32,7 @@ class LLM:
 
     name: str
     chat: ChatModel
-    args: Mapping[str, Any] = field(default_factory=dict)
+    args: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
 
 class Tape(Protocol):
@@ -89,7 +90,7 @@ class TrialModel:
     """
 
     def __init__(self, role: Role, llm: LLM, models: TrialModels) -> None:
-        self.name, self.args = llm.name, dict(llm.args)
+        self.name, self.args = llm.name, ModelArguments(llm.args)
         self._role, self._llm, self._models = role, llm, models
 
     async def complete(
@@ -146,6 +147,9 @@ class TrialModels:
         usage: What the calls came to so far, by role.
         loop: The event loop that the trial runs on, once it does.
         chat: Makes the run's own chat model, for calls of models that no role was given; None for any.
+        keep_open: Calls may follow once the conversation has ended, so whoever made this ends the recording.
+        ended: How the conversation ended, as ``Tape.finish`` takes it, where the recording was kept open.
+        spent: USD that were counted already.
     """
 
     def __init__(
@@ -155,6 +159,14 @@ class TrialModels:
         self.usage: dict[Role, ModelUsage] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
         self.chat: Callable[[], ChatModel] | None = None
+        self.keep_open = False
+        self.ended: tuple[TerminationReason, str | None, list[str], bool] | None = None
+        self.spent = 0.0
+
+    @property
+    def roles(self) -> list[Role]:
+        """The roles that have a model."""
+        return list(self._llms)
 
     def of(self, role: Role) -> TrialModel | None:
         """The model of a role; None where it has none."""
@@ -168,9 +180,9 @@ class TrialModels:
         """Have a request answered, by the model or from the recording, and tally it."""
         try:
             if self.tape is None:
-                reply = await chat.complete(request)
+                reply = await _asked(chat, request)
             else:
-                reply = await self.tape.answer(role, request, chat.complete)
+                reply = await self.tape.answer(role, request, functools.partial(_asked, chat))
         except ConfigurationError as error:
             # Such as a library that is not installed; no fault of whoever asked.
             raise ModelError(str(error), kind="bad_request") from error
@@ -205,6 +217,20 @@ class TrialModels:
             usage.unpriced_calls += 1
         else:
             usage.known_cost += reply.cost
+
+
+async def _asked(chat: ChatModel, request: ChatRequest) -> ChatReply:
+    """The model's answer; whatever a foreign model raises or gives instead is a fault of the model."""
+    try:
+        reply: object = await chat.complete(request)
+    except TauError:
+        raise
+    except Exception as error:
+        raise ModelError(f"{request.model}: {type(error).__name__}: {error}", kind="bad_request") from error
+    if not isinstance(reply, ChatReply):
+        problem = f"{request.model}: complete() returned a {type(reply).__name__}; expected a ChatReply"
+        raise ModelError(problem, kind="bad_request")
+    return reply
 
 
 #: Whose code is running: calls that it makes through us belong to this trial and this role.

@@ -1,4 +1,4 @@
-"""The command ``tau``: regrade stored results, check task sets."""
+"""The command ``tau``: regrade stored results, check task sets, join runs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..errors import TauError
-from . import lint, regrade
+from . import lint, merge, regrade
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 where all is well, 1 where something was found, 2 for a command that cannot be used.
     """
-    parser = argparse.ArgumentParser(prog="tau", description="Regrade stored results and check task sets.")
+    parser = argparse.ArgumentParser(prog="tau", description="Regrade stored results, check task sets, join runs.")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (regrade, lint):
+    for command in (regrade, lint, merge):
         command.add_parser(commands)
     args = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):

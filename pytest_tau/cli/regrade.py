@@ -58,6 +58,8 @@ def run(args: argparse.Namespace) -> int:
     from ..runner import load_judge
     from ..runner.regrade import RegradeSettings
 
+    if args.judge == "llm" and args.judge_llm is None:
+        raise ConfigurationError("judge 'llm' needs a model: name one with --judge-llm")
     data = data_dir(args.data)
     settings = RegradeSettings(
         domain=args.domain,
@@ -69,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     domains = InstalledDomains(data)
     if args.domain is not None:
         domains.load(args.domain)  # a name that is none is told at once
-    paths = [Path(name) for name in args.files]
+    paths = [path for name in args.files for path in _expanded(Path(name))]
     for path in paths:
         if not path.exists():
             raise ConfigurationError(f"no such file: {path}")
@@ -79,6 +81,12 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(_document(reports, settings), indent=1, ensure_ascii=False))  # noqa: T201 - this is a command
     return _status(reports)
+
+
+def _expanded(path: Path) -> list[Path]:
+    """The files of a run's folder; anything else as it is."""
+    kept = sorted(path.glob("simulations*.jsonl")) if path.is_dir() else []
+    return kept or [path]
 
 
 def _llm_judge(args: argparse.Namespace) -> Judge:

@@ -36,6 +36,8 @@ def verdict(simulation: Simulation) -> str:
     info = simulation.reward_info
     if info is None:
         return "not graded"
+    if simulation.outcome == "error":
+        return f"no verdict on the agent: {ending(simulation)}"
     factors = _factors(info)
     if "ended_early" in (info.info or {}):
         return f"reward 0, {ending(simulation)}"
@@ -73,7 +75,7 @@ def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
     lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
     if simulation.error:
         lines += _told(simulation.error, simulation.termination_reason)
-    if early and info is not None:
+    if early and info is not None and simulation.outcome != "error":
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if info is not None and simulation.outcome != "error":
         lines += _unmet(info, simulation)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +13,7 @@ from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .tasks import Task
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -44,6 +47,23 @@ def load_task_file(path: Path) -> TaskFileContent:
     Raises:
         TaskFormatError: Names the file, the task and the field.
     """
+    with _garbage_left_alone():
+        return _load_task_file(path)
+
+
+@contextlib.contextmanager
+def _garbage_left_alone() -> Iterator[None]:
+    """While thousands of tasks are made, of which none is garbage, do not walk over all of them to look for some."""
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
+
+
+def _load_task_file(path: Path) -> TaskFileContent:
     document, domain = load_json(path), None
     if isinstance(document, dict) and "tasks" in document:
         domain, document = document.get("domain"), document["tasks"]

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..chat import without_login
 from ..errors import ConfigurationError, unknown_name
 from .adapters import adapt, check_form
 from .gold import GoldAgent, GoldUser
@@ -85,7 +86,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     if spec.startswith(("http://", "https://")):
         if side == "user":
             raise ConfigurationError(f"user {spec!r}: only an agent can be an endpoint; name a module:attribute")
-        return ParticipantSource(spec, EndpointAgent)
+        return ParticipantSource(without_login(spec), EndpointAgent)
     if ":" not in spec:
         known = [*BUILT_IN[side], "replay:FILE", "module:attribute", "path/to/file.py:attribute"]
         known += ["http://…"] if side == "agent" else []

@@ -82,10 +82,10 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
 
 def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
     """The arguments as a JSON object; or none, and what was given instead."""
+    if given is None or (isinstance(given, str) and not given.strip()):
+        return {}, None
     try:
-        text = given if isinstance(given, str) else None
-        found = given if text is None else json.loads(text) if text.strip() else {}
-        found = json_copy({} if found is None else found)
+        found = json_copy(json.loads(given) if isinstance(given, str) else given)
     except (ValueError, TypeError, RecursionError):
         found = None
     if isinstance(found, dict):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import dry_run, reporting, selection, workers
-from .collection import pytest_collect_file, pytest_make_collect_report
+from . import dry_run, reporting, selection, shard, workers
+from .collection import pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .fixtures import (
     _tau_case,
     _tau_models,
@@ -43,6 +43,7 @@ __all__ = [
     "pytest_addoption",
     "pytest_collect_file",
     "pytest_collection",
+    "pytest_collection_finish",
     "pytest_collection_modifyitems",
     "pytest_configure",
     "pytest_generate_tests",
@@ -78,6 +79,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Start counting; check a run that names a domain before anything starts."""
     dry_run.configure(config)
+    shard.configure(config)
     workers.configure(config)
     reporting.start(config)
     selection.configure(config)

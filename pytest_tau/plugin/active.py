@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from ..chat import LLM
+from ..chat import LLM, ModelArguments
 from ..domains import domain_names, load_domain
 from ..environment import DEFAULT_SPLIT, check_task
 from ..errors import ConfigurationError, TauError, unknown_name
@@ -19,7 +19,7 @@ from .event_loop import EventLoop
 from .model_checks import check_choices
 from .run_log import RunLog
 from .run_settings import run_config
-from .workers import results_folder, shared_folder, worker_name
+from .workers import share_of_calls
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,10 +66,10 @@ class Active:
             pytest.UsageError: A setting that cannot be used.
         """
         settings = run_config(config)
+        calls = share_of_calls(config, settings.models.max_in_flight)
+        settings = replace(settings, models=replace(settings.models, max_in_flight=calls))
         import_from(settings.folder)
-        worker = worker_name(config)
-        budget = Budget(settings.models.budget, shared_folder(config), worker)
-        run_log = RunLog(results_folder(config), worker)
+        budget, run_log = Budget.of(config, settings.models.budget), RunLog.of(config)
         active = cls(config, settings, budget, run_log, _unmatched=set(settings.task_patterns))
         for specs in config.hook.pytest_tau_domains(config=config):
             active._specs |= {spec.name: spec for spec in specs}
@@ -126,7 +126,7 @@ class Active:
         if choice is None:
             return None
         hook = item.ihook.pytest_tau_make_model
-        made = hook(item=item, role=role, llm=choice.name, llm_args=dict(choice.args), config=config)
+        made = hook(item=item, role=role, llm=choice.name, llm_args=ModelArguments(choice.args), config=config)
         if isinstance(made, LLM):
             return made
         if not callable(getattr(made, "complete", None)):
@@ -202,7 +202,7 @@ class Active:
         if unjudged and self.judge is None:
             raise ConfigurationError(
                 f"{len(unjudged)} of {len(chosen)} tasks need a judge of NL assertions, such as {unjudged[0]!r}: "
-                "name one with --tau-judge (accept and reject judge every statement alike)"
+                "name a model with --tau-judge-llm, or a judge with --tau-judge (accept and reject judge alike)"
             )
         return [Case(task, domain, config) for task in chosen]
 

@@ -1,10 +1,12 @@
-"""``--tau-budget``: what a run may spend on model calls, over all xdist workers of this machine."""
+"""``--tau-budget``: what a run may spend on model calls, over all xdist workers."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
+
+from .workers import shared_folder, told_by_controller, worker_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,13 +17,32 @@ class Budget:
 
     Args:
         limit: USD; None for no limit.
-        folder: Where each worker notes what it has spent; None where there is one process.
+        folder: Where each worker notes what it has spent; None where there is nobody to share with.
         worker: The worker's name.
+        sharers: How many have an equal share of the limit each, and do not know what the others have spent.
+        spent: USD that this share has paid already.
     """
 
-    def __init__(self, limit: float | None, folder: Path | None = None, worker: str = "main") -> None:
-        self.limit = limit
-        self._folder, self._worker, self._own = folder, worker, 0.0
+    def __init__(
+        self,
+        limit: float | None,
+        folder: Path | None = None,
+        worker: str = "main",
+        *,
+        sharers: int = 1,
+        spent: float = 0.0,
+    ) -> None:
+        self.limit = limit if limit is None else limit / sharers
+        self._whole, self._sharers = limit, sharers
+        self._folder, self._worker, self._own = folder, worker, spent
+
+    @classmethod
+    def of(cls, config: pytest.Config, limit: float | None) -> Budget:
+        """The budget of this process: the run's, or, where the workers share no folder, this worker's part of it."""
+        told = told_by_controller(config)
+        sharers = told.get("sharers", 1)
+        folder = shared_folder(config) if sharers == 1 else None
+        return cls(limit, folder, worker_name(config), sharers=sharers, spent=told.get("spent", 0.0))
 
     def spend(self, cost: float) -> None:
         """Note what a trial has cost, in USD."""
@@ -33,7 +54,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """USD so far, of all workers."""
+        """USD so far, of all who share the limit."""
         if self._folder is None:
             return self._own
         return sum(float(file.read_text(encoding="utf-8")) for file in self._folder.glob("*.spent"))
@@ -42,4 +63,7 @@ class Budget:
         """Skip a trial for which nothing is left; it is reported as not run."""
         if self.limit is not None and (spent := self.spent) >= self.limit:
             item.user_properties.append(("tau_not_run", "budget"))
-            pytest.skip(f"not run: the budget of ${self.limit:g} is spent (${spent:.4f})")
+            which = f"the budget of ${self.limit:g}"
+            if self._sharers > 1:
+                which = f"this worker's share of the budget, ${self.limit:g} of ${self._whole:g},"
+            pytest.skip(f"not run: {which} is spent (${spent:.4f})")

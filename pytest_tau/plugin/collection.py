@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Set on a collector that met a mistake of the user's.
 MISTAKEN = pytest.StashKey[bool]()
+#: From so many items on, one look for garbage is cheaper than those that it saves.
+_MANY = 500
 
 
 @pytest.hookimpl(wrapper=True)
@@ -30,6 +33,18 @@ def pytest_make_collect_report(
     if collector.stash.get(MISTAKEN, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep the garbage collector from walking over thousands of tasks and items, again and again until the very end.
+
+    They last as long as the run. Of an earlier run in this process nothing is kept.
+    """
+    if sum(isinstance(item, TauItem) for item in session.items) >= _MANY:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
@@ -147,6 +162,7 @@ class DomainCollector(TaskCollector):
     def of(cls, parent: pytest.Collector, name: str, selected: Selected) -> DomainCollector:
         """The collector of a domain; it lies where pytest was started, for the conftest.py files there."""
         folder = Path(parent.config.invocation_params.dir)
+        _load_conftests(parent.config, folder)
         collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
         collector.selected = selected
         return collector
@@ -165,6 +181,20 @@ class DomainCollector(TaskCollector):
             wanted = self.selected.wanted
             if not wanted or any(is_named(item.task, item.trial, node) for node in wanted):
                 yield item
+
+
+def _load_conftests(config: Any, folder: Path) -> None:
+    """Have the conftest.py files of the folder known for it.
+
+    pytest does so for folders that it collects. This one may be none: where a folder is called like the domain, the
+    node id has sent pytest there instead. It offers no public way.
+    """
+    config.pluginmanager._loadconftestmodules(  # noqa: SLF001
+        folder,
+        importmode=config.getoption("importmode"),
+        rootpath=config.rootpath,
+        consider_namespace_packages=config.getini("consider_namespace_packages"),
+    )
 
 
 def _trial(tau_simulation: Any) -> None:

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from .fixtures import case_of
+from .fixtures import case_of, trial_of
 from .options import Settings
 
 if TYPE_CHECKING:
@@ -30,10 +30,15 @@ class DryRun:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._cases: list[Case] = []
+        self._trials = 0
+        self._tasks: set[tuple[str, str]] = set()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
-        self._cases = [case for item in session.items if (case := case_of(item)) is not None]
+        found = [(item, case) for item in session.items if (case := case_of(item)) is not None]
+        self._trials = len(found)
+        self._tasks = {(case.domain.name, case.task.id) for _, case in found}
+        self._cases = [case for item, case in found if not _has_cassette(item, case)]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tasks, trials, participants; calls and cost."""
@@ -42,10 +47,12 @@ class DryRun:
         active = if_active(self._config)
         if active is None:
             return
-        tasks = {(case.domain.name, case.task.id) for case in self._cases}
         run = active.config
-        told = f"{_counted(len(tasks), 'task')}, {_counted(len(self._cases), 'trial')}"
+        told = f"{_counted(len(self._tasks), 'task')}, {_counted(self._trials, 'trial')}"
         terminalreporter.write_line(f"tau: dry run: {told}; nothing was run", bold=True)
+        replayed = self._trials - len(self._cases)
+        if replayed:
+            terminalreporter.write_line(f"tau: dry run: {_counted(replayed, 'trial')} would be replayed", bold=True)
         for line in self._estimates(run) if self._cases else []:
             terminalreporter.write_line(f"tau: dry run: {line}", bold=True)
 
@@ -64,9 +71,16 @@ class DryRun:
             each = {(case.domain.name, case.task.id): _gold_calls(case, set(roles)) for case in _once(self._cases)}
             calls = sum(each[case.domain.name, case.task.id] for case in self._cases)
             return [f"{named}: at least {calls:,} model calls, which the reference takes; cost unknown: no earlier run"]
-        cost = "cost unknown: some prices are" if found.cost is None else f"about ${found.cost:,.2f}"
+        cost = "cost unknown: some prices are" if found.cost is None else f"about {_money(found.cost)}"
         basis = f"by {_counted(found.trials, 'earlier trial')} of {found.tasks} of {_counted(len(tasks), 'task')}"
         return [f"{named}: about {found.calls:,.0f} model calls, {cost}, {basis}"]
+
+
+def _has_cassette(item: pytest.Item, case: Case) -> bool:
+    """Whether the trial would be replayed, although others are recorded."""
+    from .models import cassette_path
+
+    return case.config.models.tape == "missing" and cassette_path(item, case, trial_of(item)).is_file()
 
 
 def _once(cases: list[Case]) -> list[Case]:
@@ -90,6 +104,10 @@ def _gold_calls(case: Case, roles: set[str]) -> int:
     user = sum(isinstance(message, UserMessage) for message in simulation.messages)
     judged = bool(case.task.criteria.nl_assertions)
     return agent * ("agent" in roles) + user * ("user" in roles) + judged * ("judge" in roles)
+
+
+def _money(cost: float) -> str:
+    return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:,.4f}"
 
 
 def _counted(number: int, noun: str) -> str:

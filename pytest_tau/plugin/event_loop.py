@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from concurrent.futures import TimeoutError as TooLong
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 #: Seconds that cancelled conversations get to notice it.
-_CLOSING_TIME = 5.0
+_CLOSING_TIME = 2.0
 
 
 class EventLoop:
@@ -37,7 +38,7 @@ class EventLoop:
             return
         try:
             asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(_CLOSING_TIME)
-        except TimeoutError:
+        except TooLong:  # in Python 3.10 not the built-in one
             return  # something does not let itself be cancelled; the daemon thread ends with the process
         finally:
             loop, self._loop = self._loop, None

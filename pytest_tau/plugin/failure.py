@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -86,8 +88,20 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
         lines = explain(error.simulation, rerun_command(item, recorded=error.simulation.outcome != "error"))
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
-        return FailureRepr(str(error), title + lines, item.nodeid)
+        return FailureRepr(str(error), title + lines + _judge_again(item, error.simulation), item.nodeid)
     return told(str(error), item.nodeid) if isinstance(error, TauError) else None
+
+
+def _judge_again(item: Any, simulation: Simulation) -> list[Line]:
+    """How a conversation that the judge has failed on can be graded without holding it again."""
+    from .active import active_of
+
+    file = active_of(item.config).run_log.file
+    unjudged = simulation.reward_info is None and simulation.termination_reason not in FAULTS
+    if not unjudged or file is None or not file.is_file():
+        return []
+    shown = os.path.relpath(file.parent, item.config.invocation_params.dir)
+    return [Line("command", f"judge it again: tau regrade {shlex.quote(shown)} --judge-llm MODEL")]
 
 
 def told(message: str, nodeid: str) -> FailureRepr:

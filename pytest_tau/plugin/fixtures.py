@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from ..chat import ChatModel, TrialModel, TrialModels
     from ..environment import Environment
     from ..models import Simulation, Task
@@ -66,16 +68,29 @@ def tau_env(request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task) -> 
 @pytest.fixture
 def _tau_models(
     request: pytest.FixtureRequest, _tau_case: Case, tau_task: Task, tau_trial: int, tau_env: Environment
-) -> TrialModels:
+) -> Iterator[TrialModels]:
     """The models of this trial; a trial that the budget has nothing left for ends here."""
-    ahead = _ahead(request)
-    if ahead:
-        return ahead.models
-    from .active import active_of
-    from .models import trial_models
+    from .models import end_models
 
-    active_of(request.config).budget.check(request.node)
-    return trial_models(request.node, _tau_case._replace(task=tau_task), tau_trial, tau_env)
+    ahead, case = _ahead(request), _tau_case._replace(task=tau_task)
+    models = ahead.models if ahead else _affordable_models(request, case, tau_trial, tau_env)
+    yield models
+    end_models(request.node, case, models)
+
+
+def _affordable_models(request: pytest.FixtureRequest, case: Case, trial: int, environment: Environment) -> TrialModels:
+    from .active import active_of
+    from .models import may_spend, trial_models
+
+    models = trial_models(request.node, case, trial, environment)
+    if may_spend(case, models):
+        try:
+            active_of(request.config).budget.check(request.node)
+        except pytest.skip.Exception:
+            if models.tape is not None:
+                models.tape.abandon()
+            raise
+    return models
 
 
 @pytest.fixture

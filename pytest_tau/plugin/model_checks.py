@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .active import Active
 
 _BY_MODEL = frozenset({"llm", "llm-solo", "llm-gt", "llm-gt-noargs"})
+#: Set once access was checked.
+_CHECKED = pytest.StashKey[bool]()
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
@@ -44,6 +46,9 @@ def check_access(active: Active) -> None:
         pytest.UsageError: One of them; names the variable or the option.
     """
     config, run = active.pytest_config, active.config
+    if config.stash.get(_CHECKED, False):
+        return
+    config.stash[_CHECKED] = True
     quiet = config.option.collectonly or hasattr(config, "workerinput") or run.models.tape == "replay"
     # Somebody else's models may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:

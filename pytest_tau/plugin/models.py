@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..chat import Identity, Player, Recorder, TrialModels
 from ..errors import ReplayError
-from ..runner import item_id
+from ..runner import MODEL_FREE, item_id
 from .active import active_of
 from .rerun import rerun_command
 
@@ -45,7 +45,46 @@ def trial_models(item: pytest.Item, case: Case, number: int, environment: Enviro
     llms: dict[Role, LLM] = {role: llm for role, llm in found.items() if llm is not None}
     models = TrialModels(llms, _tape(item, case, number, environment), active.seed(number))
     models.chat = active.default_chat
+    # A test of one's own may call the agent's model itself, also without a simulation.
+    models.keep_open = not hasattr(item, "case") and "tau_model" in getattr(item, "fixturenames", ())
     return models
+
+
+def spend(item: pytest.Item, models: TrialModels) -> None:
+    """Count what the calls so far have cost, but for what was counted before."""
+    tape = models.tape
+    if isinstance(tape, Player | MissingTape):
+        return
+    # Calls that an interrupted recording had left were paid for then.
+    saved = tape.saved if isinstance(tape, Recorder) else 0.0
+    cost = sum(used.known_cost for used in models.usage.values()) - saved
+    active_of(item.config).budget.spend(cost - models.spent)
+    models.spent = cost
+
+
+def usage_property(case: Case, models: TrialModels) -> tuple[str, object]:
+    """What the calls came to, for the report."""
+    replayed = isinstance(models.tape, Player)
+    roles = {role: used.model_dump(mode="json") for role, used in models.usage.items()}
+    task = f"{case.domain.name}::{case.task.id}"
+    return "tau_usage", json.dumps({"task": task, "replayed": replayed, "roles": roles})
+
+
+def end_models(item: pytest.Item, case: Case, models: TrialModels) -> None:
+    """Count and record the calls that a test of one's own has made beside its simulation.
+
+    Raises:
+        ReplayError: Recorded calls were not made.
+    """
+    if not models.keep_open:
+        return
+    if models.usage:
+        spend(item, models)
+        item.user_properties[:] = [told for told in item.user_properties if told[0] != "tau_usage"]
+        item.user_properties.append(usage_property(case, models))
+    if models.tape is not None:
+        reason, error, times, by_clock = models.ended or ("agent_stop", None, [], False)
+        models.tape.finish(reason, error, times, by_clock=by_clock)
 
 
 def _tape(item: pytest.Item, case: Case, number: int, environment: Environment) -> Tape | None:
@@ -61,6 +100,14 @@ def _tape(item: pytest.Item, case: Case, number: int, environment: Environment) 
     if not path.is_file():
         return MissingTape(path, rerun_command(item, record="missing"))
     return Player(path, identity, again=again)
+
+
+def may_spend(case: Case, models: TrialModels) -> bool:
+    """Whether a trial may cost anything: not where its calls are replayed, and not where nothing calls a model."""
+    run = case.config
+    specs = [run.agent_spec, run.user_spec]
+    model_free = all(isinstance(spec, str) and (spec in MODEL_FREE or spec.startswith("replay:")) for spec in specs)
+    return not isinstance(models.tape, Player | MissingTape) and not (model_free and models.of("judge") is None)
 
 
 class MissingTape:

@@ -37,6 +37,7 @@ _OPTIONS = (
     _Option("task", "only tasks with this id, or that match this glob; may be repeated", "GLOB", repeat=True),
     _Option("num-tasks", "at most this many tasks of each domain, file or marked test", "N"),
     _Option("trials", "repetitions of each task (default: 1)", "K"),
+    _Option("shard", "run one part of the trials, for a CI matrix: 2/4 is the second of four", "I/N"),
     _Option("seed", "seed of the run, from which each trial's seed follows (default: 300)", "N"),
     _Option(
         "agent", "llm, llm-solo, llm-gt, gold, noop, replay:FILE, module:attribute, file.py:attribute, URL", "SPEC"

@@ -11,6 +11,7 @@ import pytest
 from .fixtures import SIMULATION
 from .model_totals import ModelTotals
 from .options import named_domains, options_given
+from .shard import is_empty
 from .workers import results_folder
 
 if TYPE_CHECKING:
@@ -151,7 +152,8 @@ class Reporter:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+        #: Domain, task and outcome by node id: of a test that is run again, the last.
+        self._outcomes: dict[str, tuple[str, str, str]] = {}
         self._usage_errors = self._replay_differences = self._not_run = 0
         self._models, self._problems, self._kept = ModelTotals(), dict[str, None](), False
         self._tests_ran = self._others_passed = False
@@ -166,22 +168,24 @@ class Reporter:
         told = dict(report.user_properties)
         self._others_passed |= report.when == "call" and report.passed and "tau_outcome" not in told
         self._not_run += report.when == "setup" and "tau_not_run" in told
+        if report.when == "teardown" and "tau_usage" in told:
+            self._models.add(str(told["tau_usage"]), trial="tau_outcome" in told)
         if report.when == "teardown" and "tau_outcome" in told:
-            if "tau_usage" in told:
-                self._models.add(f"{told['tau_domain']}::{told['tau_task']}", str(told["tau_usage"]))
             self._kept |= "tau_results" in told
             if "tau_results_problem" in told:
                 self._problems[str(told["tau_results_problem"])] = None
             self._replay_differences += int(told.get("tau_replay_differences", 0))  # type: ignore[call-overload]
-            self._outcomes[str(told["tau_domain"])][str(told["tau_task"])][str(told["tau_outcome"])] += 1
+            outcome = (str(told["tau_domain"]), str(told["tau_task"]), str(told["tau_outcome"]))
+            self._outcomes[report.nodeid] = outcome
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
         """One line for each domain: tasks, trials, pass^k, errors beside it."""
-        if self._without_effect() and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        unexplained = self._without_effect() and not is_empty(self._config)
+        if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             told = "tau: no simulation was run; name a domain with --tau-domain, or task files, or marked tests"
             terminalreporter.write_line(told, yellow=True)
-        for domain, tasks in sorted(self._outcomes.items()):
-            terminalreporter.write_line(f"tau: {domain}: {_summary(tasks)}", bold=True)
+        for line in self._outcome_lines():
+            terminalreporter.write_line(f"tau: {line}", bold=True)
         if self._replay_differences:
             from ..evaluation.explain import differing
 
@@ -222,34 +226,23 @@ class Reporter:
         elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
+    def _outcome_lines(self) -> list[str]:
+        if not self._outcomes:
+            return []
+        from ..runner.outcomes import outcome_summary
+
+        domains: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+        for domain, task, outcome in self._outcomes.values():
+            domains[domain][task][outcome] += 1
+        return [f"{domain}: {outcome_summary(tasks)}" for domain, tasks in sorted(domains.items())]
+
     def _without_effect(self) -> bool:
         """Whether a run of tasks was asked for and none took place, and nothing else did either unless by option."""
         option = self._config.option
         if self._others_passed and not options_given(self._config):
             return False
         dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
-        return _active(self._config) is not None and not dry and not self._outcomes
-
-
-def _summary(tasks: dict[str, Counter[str]]) -> str:
-    from ..evaluation.explain import counted
-    from ..runner import pass_hat_k
-
-    results = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks.values()]
-    counts: Counter[str] = sum(tasks.values(), Counter())
-    most = max(ran for ran, _ in results)
-    rates = [f"pass^{k} {rate:.3f}" for k in range(1, most + 1) if (rate := pass_hat_k(results, k)) is not None]
-    fewer = sum(ran < most for ran, _ in results)
-    told = [f"{counted(len(tasks), 'task')}, {counted(sum(counts.values()), 'trial')}"]
-    words = {"passed": "passed", "failed": "failed", "error": "errors" if counts["error"] > 1 else "error"}
-    told.append(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]))
-    told.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
-    if counts["error"]:
-        everything = [(sum(trials.values()), trials["passed"]) for trials in tasks.values()]
-        told.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
-    if fewer and most > 1:
-        told.append(f"{counted(fewer, 'task')} with fewer than {most} trials, counted up to those")
-    return "; ".join(told)
+        return _active(self._config) is not None and not dry and not self._outcomes and not self._not_run
 
 
 def start(config: pytest.Config) -> None:

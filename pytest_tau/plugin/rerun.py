@@ -7,7 +7,7 @@ import os
 import shlex
 from typing import Any
 
-from ..chat import without_secrets
+from ..chat import without_login, without_secrets
 
 #: Options without which the rerun would not be the same trial.
 _REPEATED = (
@@ -42,7 +42,7 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
             parts.append(option)
         elif value not in (None, False, []):
             for one in value if isinstance(value, list) else [value]:
-                parts += [option, _public(one) if name.endswith("_args") else str(one)]
+                parts += [option, _public(one) if name.endswith("_args") else without_login(str(one))]
     if record is not None:
         parts.append(f"--tau-record={record}")
     elif recorded and item.config.option.tau_record is not None:
@@ -52,4 +52,4 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
 
 def _public(args: str) -> str:
     """Arguments of a model without its keys: the command is shown in reports."""
-    return json.dumps(without_secrets(json.loads(args)))
+    return without_login(json.dumps(without_secrets(json.loads(args))))

@@ -1,9 +1,9 @@
-"""Keeps ``--tau-data DIR`` from being taken for a test path.
+"""Keeps ``--tau-data DIR``, and a domain in a node id, from being taken for a test path.
 
 pytest looks for its ini file beside the paths on the command line before it loads plugins, so that the value of
 a plugin's option counts as a path there, and the project's own ini file is missed. Written ``--tau-data=DIR`` the
-value is not seen. This does the search again without such values. Delete it when pytest does
-(https://github.com/pytest-dev/pytest/issues/1435).
+value is not seen. So does ``telecom::some-task`` where a folder is called like the domain. This does the search again
+without such values. Delete it when pytest does (https://github.com/pytest-dev/pytest/issues/1435).
 """
 
 from __future__ import annotations
@@ -26,19 +26,26 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
     """Find rootdir and ini file again where an option's value has misled the search."""
     folder = Path(early_config.invocation_params.dir)
     misleading = [value for option, value in itertools.pairwise(args) if option in path_options()]
-    if any((folder / value).exists() for value in misleading):
-        _search_again(early_config, args)
+    named = [arg for arg in early_config.known_args_namespace.file_or_dir if _is_folders(arg, folder)]
+    if named or any((folder / value).exists() for value in misleading):
+        _search_again(early_config, args, without=named)
     yield
 
 
-def _search_again(config: Any, args: list[str]) -> None:
+def _is_folders(argument: str, folder: Path) -> bool:
+    """Whether it is a node id of a folder: nothing of pytest's, so a domain's."""
+    path, separator, _ = argument.partition("::")
+    return bool(separator) and (folder / path).is_dir()
+
+
+def _search_again(config: Any, args: list[str], without: list[str]) -> None:
     from _pytest.config.findpaths import determine_setup
 
     known = config.known_args_namespace
     offered = {
         "inifile": known.inifilename,
         "override_ini": known.override_ini,
-        "args": known.file_or_dir,
+        "args": [arg for arg in known.file_or_dir if arg not in without],
         "rootdir_cmd_arg": known.rootdir or None,
         "invocation_dir": config.invocation_params.dir,
     }

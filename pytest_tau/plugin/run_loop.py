@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter, defaultdict, deque
 from itertools import chain, groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .fixtures import SIMULATION
 from .progress import Progress
-from .workers import upcoming_in_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
     from .ahead import Ahead
 
@@ -26,12 +27,12 @@ def ahead_in(config: pytest.Config) -> Ahead | None:
     """What is started ahead in this process; None where nothing is."""
     module = sys.modules.get("pytest_tau.plugin.active")
     active = module.if_active(config) if module else None
-    if active is None or config.option.collectonly:
+    if active is None or config.option.collectonly or getattr(config.option, "setupplan", False):
         return None
     if _AHEAD not in config.stash:
         from .ahead import Ahead
 
-        config.stash[_AHEAD] = Ahead(active.config.concurrency)
+        config.stash[_AHEAD] = Ahead(active.config.concurrency, active.budget)
     ahead = config.stash[_AHEAD]
     return ahead if ahead.most > 1 else None
 
@@ -40,6 +41,8 @@ def ahead_in(config: pytest.Config) -> Ahead | None:
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the items of each file or domain in the order in which their conversations end."""
     config = session.config
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Hindrances(), "tau-hindrances")
     ahead = None if _somebody_else_runs(config) else ahead_in(config)
     if ahead is None or (session.testsfailed and not config.option.continue_on_collection_errors):
         return None
@@ -54,15 +57,23 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """In an xdist worker: start the trials that this worker has been given, while this item is run."""
+    """In an xdist worker: start the trials that this worker has been given, while this item is waited for."""
     ahead = ahead_in(item.config)
     if ahead is not None and hasattr(item.config, "workerinput"):
-        ahead.fill([item, *upcoming_in_worker(item)])
+        from .in_worker import due_in_worker
+
+        ahead.fill(due_in_worker(item))
+        while ahead.under_way(item):
+            for _ in ahead.ended(_LONGEST_WAIT):
+                pass  # here, items are run in the order that they come in
+            ahead.fill(due_in_worker(item))
     try:
         return (yield)
     finally:
         if ahead is not None:
             ahead.forget(item)
+        if SIMULATION in item.stash:
+            del item.stash[SIMULATION]  # reported; thousands of them would fill the memory
 
 
 def _somebody_else_runs(config: pytest.Config) -> bool:
@@ -77,7 +88,11 @@ class _Loop:
     def __init__(self, session: pytest.Session, ahead: Ahead) -> None:
         self._session, self._ahead = session, ahead
         # Finished in another order, items of one parent do not disturb each other's setup: what they share stays up.
-        self._groups = [list(items) for _, items in groupby(session.items, key=lambda item: item.parent)]
+        groups = groupby(session.items, key=lambda item: item.parent)
+        self._groups = deque(dict.fromkeys(items) for _, items in groups)
+        self._group_of = {item: number for number, group in enumerate(self._groups) for item in group}
+        self._ended: defaultdict[int, deque[pytest.Item]] = defaultdict(deque)
+        self._untried = deque(session.items)
         self._done = 0
         self.progress = Progress(session.config)
 
@@ -88,35 +103,34 @@ class _Loop:
             pytest.Session.Failed: Enough has failed.
             pytest.Session.Interrupted: The run is to stop.
         """
-        while self._groups:
-            group = self._groups[0]
-            item = self._next(group)
-            group.remove(item)
-            if not group:
-                self._groups.pop(0)
-            self._run(item)
+        for number in range(len(self._groups)):
+            while group := self._groups[0]:
+                item = self._next(number, group)
+                del group[item]
+                self._run(item)
+            self._groups.popleft()
 
-    def _upcoming(self) -> Iterator[pytest.Item]:
-        return chain.from_iterable(self._groups)
-
-    def _next(self, group: list[pytest.Item]) -> pytest.Item:
+    def _next(self, number: int, group: dict[pytest.Item, None]) -> pytest.Item:
         """The item whose trial has ended, or that has to be run in its own setup; waits where there is neither."""
-        ahead = self._ahead
+        ahead, patience = self._ahead, 0.0
         while True:
-            ahead.changed.clear()
-            room = ahead.fill(self._upcoming())
-            ended = next((item for item in ahead.ended() if item.parent is group[0].parent), None)
-            if ended is not None:
-                return ended
+            for item in ahead.ended(patience):
+                self._ended[self._group_of[item]].append(item)
+            while self._untried and ahead.settled(self._untried[0]):
+                self._untried.popleft()
+            # With -x, what is to be reported may be the end of it.
+            room = not (self._ended[number] and self._session.config.option.maxfail) and ahead.fill(self._untried)
+            if self._ended[number]:
+                return self._ended[number].popleft()
             other = next((item for item in group if not ahead.started(item)), None)
             if other is not None and (room or not ahead.fits(other)):
                 return other
             self._show()
-            ahead.changed.wait(_LONGEST_WAIT)
+            patience = _LONGEST_WAIT
 
     def _run(self, item: pytest.Item) -> None:
         self.progress.clear()
-        nextitem = next(self._upcoming(), None)
+        nextitem = next(chain.from_iterable(self._groups), None)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
         self._done += 1
         if self._session.shouldfail:
@@ -125,6 +139,22 @@ class _Loop:
             raise self._session.Interrupted(self._session.shouldstop)
 
     def _show(self) -> None:
-        left = sum(len(group) for group in self._groups)
         running = self._ahead.running
-        self.progress.show(f"{self._done} done, {running} running, {left - running} waiting")
+        waiting = len(self._group_of) - self._done - running
+        self.progress.show(f"{self._done} done, {running} running, {waiting} waiting")
+
+
+class _Hindrances:
+    """Tells because of which fixtures trials were not held side by side; also those of xdist workers."""
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """One line, where there are any."""
+        reports = chain.from_iterable(terminalreporter.stats.values())
+        told = {one.nodeid: dict(one.user_properties) for one in reports if getattr(one, "user_properties", None)}
+        alone = Counter(str(properties["tau_alone"]) for properties in told.values() if "tau_alone" in properties)
+        if alone:
+            names = ", ".join(f"{name} ({number})" for name, number in alone.most_common())
+            trials = "1 trial was" if alone.total() == 1 else f"{alone.total()} trials were"
+            terminalreporter.write_line(
+                f"tau: {trials} held alone, in the setup of the test, because of fixtures: {names}"
+            )

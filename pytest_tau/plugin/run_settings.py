@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..chat import ModelArguments
 from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
 from ..orchestrator import Limits
@@ -45,6 +46,7 @@ def run_config(config: pytest.Config) -> RunConfig:
         raise pytest.UsageError(f"{settings.label('domain')}: expected the name of a domain")
     data_dir, models = _data_dir(settings), _models(settings)
     with_models, without = DEFAULT_CONCURRENCY
+    called = models.choices or str(settings.get("agent")).startswith(("http://", "https://"))
     return RunConfig(
         domains=named_domains(config),
         data_dir=data_dir,
@@ -57,7 +59,7 @@ def run_config(config: pytest.Config) -> RunConfig:
         user=settings.get("user"),
         judge=settings.get("judge"),
         folder=settings.folder("agent"),
-        concurrency=settings.number("concurrency", int, with_models if models.choices else without, 1),
+        concurrency=settings.number("concurrency", int, with_models if called else without, 1),
         models=models,
         simulation=_simulation(settings, data_dir),
     )
@@ -108,13 +110,21 @@ def _prompting(settings: Settings, side: Side, data_dir: Path | None) -> Prompti
 
 def _models(settings: Settings) -> ModelSettings:
     choices: dict[Role, ModelChoice] = {}
+    args: dict[Role, dict[str, Any]] = {}
     for role in _ROLES:
-        name, args = settings.get(f"{role}_llm"), _arguments(settings, role)
+        name, given = settings.get(f"{role}_llm"), _arguments(settings, role)
+        args[role] = ModelArguments(DEFAULT_ARGS if given is None else given)
+        if role == "agent" and str(settings.get("agent")).startswith(("http://", "https://")):
+            # A server of somebody's is not sent the key of a provider that happens to be in the environment.
+            args[role].setdefault("api_key", os.environ.get("TAU_AGENT_API_KEY") or "none")
+        if name is not None and not name.strip():
+            raise pytest.UsageError(f"{settings.label(f'{role}_llm')}: expected the name of a model")
         if name is not None:
-            choices[role] = ModelChoice(name, DEFAULT_ARGS if args is None else args)
+            choices[role] = ModelChoice(name, args[role])
     folder = settings.get("cassettes")
     return ModelSettings(
         choices=choices,
+        args=args,
         timeout=settings.number("llm_timeout", float, ModelSettings.timeout, 0.001),
         max_in_flight=settings.number("llm_concurrency", int, ModelSettings.max_in_flight, 1),
         tape=_tape(settings),

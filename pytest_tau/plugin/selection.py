@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from .fixtures import case_of
 from .options import named_domains, options_given
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ def configure(config: pytest.Config) -> None:
         }
         if config.stash[SELECTION]:
             active_of(config).check_patterns()
-        check_access(active_of(config))
+            if getattr(config.option, "dist", "no") != "no":
+                # xdist's controller collects nothing; elsewhere a folder's conftest.py may yet bring models of its own.
+                check_access(active_of(config))
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -70,12 +73,17 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         config.args = given
 
 
-def pytest_collection_modifyitems(config: pytest.Config) -> None:
-    """Tell a pattern that no task of any file matched; an xdist worker has nobody to tell it to."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tell a pattern that no task matched, and models that cannot be called; a worker has nobody to tell it to."""
     module = sys.modules.get("pytest_tau.plugin.active")
     active = module.if_active(config) if module else None
-    if active is not None and not hasattr(config, "workerinput"):
-        active.check_patterns()
+    if active is None or hasattr(config, "workerinput"):
+        return
+    active.check_patterns()
+    if any(case_of(item) is not None for item in items):
+        from .model_checks import check_access
+
+        check_access(active)
 
 
 def _checked_cases(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[Case]:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..chat import Player, Recorder
+from ..chat import Recorder
 from ..participants import ParticipantSource, load_source
 from ..runner import Trial
 from .active import Case, active_of
+from .models import cassette_path, spend, usage_property
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,6 +61,7 @@ class RunningTrial:
         self._item, self._active = item, active_of(item.config)
         self._told: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
+        self._kept = False
         number = setting.trial
         settings = setting.case.config.simulation
         seed = self._active.seed(number)
@@ -88,17 +90,27 @@ class RunningTrial:
         Raises:
             Exception: Whatever a hook raises, once the trial has ended and its result is kept.
         """
+        try:
+            return self._followed()
+        finally:
+            self.cancel()  # where a hook or Ctrl-C has ended the waiting, nobody wants it any more
+
+    def _followed(self) -> Simulation:
         item, setting = self._item, self.setting
-        item.ihook.pytest_tau_simulation_started(item=item, task=setting.case.task, trial=setting.trial)
+        hooks = item.ihook  # found anew each time it is asked for, which takes a while
+        hooks.pytest_tau_simulation_started(item=item, task=setting.case.task, trial=setting.trial)
         failure: Exception | None = None
         while (message := self._told.get()) is not None:
             try:
-                item.ihook.pytest_tau_message(item=item, message=message)
+                hooks.pytest_tau_message(item=item, message=message)
             except Exception as error:  # noqa: BLE001 - a foreign hook may raise anything
                 failure = failure or error
         simulation = self._future.result()
-        item.user_properties += self._properties(simulation)
-        item.ihook.pytest_tau_simulation_finished(item=item, simulation=simulation)
+        # A rerun tells what came of it, and not also what came of the run before.
+        properties = dict(self._properties(simulation))
+        item.user_properties[:] = [told for told in item.user_properties if told[0] not in properties]
+        item.user_properties += properties.items()
+        hooks.pytest_tau_simulation_finished(item=item, simulation=simulation)
         if failure is not None:
             raise failure
         return simulation
@@ -119,14 +131,12 @@ class RunningTrial:
 
     def _keep(self, simulation: Simulation) -> None:
         """Everything that was paid for, before anything else can fail."""
-        if not simulation.model_usage:
+        unjudged = simulation.outcome == "error" and self.setting.models.roles
+        if not simulation.model_usage and not unjudged:
             return
-        tape = self.setting.models.tape
-        if not isinstance(tape, Player):
-            # Calls that an interrupted recording had left were paid for then.
-            saved = tape.saved if isinstance(tape, Recorder) else 0.0
-            self._active.budget.spend(sum(used.known_cost for used in simulation.model_usage.values()) - saved)
-        self._problem = self._active.run_log.keep(self.setting.case.domain.name, simulation)
+        spend(self._item, self.setting.models)
+        self._kept = True
+        self._problem = self._active.run_log.keep(self._item.nodeid, self.setting.case, simulation)
 
     def _properties(self, simulation: Simulation) -> list[tuple[str, object]]:
         properties: list[tuple[str, object]] = [
@@ -139,15 +149,18 @@ class RunningTrial:
         if simulation.replay_differences:
             properties.append(("tau_replay_differences", len(simulation.replay_differences)))
         if simulation.model_usage:
-            replayed = isinstance(self.setting.models.tape, Player)
-            usage = {role: used.model_dump(mode="json") for role, used in simulation.model_usage.items()}
-            properties.append(("tau_usage", json.dumps({"replayed": replayed, "roles": usage})))
+            properties.append(usage_property(self.setting.case, self.setting.models))
+        if self._kept:
             properties.append(("tau_results_problem", self._problem) if self._problem else ("tau_results", True))
+        if isinstance(self.setting.models.tape, Recorder):
+            self._item.stash[RECORDED] = cassette_path(self._item, self.setting.case, self.setting.trial)
         return properties
 
 
 #: The trial of an item that was started before the item's turn.
 AHEAD = pytest.StashKey[RunningTrial]()
+#: Where the cassette of an item lies that was recorded now.
+RECORDED = pytest.StashKey[Path]()
 #: Seconds that such a trial took.
 ELAPSED = pytest.StashKey[float]()
 
@@ -161,6 +174,8 @@ def run_trial(item: pytest.Item, setting: Setting) -> Simulation:
     """Hold a trial, or wait for the one that was started ahead; of which a rerun makes a new one."""
     ahead = ahead_of(item)
     if ahead is None:
+        if ELAPSED in item.stash:
+            del item.stash[ELAPSED]  # of the run before a rerun
         return RunningTrial(item, setting).wait()
     del item.stash[AHEAD]
     try:

@@ -1,42 +1,29 @@
-"""What xdist workers share: a folder for results, and one to note what they have spent."""
+"""What an xdist controller tells its workers, and what a worker knows of the run: folders, and shares."""
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .options import Settings, named_domains
 
+if TYPE_CHECKING:
+    from ..runner import RunConfig
+
 _SHARED = pytest.StashKey[Path]()
 _RESULTS = pytest.StashKey["Path | None"]()
 
 
-def results_folder(config: pytest.Config) -> Path | None:
-    """The folder of this run's simulations; None where none are kept."""
-    if hasattr(config, "workerinput"):
-        told = config.workerinput["tau_results"]
-        return Path(told) if told else None
-    if _RESULTS not in config.stash:
-        settings = Settings(config)
-        given = settings.get("results")
-        home = settings.folder("results") / given if given else config.rootpath / ".tau" / "runs"
-        now = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
-        name = f"{now}-{'+'.join(named_domains(config)) or 'run'}"
-        others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
-        config.stash[_RESULTS] = None if given == "none" else home / (f"{name}-{others + 1}" if others else name)
-    return config.stash[_RESULTS]
-
-
-def shared_folder(config: pytest.Config) -> Path | None:
-    """Where workers note what they have spent; None where there is one process."""
-    if not hasattr(config, "workerinput"):
-        return config.stash.get(_SHARED, None)
-    return Path(config.workerinput["tau_shared"])
+def told_by_controller(config: pytest.Config) -> dict[str, Any]:
+    """What the controller has told this worker; nothing where there is one process, or in the controller."""
+    told: dict[str, Any] = getattr(config, "workerinput", {}).get("tau", {})
+    return told
 
 
 def worker_name(config: pytest.Config) -> str:
@@ -44,44 +31,93 @@ def worker_name(config: pytest.Config) -> str:
     return str(config.workerinput["workerid"]) if hasattr(config, "workerinput") else ""
 
 
-def upcoming_in_worker(item: pytest.Item) -> list[pytest.Item]:
-    """The items that this xdist worker runs after this one, as far as it knows.
+def results_folder(config: pytest.Config) -> Path | None:
+    """The folder of this run's simulations; None where none are kept, or not by this process."""
+    if hasattr(config, "workerinput"):
+        told = told_by_controller(config).get("results")
+        return Path(told) if told else None
+    if _RESULTS not in config.stash:
+        settings = Settings(config)
+        given = settings.get("results")
+        home = settings.folder("results") / given if given else config.rootpath / ".tau" / "runs"
+        now = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
+        # With the process in its name: shards that are started at the same time must not write into one folder.
+        name = f"{now}-{os.getpid()}-{'+'.join(named_domains(config)) or 'run'}"
+        others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
+        config.stash[_RESULTS] = None if given == "none" else home / (f"{name}-{others + 1}" if others else name)
+    return config.stash[_RESULTS]
 
-    xdist has no public way to ask; this looks into its queue, and finds nothing where that is built otherwise.
-    """
-    config = item.config
-    for plugin in config.pluginmanager.get_plugins():
-        queue, following = getattr(plugin, "torun", None), getattr(plugin, "nextitem_index", None)
-        if queue is None or not isinstance(following, int):
-            continue
-        indices = [following]
-        if config.workerinput["tau_dist"] != "worksteal":  # type: ignore[attr-defined]
-            # What is stolen by another worker must not have been started here.
-            with queue.lock() as waiting:
-                indices += [index for index in waiting if isinstance(index, int)]
-        return [item.session.items[index] for index in indices]
-    return []
+
+def shared_folder(config: pytest.Config) -> Path | None:
+    """A folder that the controller shares with its workers on the same machine; None where there is none."""
+    if not hasattr(config, "workerinput"):
+        return config.stash.get(_SHARED, None)
+    told = told_by_controller(config).get("shared")
+    return Path(told) if told else None
+
+
+def share_of_calls(config: pytest.Config, calls: int) -> int:
+    """How many of the run's model calls at the same time this process may make."""
+    told = told_by_controller(config)
+    if not told:
+        return calls
+    place: int = told["place"]
+    workers: int = told["workers"]
+    # More workers than calls there can only be where nobody has named a number: see ``configure``.
+    return max(1, calls // workers + (place < calls % workers))
+
+
+def on_this_machine(spec: Any) -> bool:
+    """Whether a worker of this specification runs here, and in the controller's own folder."""
+    return bool(spec.popen and not spec.chdir and not spec.via)
 
 
 def configure(config: pytest.Config) -> None:
-    """Prepare for workers, should there be any."""
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Workers(config), "tau-workers")
+    """Prepare for workers, should there be any; in a worker, for its part.
+
+    Raises:
+        pytest.UsageError: The workers are more than the model calls that there may be at the same time.
+    """
+    if hasattr(config, "workerinput"):
+        from .in_worker import start
+
+        start(config)
+    elif getattr(config.option, "dist", "no") != "no" and config.option.tx and not config.option.collectonly:
+        from xdist.workermanage import execnet, parse_tx_spec_config  # type: ignore[import-untyped]
+
+        specs = [execnet.XSpec(text) for text in parse_tx_spec_config(config)]
+        _check_calls(config, len(specs))
+        from .in_controller import start as start_controller
+
+        start_controller(config, specs)
 
 
-class Workers:
-    """Tells each worker where the shared folders are."""
+def _check_calls(config: pytest.Config, workers: int) -> None:
+    settings = Settings(config)
+    if settings.get("llm_concurrency") is None:
+        return
+    calls = settings.number("llm_concurrency", int, 0, 1)
+    if calls < workers:
+        told = f"expected at least {workers}, one call for each of the {workers} workers, got {calls}"
+        raise pytest.UsageError(f"{settings.label('llm_concurrency')}: {told}")
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_configure_node(self, node: Any) -> None:
-        """A worker is about to start."""
-        if _SHARED not in self._config.stash:
-            folder = Path(tempfile.mkdtemp(prefix="tau-"))
-            self._config.stash[_SHARED] = folder
-            self._config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-        node.workerinput["tau_shared"] = str(self._config.stash[_SHARED])
-        node.workerinput["tau_dist"] = self._config.option.dist
-        node.workerinput["tau_results"] = str(results_folder(self._config) or "")
+def share_folder(config: pytest.Config) -> Path:
+    """The folder that the controller shares with its workers, made at its first use."""
+    if _SHARED not in config.stash:
+        folder = Path(tempfile.mkdtemp(prefix="tau-"))
+        config.stash[_SHARED] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+    return config.stash[_SHARED]
+
+
+def concurrency_in(config: pytest.Config) -> int:
+    """How many trials go on at the same time in one process; to be asked where nothing else of the run is known."""
+    settings = Settings(config)
+    models = any(settings.get(f"{role}_llm") is not None for role in ("agent", "user", "judge"))
+    if settings.get("concurrency") is None and not models:
+        return 1
+    from .run_settings import run_config
+
+    run: RunConfig = run_config(config)
+    return run.concurrency

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ..chat import ModelArguments
 from ..evaluation import Evaluation
 from ..orchestrator import Limits
 
@@ -61,6 +62,7 @@ class ModelSettings:
 
     Attributes:
         choices: The models, by role.
+        args: Arguments of each call, by role; also for an endpoint whose model has no name.
         timeout: Seconds that one attempt of a call may take.
         max_in_flight: Calls that one model answers at the same time.
         tape: Whether calls are recorded or replayed; None for neither.
@@ -70,6 +72,7 @@ class ModelSettings:
     """
 
     choices: Mapping[Role, ModelChoice] = field(default_factory=dict)
+    args: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
     timeout: float = 120.0
     max_in_flight: int = 20
     tape: TapeMode | None = None
@@ -130,14 +133,16 @@ class RunConfig:
         """The model of a role; for an agent behind an endpoint that endpoint, for a side that needs none, none."""
         choice = self.models.choices.get(role)
         if role == "judge":
-            return choice
+            return choice if self.judge in (None, "llm") else None
         spec = self.agent_spec if role == "agent" else self.user_spec
         if not isinstance(spec, str):
             return choice
         if spec.startswith(("http://", "https://")):
-            name, args = choice or ModelChoice(role, {})
-            name = name if "/" in name else f"openai/{name}"
-            return ModelChoice(name, {**args, "api_base": spec})
+            # Its model's own name may have a slash in it, and no provider.
+            name, args = choice or ModelChoice(role, self.models.args.get(role, {}))
+            return ModelChoice(
+                f"openai/{name.removeprefix('openai/')}", ModelArguments({"api_key": "none", **args, "api_base": spec})
+            )
         return None if spec in MODEL_FREE or spec.startswith("replay:") else choice
 
 

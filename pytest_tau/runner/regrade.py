@@ -86,9 +86,20 @@ async def regrade_file(path: Path, settings: RegradeSettings, domains: Domains) 
     except ConfigurationError as error:
         report.unreadable.append(Unreadable(f"all {file.size} simulations", str(error)))
         return report
-    regrader = _Regrader(domain, settings, solo=file.solo)
+    # A run of several domains keeps their simulations in one file, each with its domain's name.
+    regraders = {report.domain: _Regrader(domain, settings, solo=file.solo)}
     for run in file.runs():
-        result = run if isinstance(run, Unreadable) else await regrader.regrade(run)
+        result: Regraded | Unreadable
+        if isinstance(run, Unreadable):
+            result = run
+        else:
+            name = report.domain if settings.domain or run.domain is None else run.domain
+            try:
+                if name not in regraders:
+                    regraders[name] = _Regrader(domains.load(name), settings, solo=file.solo)
+                result = await regraders[name].regrade(run)
+            except ConfigurationError as error:
+                result = Unreadable(run.entry, str(error))
         if isinstance(result, Unreadable):
             report.unreadable.append(result)
         elif settings.strict_replay and result.replay_differences:

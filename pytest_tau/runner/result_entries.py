@@ -41,6 +41,7 @@ class StoredRun(NamedTuple):
         task: The task that the file has for it; None where it has none.
         solo: Whether the entry says that the agent worked alone.
         tau1: Whether the entry is τ-bench's.
+        domain: The domain that the entry names; None where it names none.
     """
 
     entry: str
@@ -48,6 +49,7 @@ class StoredRun(NamedTuple):
     task: Task | None
     solo: bool = False
     tau1: bool = False
+    domain: str | None = None
 
 
 def entry_name(place: int | str | None, entry: Any = None) -> str:
@@ -92,7 +94,8 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
         messages=read_messages(messages),
         reward_info=_reward(entry.get("reward_info")),
     )
-    return StoredRun(name, simulation, task, solo=isinstance(info, dict) and info.get("solo") is True)
+    solo, domain = isinstance(info, dict) and info.get("solo") is True, entry.get("domain")
+    return StoredRun(name, simulation, task, solo=solo, domain=domain if isinstance(domain, str) else None)
 
 
 def read_task(raw: Any) -> Task:

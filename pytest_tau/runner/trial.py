@@ -78,7 +78,10 @@ class Trial:
                 tape.abandon()
             raise
         self._add_usage(simulation)
-        if tape:
+        if tape and self.models.keep_open and simulation.outcome != "error":
+            reason = simulation.termination_reason
+            self.models.ended = (reason, simulation.error, clock.told, reason == "timeout")
+        elif tape:
             _end_tape(tape, simulation, clock)
         return simulation
 
@@ -112,6 +115,9 @@ class Trial:
         try:
             ending = await self._hold(simulation, clock, participants, (("agent", agent), ("user", user)))
         except (ConfigurationError, TaskFormatError):
+            raise
+        except asyncio.CancelledError:
+            await self._close(participants)
             raise
         except Exception as error:  # noqa: BLE001
             # A fault of the harness: kept with the messages so far instead of losing them.

@@ -45,7 +45,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "tomli", "tomllib", "typing_extensions"},
     "participants": {"pydantic", "tau2"},
     "runner": {"pydantic"},
-    "plugin": {"pytest", "_pytest", "pluggy", "xdist"},
+    "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},
 }
 
 

@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.errors import ModelError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -217,3 +219,140 @@ def _lend(title: str) -> dict[str, Any]:
         "user_scenario": {"instructions": f"Borrow {title}."},
         "evaluation_criteria": {"actions": [action]},
     }
+
+
+#: A conftest.py with a model of its own in the place of litellm. Unless the test's script defines ``answer`` anew, it
+#: plays the task that ``a_task`` makes.
+_MODEL = """
+import asyncio
+import inspect
+import json
+import sys
+import time
+from pathlib import Path
+
+from pytest_tau.chat import LLM, ChatReply, Usage
+from pytest_tau.errors import ContextWindowError, ModelError
+
+LOG = Path(__file__).with_name("calls.jsonl")
+sys.modules.setdefault("litellm", None)  # a run that asks for it has missed the hook
+
+
+def called(name, /, **arguments):
+    function = {"name": name, "arguments": json.dumps(arguments)}
+    return {"content": None, "tool_calls": [{"id": "call_1", "type": "function", "function": function}]}
+
+
+def reference(role, request):
+    last = request.messages[-1]
+    if role == "judge":
+        statements = last["content"].partition("<statements>")[2].partition("</statements>")[0].split()
+        numbers = [int(word[:-1]) for word in statements if word[:-1].isdecimal() and word.endswith(":")]
+        return json.dumps({"verdicts": [{"statement": n, "reason": "It is.", "met": True} for n in numbers]})
+    if role == "user":
+        return "###STOP###" if "Done" in last["content"] else "Buy milk, please."
+    return "Done." if last["role"] == "tool" else called("create_task", user_id="user_1", title="Buy milk")
+
+
+def make(role, llm, llm_args):
+    return Fake(role)
+
+
+answer, cost, tokens = reference, 0.25, Usage(prompt_tokens=1000, completion_tokens=20)
+
+SCRIPT
+
+
+class Fake:
+    def __init__(self, role):
+        self.role = role
+
+    async def complete(self, request):
+        told = {"role": self.role, "model": request.model, "args": request.args, "said": request.messages}
+        with LOG.open("a") as log:
+            log.write(json.dumps(told) + "\\n")
+        given = answer(self.role, request)
+        given = await given if inspect.isawaitable(given) else given
+        message = {"content": given} if isinstance(given, str) else given
+        return ChatReply(message={"role": "assistant", **message}, usage=tokens, cost=cost, seconds=0.5)
+
+
+def pytest_tau_make_model(item, role, llm, llm_args, config):
+    return make(role, llm, llm_args)
+"""
+
+
+class FakeModels:
+    """Models in the place of litellm in a project whose agent and user they play.
+
+    Attributes:
+        options: What names them on the command line.
+    """
+
+    options = ("--tau-agent-llm", "fake/agent", "--tau-user-llm", "fake/user")
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self.script()
+
+    def script(self, code: str = "") -> None:
+        """Say what the models answer: code that defines ``answer(role, request)``, or ``make`` or ``cost`` anew."""
+        self._project.write("conftest.py", _MODEL.replace("SCRIPT", textwrap.dedent(code)))
+
+    def run(self, *args: str | Path) -> Run:
+        """Run pytest with both models."""
+        return self._project.run(*self.options, *args)
+
+    def interrupted(self, *args: str | Path) -> Run:
+        """Run pytest with both models; a Ctrl-C ends that run and not this one."""
+        pytester = self._project._pytester
+        return Run(pytester.runpytest_inprocess(*_QUICK, *self.options, *args, no_reraise_ctrlc=True))
+
+    @property
+    def asked(self) -> list[dict[str, Any]]:
+        """Every call so far: role, model, args, and what was said before."""
+        log = self._project.path / "calls.jsonl"
+        return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
+
+    def calls(self) -> list[str]:
+        """The roles of the calls since the last time this was asked for, sorted."""
+        found = [call["role"] for call in self.asked]
+        (self._project.path / "calls.jsonl").unlink(missing_ok=True)
+        return sorted(found)
+
+    def kept(self) -> list[Path]:
+        """The files of simulations under ``.tau/runs``, oldest run first."""
+        return sorted(self._project.path.glob(".tau/runs/*/*.jsonl"), key=lambda file: file.stat().st_mtime_ns)
+
+    def cassettes(self) -> list[str]:
+        """Every cassette, finished or not, relative to the project."""
+        found = [path for path in self._project.path.rglob("*.cassette*") if path.is_file()]
+        return sorted(path.relative_to(self._project.path).as_posix() for path in found)
+
+
+@pytest.fixture
+def models(project: Project, a_task: Callable[..., dict[str, Any]]) -> FakeModels:
+    """A project with one task file, ``mock/t.tau.json``, and models of its own that pass it."""
+    # See above: what a run imports is taken away again.
+    for name in ("chat.tape", "plugin.models", "plugin.costs", "evaluation.llm_judge"):
+        importlib.import_module(f"pytest_tau.{name}")
+    project.tasks("mock/t.tau.json", [a_task()])
+    return FakeModels(project)
+
+
+@pytest.fixture(scope="session")
+def litellm_at_hand() -> None:
+    """litellm with all that it imports at its first calls, which each run would else import anew; that takes seconds."""
+    from pytest_tau.chat import TrialModels
+    from pytest_tau.integrations.litellm import completion, litellm_model
+    from pytest_tau.testing import ModelServer, Unauthorized
+
+    tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
+    with ModelServer(lambda _request: "Yes.", faults={2: Unauthorized()}) as server:
+        llm = litellm_model("openai/any", api_base=server.base_url, api_key="any")
+        model = TrialModels({"agent": llm}).of("agent")
+        assert model is not None
+        model.complete_sync([{"role": "user", "content": "Hello"}], [tool])
+        with pytest.raises(ModelError):
+            model.complete_sync([{"role": "user", "content": "Hello"}])
+        completion("openai/any", [{"role": "user", "content": "Hello"}], api_base=server.base_url, api_key="any")

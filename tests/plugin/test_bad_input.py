@@ -23,7 +23,10 @@ class TestNames:
             (["--tau-judge", "acept"], ["unknown judge 'acept'; did you mean 'accept'?", "reject", "module:attribute"]),
             (["--tau-policy", "work"], ["unknown policy 'work'", "default", "mock"]),
             (["--tau-grading", "lenient"], ["--tau-grading", "'lenient'", "official", "strict"]),
-            (["--tau-agent", "https://example.org/v1"], ["an agent that is a model needs a user that listens", "--tau-user-llm"]),
+            (
+                ["--tau-agent", "https://example.org/v1"],
+                ["an agent that is a model needs a user that listens", "--tau-user-llm"],
+            ),
         ],
     )
     def test_on_the_command_line(self, project, args, parts):

@@ -101,7 +101,10 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["regrade", "."], "a folder of results holds results.json and simulations/"),
         (["regrade", "x.json", "--domain", "bank"], "unknown domain 'bank'"),
         (["regrade", "x.json", "--data", "."], "--data: expected a folder with domains/<name>/ in it"),
-        (["regrade", "x.json", "--judge", "kind"], "unknown judge 'kind' (known: accept, llm, module:attribute, reject)"),
+        (
+            ["regrade", "x.json", "--judge", "kind"],
+            "unknown judge 'kind' (known: accept, llm, module:attribute, reject)",
+        ),
         (["regrade", "x.json", "--judge", "os:sep"], "judge 'os:sep' has no method judge(statements, messages)"),
         (["regrade", "x.json", "--judge", "no.such:judge"], "judge 'no.such:judge' cannot be imported"),
         (["lint", "bank"], "unknown domain 'bank'"),

@@ -35,6 +35,9 @@ _BY_WORDS: dict[str, ModelFault] = {
     "prompt is too long": "context_window",
     "credit balance is too low": "quota",
     "llm provider not provided": "unknown_model",
+    # What openai's client says before it sends anything.
+    "missing credentials": "authentication",
+    "client option must be set": "authentication",
 }
 _BY_STATUS: dict[int, ModelFault] = {
     401: "authentication",

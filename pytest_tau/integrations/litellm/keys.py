@@ -225,12 +225,18 @@ def _check_name(name: str, route: _Route) -> None:
         raise ConfigurationError(f"{problem} (a model that litellm does not list: give its 'api_base')")
 
 
+#: Letters that pass for digits.
+_LOOKALIKES = str.maketrans("olis", "0115")
+
+
 def _misspelt(name: str, known: set[str]) -> bool:
     """Whether a name has the separators of a known one in other places, or a word that is nearly one of theirs.
 
     Another number is no typo: it is how the next version is called.
     """
     if _letters_and_digits(name) in map(_letters_and_digits, known):
+        return True
+    if name.translate(_LOOKALIKES) in {model.translate(_LOOKALIKES) for model in known}:
         return True
     name = name.lower()
     words = {word for model in known for word in _words(model)}

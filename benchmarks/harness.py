@@ -1,0 +1,66 @@
+"""How fast the harness is, and how much it holds, when models cost nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING
+
+from pytest_tau import load_domain
+
+from .conversations import Scripted, hold
+from .figures import Figure
+from .measuring import REPOSITORY, alternating, process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .figures import Options
+    from .measuring import Ended
+
+
+def turns(options: Options) -> Iterator[Figure]:
+    """The harness alone: conversations of an LLM agent and an LLM user whose models answer at once.
+
+    A turn is a message of the trajectory. Everything of a trial is in it: environment, participants, prompts, tool
+    calls, verdict. What is told is turns a second, one conversation after the other and many on one event loop, in
+    turn; nothing waits, so that the two differ by what it costs to have many under way.
+    """
+    domain, number = load_domain("airline", options.data), options.count(300, 5)
+
+    def held(at_once: int) -> Callable[[], tuple[float, float, int]]:
+        def run() -> tuple[float, float, int]:
+            wall, cpu = time.perf_counter(), time.process_time()
+            simulations = asyncio.run(hold(number, domain, Scripted(), at_once))
+            spent = time.perf_counter() - wall, time.process_time() - cpu
+            return *spent, sum(len(simulation.messages) for simulation in simulations)
+
+        return run
+
+    sizes = (1, 100)
+    for at_once, found in zip(sizes, alternating([held(size) for size in sizes], options.count(7, 1)), strict=True):
+        each = [made / wall for wall, _, made in found]
+        yield Figure(
+            f"turns, {at_once} at once", "1/s", each, [made / cpu for _, cpu, made in found], 3000.0, at_least=True
+        )
+        costs = [wall / number * 1e3 for wall, _, _ in found]
+        yield Figure(f"a conversation, {at_once} at once", "ms", costs, [cpu / number * 1e3 for _, cpu, _ in found])
+
+
+def memory(options: Options) -> Iterator[Figure]:
+    """Peak memory of a process that has many airline conversations under way at once.
+
+    All of them have come to the agent's last model call when the first is answered. Processes with many and with one
+    alternate; the difference, divided, is what a conversation holds.
+    """
+    number = options.count(1000, 10)
+
+    def under_way(count: int) -> Callable[[], Ended]:
+        data = [str(options.data)] if options.data else []
+        return lambda: process("-m", "benchmarks.under_way", str(count), *data, folder=REPOSITORY)
+
+    many, one = alternating([under_way(number), under_way(1)], options.count(3, 1))
+    yield Figure(f"{number:,} under way", "MB", [ended.peak for ended in many], target=250.0)
+    yield Figure("baseline: one", "MB", [ended.peak for ended in one])
+    each = [(a.peak - b.peak) * 1024 / (number - 1) for a, b in zip(many, one, strict=True)]
+    yield Figure("each conversation", "kB", each)

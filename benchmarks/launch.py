@@ -1,0 +1,23 @@
+"""Runs a command and tells what it took, as JSON: ``python -I -S launch.py FILE COMMAND…``; FILE gets its output.
+
+A process that is started inherits the peak of its starter's memory on Linux. This one is small, so that what it tells
+is the command's own.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+with open(sys.argv[1], "wb") as said:  # noqa: PTH123 - importing pathlib would make this process larger
+    start = time.perf_counter()
+    started = subprocess.Popen(sys.argv[2:], stdout=said, stderr=subprocess.STDOUT)
+    # The processor time of the command's own children is in it, too, of those that it waited for.
+    _, status, used = os.wait4(started.pid, 0)
+    wall = time.perf_counter() - start
+    started.returncode = os.waitstatus_to_exitcode(status)
+
+peak = used.ru_maxrss / 1024 if sys.platform == "darwin" else used.ru_maxrss
+told = {"wall": wall, "cpu": used.ru_utime + used.ru_stime, "peak": peak / 1024, "status": started.returncode}
+sys.stdout.write(json.dumps(told))

@@ -1,0 +1,100 @@
+"""What a simulation costs without a model, and two things that it is made of."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain
+from pytest_tau.evaluation import BUILT_IN_JUDGES
+from pytest_tau.evaluation.db import check_db
+
+from .figures import Figure
+from .measuring import in_unit, timings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_tau import Domain, Simulation, Task
+
+    from .figures import Options
+
+DOMAINS = ("airline", "retail", "telecom")
+#: Statements that a model would judge are all accepted: what is measured is everything else.
+SETTINGS = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
+
+
+def gold(options: Options) -> Iterator[Figure]:
+    """A gold simulation: environment, conversation and verdict of each base task.
+
+    The first run of a task, which finds the state after its reference actions, is not counted: a process does that
+    once. Half of the base tasks are cheaper than the median; the middle half shows how much they differ, more than
+    how noisy the machine is.
+    """
+    loop = asyncio.new_event_loop()
+    for domain in _domains(options):
+
+        def simulate(task: Task, domain: Domain = domain) -> Simulation:
+            return loop.run_until_complete(asimulate(task, domain=domain, agent="gold", settings=SETTINGS))
+
+        found = []
+        for task in _tasks(domain, options):
+            simulate(task)
+            found += timings(lambda task=task: simulate(task), options.count(5, 1))  # type: ignore[misc]
+        yield Figure(domain.name, "ms", *in_unit(found, 1e3), target=3.0)
+    loop.close()
+
+
+def environments(options: Options) -> Iterator[Figure]:
+    """Making an environment, once the domain's data has been read.
+
+    First one without a task: what every simulation pays, however large the database. Then those of the base tasks
+    whose initial state differs, where a domain has them: the rest is what their initial state says is to be done.
+    """
+    runs, calls = options.count(30, 2), options.count(200, 5)
+    for domain in _domains(options):
+        domain.environment()
+        found = timings(domain.environment, runs, calls)
+        yield Figure(domain.name, "µs", *in_unit(found, 1e6), target=100.0)
+        found = []
+        for task in _tasks(domain, options):
+            if task.initial_state is not None:
+                domain.environment(task)
+                make = lambda task=task, domain=domain: domain.environment(task)  # noqa: E731
+                found += timings(make, 2, options.count(20, 1))
+        if found:
+            yield Figure(f"{domain.name}, with a task's initial state", "µs", *in_unit(found, 1e6))
+
+
+def comparisons(options: Options) -> Iterator[Figure]:
+    """Comparing the final state of a simulation with the one after the reference actions.
+
+    Equal ones, of gold runs, and those that an agent leaves behind who does nothing, with the differences told. The
+    baseline, in turn with them, compares both sides whole, as one would without knowing what was touched.
+    """
+    for domain in _domains(options):
+        loop = asyncio.new_event_loop()
+        equal, different, whole = [], [], []
+        for task in _tasks(domain, options):
+            simulation = loop.run_until_complete(asimulate(task, domain=domain, agent="gold", settings=SETTINGS))
+            reference, untouched, final = domain.reference_environment(task), domain.environment(task), None
+            final = domain.environment(task)
+            final.replay(simulation.messages)
+            for _ in range(options.count(3, 1)):
+                equal += timings(lambda: check_db(final, reference), 1)  # noqa: B023
+                different += timings(lambda: check_db(untouched, reference), 1)  # noqa: B023
+            whole += timings(lambda: final.dump() == reference.dump(), 1)  # noqa: B023
+        loop.close()
+        yield Figure(f"{domain.name}, equal", "µs", *in_unit(equal, 1e6))
+        yield Figure(f"{domain.name}, untouched", "µs", *in_unit(different, 1e6))
+        yield Figure(f"{domain.name}, baseline: whole states", "µs", *in_unit(whole, 1e6))
+
+
+def _domains(options: Options) -> Iterator[Domain]:
+    for name in DOMAINS:
+        yield load_domain(name, options.data)
+
+
+def _tasks(domain: Domain, options: Options) -> list[Task]:
+    tasks = domain.tasks()
+    return tasks[: options.count(len(tasks), 3)]

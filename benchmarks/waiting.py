@@ -1,0 +1,62 @@
+"""How close to the ideal many conversations come that wait for a model over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import math
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from pytest_tau import load_domain
+
+from .conversations import MODEL_CALLS, hold
+from .figures import Figure
+from .measuring import REPOSITORY, in_unit, timing
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .figures import Options
+
+
+def waiting(options: Options) -> Iterator[Figure]:
+    """Conversations over litellm with the model server, which answers each call after a fixed time.
+
+    The ideal is what the answers take: a conversation's calls one after the other, so many conversations at once. The
+    server runs in a process of its own, which shares the machine; it is not part of the processor time of a call,
+    which is litellm's for the most part. litellm is imported before.
+    """
+    if importlib.util.find_spec("litellm") is None:
+        return
+    from pytest_tau.integrations.litellm import LiteLLM
+
+    number, at_once, latency = options.count(300, 6), options.count(100, 3), 0.1 if options.quick else 1.0
+    chat = LiteLLM(max_in_flight=at_once, timeout=60.0)
+    domain = load_domain("airline", options.data)
+    ideal = math.ceil(number / at_once) * MODEL_CALLS * latency
+    with _server(latency) as url:
+        args = {"api_base": url, "api_key": "none"}
+        asyncio.run(hold(1, domain, chat, 1, args))
+        runs = options.count(2, 1)
+        found = [timing(lambda: asyncio.run(hold(number, domain, chat, at_once, args))) for _ in range(runs)]
+    ratios = [one.wall / ideal for one in found]
+    yield Figure(f"to the ideal ({ideal:g} s)", "", ratios, target=1.15)
+    yield Figure(f"{number} conversations, {at_once} at once", "s", *in_unit(found, 1))
+    busy = [one.cpu / (number * MODEL_CALLS) * 1e3 for one in found]
+    yield Figure("a model call, processor", "ms", busy)
+
+
+@contextlib.contextmanager
+def _server(latency: float) -> Iterator[str]:
+    """The model server in a process of its own; gives its address."""
+    command = [sys.executable, "-m", "benchmarks.server", str(latency)]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        if server.stdout is None or server.stdin is None:
+            raise RuntimeError("the model server has no pipes")
+        try:
+            yield server.stdout.readline().strip()
+        finally:
+            server.stdin.close()

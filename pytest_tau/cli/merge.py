@@ -1,0 +1,77 @@
+"""``tau merge``: the simulations of several runs in one file, and what they come to."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+from .settings import Printer, count
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..runner.run_files import JoinedRuns
+
+_RESULT = "simulations.jsonl"
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "merge",
+        help="join the simulations of several runs",
+        description="Join the simulations that several runs have kept, such as the shards of a CI matrix, and tell "
+        f"what they come to. The result is DIR/{_RESULT}, with every trial once. Exit status: 0 if they were joined, "
+        "whatever the trials' outcomes, 2 for a command that cannot be used.",
+    )
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="a run's folder, a folder of such folders, or a file of simulations"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the result")
+    parser.add_argument("--last", action="store_true", help="of trials that differ take the later one, in this order")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: Files that cannot be read or joined, or a result that is there already.
+        OSError: A file cannot be opened or written.
+    """
+    from ..runner.run_files import JoinedRuns, run_files
+
+    result = Path(args.output) / _RESULT
+    if result.exists():
+        raise ConfigurationError(f"{result} is there already; name a folder without one, or delete it")
+    joined = JoinedRuns.of(run_files(Path(name) for name in args.runs), last=args.last)
+    if not joined.trials:
+        raise ConfigurationError(f"there is no complete simulation in {', '.join(map(str, joined.files))}")
+    joined.write(result)
+    _show(joined, result)
+    return 0
+
+
+def _show(joined: JoinedRuns, result: Path) -> None:
+    from ..runner.outcomes import outcome_summary
+    from ..runner.usage_totals import UsageTotals
+
+    printer = Printer()
+    outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    totals = UsageTotals()
+    for key, trial in joined.trials.items():
+        outcomes[key.domain][key.task_id][trial.outcome] += 1
+        totals.add(trial.usage)
+    for line in joined.cut_off:
+        printer.line(f"{line}: cut off, and left out")
+    if joined.repeated:
+        printer.line(f"identical in several places: {count(joined.repeated, 'line')} left out")
+    if joined.replaced:
+        printer.line(f"replaced by later ones: {count(joined.replaced, 'simulation')}")
+    for domain, tasks in sorted(outcomes.items()):
+        printer.line(f"{domain}: {outcome_summary(tasks)}")
+    for told in totals.lines():
+        printer.line(told)
+    printer.line(f"{result}: {count(len(joined.trials), 'simulation')} of {count(len(joined.files), 'file')}")

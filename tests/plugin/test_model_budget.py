@@ -1,0 +1,170 @@
+"""--tau-budget: no trial is started once it is spent; the others are told as not run, and the run is no success."""
+
+from __future__ import annotations
+
+import pytest
+
+#: Else more trials than the one that is reported are under way.
+ALONE = "--tau-concurrency=1"
+
+
+@pytest.fixture
+def four(models, project, a_task):
+    """Four tasks at $1 each."""
+    project.tasks("mock/t.tau.json", [a_task(name) for name in ("one", "two", "three", "four")])
+    return models
+
+
+def test_stops_starting_trials_once_it_is_spent(four):
+    run = four.run(ALONE, "--tau-budget", "2", "-rs")
+    run.outcomes(passed=2, skipped=2)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("tau: budget: $2")
+    run.line("SKIPPED", "not run: the budget of $2 is spent ($2.0000)")
+    run.line("tau: 2 of the trials not run: the budget is spent")
+    run.line("tau: mock: 2 tasks, 2 trials; 2 passed")
+    assert len(four.calls()) == 8
+
+
+def test_a_trial_that_was_begun_is_finished(four):
+    run = four.run(ALONE, "--tau-budget", "0.1")
+    run.outcomes(passed=1, skipped=3)
+    run.line("tau: 3 of the trials not run: the budget is spent")
+
+
+def test_of_those_under_way_all_are_finished(four):
+    run = four.run("--tau-budget", "0.1", "--tau-concurrency=2", "--tau-trials", "5")
+    told = run.line("of the trials not run: the budget is spent")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    # What was begun before the first had ended, and at most one more while its cost was noted.
+    assert int(told.split()[1]) >= 17
+    assert len(four.calls()) == 4 * (20 - int(told.split()[1]))
+
+
+def test_one_that_lasts_is_not_heard_of(four):
+    run = four.run(ALONE, "--tau-budget", "4.01")
+    run.outcomes(passed=4)
+    assert run.ret == pytest.ExitCode.OK
+    run.lacks("not run")
+
+
+def test_errors_and_failures_have_cost_money_too(four):
+    four.script("""
+        def answer(role, request):
+            if role == "agent" and len(request.messages) > 3:
+                raise ModelError("down")
+            return reference(role, request)
+    """)
+    run = four.run(ALONE, "--tau-budget", "1")
+    run.outcomes(errors=2, skipped=2)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_everything_that_is_called_counts(four, project, a_task):
+    criteria = {"nl_assertions": ["It is short."], "reward_basis": ["NL_ASSERTION"]}
+    project.tasks("mock/t.tau.json", [a_task("one", criteria=criteria), a_task("two", criteria=criteria)])
+    run = four.run(ALONE, "--tau-budget", "1.25", "--tau-judge-llm", "fake/judge")
+    run.outcomes(passed=1, skipped=1)
+    run.line("tau: judge fake/judge: 1 call, 1,000 + 20 tokens, $0.2500")
+
+
+def test_marked_tests_keep_to_it(models, project):
+    models.script("""
+        def answer(role, request):
+            return "###STOP###" if role == "user" else "Hm."
+    """)
+    project.write(
+        "test_own.py",
+        """
+        import pytest
+
+        @pytest.mark.tau(domain="mock", tasks="create-task", trials=3)
+        def test_own(tau_simulation):
+            pass
+        """,
+    )
+    run = models.run("test_own.py", ALONE, "--tau-budget", "0.5")
+    run.outcomes(passed=2, skipped=1)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+
+
+def test_calls_of_unknown_price_are_told_as_such(four):
+    four.script("cost = None")
+    run = four.run(ALONE, "--tau-budget", "0.5")
+    run.outcomes(passed=4)
+    run.line("tau: models together: 16 calls", "cost unknown")
+
+
+def test_a_price_that_is_known_now_and_then_is_never_all_there_is(four):
+    four.script("""
+        class Prices:
+            known = True
+
+        def answer(role, request):
+            global cost
+            cost = 0.25 if role == "agent" else None
+            return reference(role, request)
+    """)
+    run = four.run("--tau-task", "one")
+    run.line("tau: agent fake/agent: 2 calls, 2,000 + 40 tokens, $0.5000")
+    run.line("tau: user fake/user: 2 calls, 2,000 + 40 tokens, cost unknown")
+    run.line("tau: models together: 4 calls", "$0.5000 and 2 calls of unknown price")
+
+
+def test_two_processes_share_it(four):
+    run = four.run(ALONE, "--tau-budget", "2", "--tau-trials", "5", "-n", "2", "--dist", "load", "--maxschedchunk=1")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    told = run.line("of the trials not run: the budget is spent")
+    # Both may have begun their last one before either was done.
+    assert int(told.split()[1]) >= 17, run.text
+    assert len(four.calls()) <= 12
+
+
+def test_replaying_spends_nothing(four):
+    four.run("--tau-record").outcomes(passed=4)
+    four.calls()
+    run = four.run("--tau-replay", ALONE, "--tau-budget", "0.5")
+    run.outcomes(passed=4)
+    assert run.ret == pytest.ExitCode.OK
+    assert four.calls() == []
+
+
+def test_what_needs_no_money_runs_without_any(four, project):
+    project.run(ALONE, "--tau-budget", "0").outcomes(passed=4)
+
+
+def test_nothing_at_all_can_be_spent(four):
+    run = four.run(ALONE, "--tau-budget", "0")
+    run.outcomes(skipped=4)
+    assert run.ret != pytest.ExitCode.OK
+    assert four.calls() == []
+
+
+def test_replaying_needs_no_money(four):
+    four.run("--tau-record").outcomes(passed=4)
+    four.run("--tau-replay", ALONE, "--tau-budget", "0").outcomes(passed=4)
+
+
+def test_trials_with_a_cassette_run_on_when_the_rest_has_spent_it(four):
+    four.run("--tau-record", "--tau-task", "three", "--tau-task", "four").outcomes(passed=2)
+    four.calls()
+    run = four.run("--tau-record", ALONE, "--tau-budget", "1")
+    run.outcomes(passed=3, skipped=1)
+    assert len(four.calls()) == 4
+
+
+def test_what_was_not_run_is_no_part_of_the_rate(four):
+    run = four.run(ALONE, "--tau-budget", "2", "--tau-trials", "2", "--junitxml=r.xml")
+    run.outcomes(passed=2, skipped=6)
+    run.line("tau: mock: 1 task, 2 trials; 2 passed; pass^1 1.000 pass^2 1.000")
+
+
+def test_nothing_is_left_behind_by_a_trial_that_was_not_run(four):
+    four.run(ALONE, "--tau-budget", "2", "--tau-record").outcomes(passed=2, skipped=2)
+    assert four.cassettes() == [f"mock/cassettes/t.tau/{name}.trial-0.cassette" for name in ("one", "two")]
+
+
+def test_a_run_with_nothing_left_is_not_told_to_name_tasks(four):
+    run = four.run(ALONE, "--tau-budget", "0")
+    run.line("tau: 4 of the trials not run: the budget is spent")
+    run.lacks("name a domain")
