@@ -5,6 +5,11 @@ from __future__ import annotations
 import os
 
 import pytest
+from _pytest.pytester import SysModulesSnapshot
+
+#: What pytester is not to take away after a run in this process. litellm imports parts of itself as it needs them, and
+#: a part that is imported anew does not know the rest.
+_KEPT = frozenset({"litellm", "openai", "httpx", "httpcore", "aiohttp", "tiktoken", "tokenizers", "tenacity"})
 
 
 @pytest.fixture(autouse=True)
@@ -13,3 +18,14 @@ def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("TAU_DATA", raising=False)
     for name in [name for name in os.environ if name.startswith("PYTEST_ADDOPTS")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
+    """Pytest's own, which leaves libraries alone that do not bear being imported twice."""
+
+    def snapshot() -> SysModulesSnapshot:
+        return SysModulesSnapshot(preserve=lambda name: name.partition(".")[0] in _KEPT)
+
+    setattr(pytester, "_Pytester__take_sys_modules_snapshot", snapshot)  # noqa: B010 - a private name of pytester's
+    return pytester

@@ -239,6 +239,7 @@ CALLS = st.lists(
         ),
         REPLIES,
     ),
+    min_size=1,
     max_size=5,
 )
 
@@ -287,7 +288,7 @@ def test_a_cassette_survives_other_ends_of_lines_and_another_layout(calls: list[
     ],
 )
 def test_the_clock_comes_back_as_it_was_told(path: Path, times: list[str]) -> None:
-    record(path, times=times)
+    record(path, *conversation(), times=times)
     assert Player(path, WHOSE).times == times
 
 
