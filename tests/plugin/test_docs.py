@@ -65,7 +65,7 @@ def test_the_commands_of_the_readme_select_something(pytester: pytest.Pytester) 
     shown = next(block for block in blocks("README.md", "console") if "--tau-split small     " in block)
     commands = [shlex.split(line.removeprefix("$ pytest"), comments=True) for line in shown.splitlines()]
     commands = [command for command in commands if "tests/tasks/refunds.json" not in command and "-n" not in command]
-    assert len(commands) == 5
+    assert len(commands) == 7
     for command in commands:
         result = pytester.runpytest("-q", *command)
         assert result.ret == 0

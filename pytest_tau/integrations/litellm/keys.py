@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from ...chat import without_secrets
 from ...errors import ConfigurationError, unknown_name
 from .loading import load
-from .prices import listed
+from .prices import OWN_PRICES, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,6 @@ NO_KEY = "no-key-needed"
 #: What the run itself says of each call.
 _RESERVED = ("model", "messages", "tools", "stream_options")
 #: The arguments by which litellm takes a price of the user's own.
-_OWN_PRICE = frozenset({"input_cost_per_token", "output_cost_per_token"})
 _OPENAI = frozenset({"openai", "custom_openai", "text-completion-openai"})
 #: Providers all of whose models litellm lists. Elsewhere a name may be anybody's: a deployment, a file, an endpoint.
 _LISTED = frozenset({"openai", "anthropic", "gemini", "mistral", "deepseek", "xai", "cohere", "cohere_chat"})
@@ -67,8 +66,8 @@ def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
     if missing:
         problem = f"model {name!r} needs a key: set {' or '.join(missing)}, or give 'api_key' among its arguments"
         raise ConfigurationError(problem)
-    if priced and not (set(args) >= _OWN_PRICE or listed(name)):
-        given = " and ".join(map(repr, sorted(_OWN_PRICE)))
+    if priced and not (set(args) >= set(OWN_PRICES) or listed(name)):
+        given = " and ".join(map(repr, OWN_PRICES))
         problem = f"model {name!r} has no known price: give {given}, in USD, among its arguments"
         raise ConfigurationError(problem)
 

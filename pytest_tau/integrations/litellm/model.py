@@ -15,6 +15,7 @@ from .background import submit
 from .faults import model_error
 from .keys import connection, refuse_arguments
 from .loading import load, past_the_gateway
+from .prices import OWN_PRICES
 from .replies import chat_reply
 from .retries import Patience, answered
 
@@ -111,7 +112,8 @@ def _call(request: ChatRequest, limit: float) -> dict[str, Any]:
         call["tool_choice"] = request.tool_choice
     if request.response_format is not None:
         call["response_format"] = request.response_format
-    return call | request.args | {"timeout": limit, "num_retries": 0, "max_retries": 0}
+    args = {name: value for name, value in request.args.items() if name not in OWN_PRICES}
+    return call | args | {"timeout": limit, "num_retries": 0, "max_retries": 0}
 
 
 @functools.cache

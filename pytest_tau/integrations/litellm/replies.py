@@ -31,7 +31,7 @@ def chat_reply(response: Any, request: ChatRequest, seconds: float) -> ChatReply
     return ChatReply(
         message=message,
         usage=usage,
-        cost=cost(response, request.model) if usage else None,
+        cost=cost(response, request, usage) if usage else None,
         seconds=seconds,
         finish_reason=finish_reason,
         model=getattr(response, "model", None) or None,
