@@ -26,9 +26,9 @@ def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester) -> None:
     pytester.path.joinpath("library/policy.md").write_text(blocks("docs/domains.md", "text")[0], encoding="utf-8")
     tasks.joinpath("lending.json").write_text(json[1], encoding="utf-8")
     pytester.syspathinsert()
-    result = pytester.runpytest("--tau-domain", "library")
+    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "library")
     result.assert_outcomes(passed=1)
-    result = pytester.runpytest("--tau-domain", "library", "--tau-agent", "noop")
+    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "library", "--tau-agent", "noop")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(['*books/b1/lent_to*expected "Ines"*got null*'])
 
@@ -38,7 +38,9 @@ def test_the_example_agent_does_what_the_readme_shows(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "130")
     agent = f"{ROOT / 'examples' / 'account_desk.py'}:AccountDesk"
-    result = pytester.runpytest("--tau-domain", "telecom", "--tau-split", "small", f"--tau-agent={agent}")
+    result = pytester.runpytest(
+        "-pno:asyncio", "--tau-domain", "telecom", "--tau-split", "small", f"--tau-agent={agent}"
+    )
     result.assert_outcomes(passed=18, failed=3)
     shown = next(block for block in blocks("README.md", "console") if "account_desk" in block)
     for line in shown.splitlines():
@@ -49,7 +51,7 @@ def test_the_example_agent_does_what_the_readme_shows(
 def test_the_marked_test_of_the_readme_runs(pytester: pytest.Pytester) -> None:
     marked = next(block for block in blocks("README.md", "python") if "pytest.mark.tau" in block)
     pytester.makepyfile(marked)
-    result = pytester.runpytest("-k", "service.airplane and trial-1")
+    result = pytester.runpytest("-pno:asyncio", "-k", "service.airplane and trial-1")
     assert result.ret == 0
     assert result.parseoutcomes()["passed"] > 1
 
@@ -67,6 +69,6 @@ def test_the_commands_of_the_readme_select_something(pytester: pytest.Pytester) 
     commands = [command for command in commands if "tests/tasks/refunds.json" not in command and "-n" not in command]
     assert len(commands) == 7
     for command in commands:
-        result = pytester.runpytest("-q", *command)
+        result = pytester.runpytest("-pno:asyncio", "-q", *command)
         assert result.ret == 0
         assert result.parseoutcomes()["passed"] >= 1
