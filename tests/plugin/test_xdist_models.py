@@ -10,6 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
+from pytest_tau.integrations import litellm
 from pytest_tau.plugin.run_log import join
 
 from .conftest import _QUICK, Run
@@ -173,7 +174,9 @@ def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_kept(
 # Limits.
 
 
-def test_calls_in_flight_are_counted_over_all_workers(tasks, project):
+def test_calls_in_flight_are_counted_over_all_workers(tasks, project, monkeypatch):
+    # The conftest.py below is imported by the controller, in this process, too: what it puts in place is taken back.
+    monkeypatch.setattr(litellm, "LiteLLM", litellm.LiteLLM)
     models = tasks(8)
     models.script(
         _SLOW
