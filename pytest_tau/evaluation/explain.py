@@ -258,7 +258,7 @@ def _clip(text: str, width: int) -> str:
 
 def counted(number: int, noun: str) -> str:
     """The number with its noun: ``1 task``, ``2 tasks``."""
-    return f"{number} {noun}{'s' * (number != 1)}"
+    return f"{number:,} {noun}{'s' * (number != 1)}"
 
 
 def differing(results: int) -> str:

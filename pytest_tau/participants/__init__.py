@@ -5,7 +5,7 @@ from .context import Agent, Incoming, Participant, ParticipantContext, Prompting
 from .gold import DONE, GoldAgent, GoldUser
 from .llm_agent import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent
 from .llm_user import LLMUser
-from .loading import BUILT_IN, ParticipantSource, load_object, load_source
+from .loading import BUILT_IN, BY_MODEL, ParticipantSource, calls_no_model, is_endpoint, load_object, load_source
 from .noop import DummyUser, NoopAgent, NoopUser
 from .prompts import load_prompt, official_guidelines
 from .replay import Recording, Replay, load_recordings
@@ -13,6 +13,7 @@ from .threads import Caller
 
 __all__ = [
     "BUILT_IN",
+    "BY_MODEL",
     "DONE",
     "Agent",
     "Caller",
@@ -38,7 +39,9 @@ __all__ = [
     "Side",
     "User",
     "adapt",
+    "calls_no_model",
     "chat_messages",
+    "is_endpoint",
     "load_object",
     "load_prompt",
     "load_recordings",

@@ -38,6 +38,22 @@ BUILT_IN: dict[str, dict[str, type]] = {
 }
 
 
+_MODELS = (LLMAgent, LLMUser)
+#: The names of those that call a model, and of those that call none.
+BY_MODEL = frozenset(name for names in BUILT_IN.values() for name, kind in names.items() if issubclass(kind, _MODELS))
+MODEL_FREE = frozenset(name for names in BUILT_IN.values() for name in names) - BY_MODEL
+
+
+def calls_no_model(spec: Any) -> bool:
+    """Whether a specification is of ours that call no model; what somebody else's code does is not known."""
+    return isinstance(spec, str) and (spec in MODEL_FREE or spec.startswith("replay:"))
+
+
+def is_endpoint(spec: Any) -> bool:
+    """Whether a specification is the URL of a server that speaks OpenAI's chat API."""
+    return isinstance(spec, str) and spec.startswith(("http://", "https://"))
+
+
 class ParticipantSource(NamedTuple):
     """Where one side's participants come from.
 
@@ -83,7 +99,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
         return ParticipantSource(spec, BUILT_IN[side][spec])
     if spec.startswith("replay:"):
         return ParticipantSource(spec, replay=Replay(folder / spec.removeprefix("replay:")))
-    if spec.startswith(("http://", "https://")):
+    if is_endpoint(spec):
         if side == "user":
             raise ConfigurationError(f"user {spec!r}: only an agent can be an endpoint; name a module:attribute")
         return ParticipantSource(without_login(spec), EndpointAgent)

@@ -42,21 +42,23 @@ class DryRun:
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tasks, trials, participants; calls and cost."""
+        from ..evaluation.explain import counted
         from .active import if_active
 
         active = if_active(self._config)
         if active is None:
             return
         run = active.config
-        told = f"{_counted(len(self._tasks), 'task')}, {_counted(self._trials, 'trial')}"
+        told = f"{counted(len(self._tasks), 'task')}, {counted(self._trials, 'trial')}"
         terminalreporter.write_line(f"tau: dry run: {told}; nothing was run", bold=True)
         replayed = self._trials - len(self._cases)
         if replayed:
-            terminalreporter.write_line(f"tau: dry run: {_counted(replayed, 'trial')} would be replayed", bold=True)
+            terminalreporter.write_line(f"tau: dry run: {counted(replayed, 'trial')} would be replayed", bold=True)
         for line in self._estimates(run) if self._cases else []:
             terminalreporter.write_line(f"tau: dry run: {line}", bold=True)
 
     def _estimates(self, run: RunConfig) -> list[str]:
+        from ..evaluation.explain import counted
         from .costs import estimate, models_of
 
         roles = {role: choice.name for role in ("agent", "user", "judge") if (choice := run.choice(role))}
@@ -72,7 +74,7 @@ class DryRun:
             calls = sum(each[case.domain.name, case.task.id] for case in self._cases)
             return [f"{named}: at least {calls:,} model calls, which the reference takes; cost unknown: no earlier run"]
         cost = "cost unknown: some prices are" if found.cost is None else f"about {_money(found.cost)}"
-        basis = f"by {_counted(found.trials, 'earlier trial')} of {found.tasks} of {_counted(len(tasks), 'task')}"
+        basis = f"by {counted(found.trials, 'earlier trial')} of {found.tasks} of {counted(len(tasks), 'task')}"
         return [f"{named}: about {found.calls:,.0f} model calls, {cost}, {basis}"]
 
 
@@ -108,7 +110,3 @@ def _gold_calls(case: Case, roles: set[str]) -> int:
 
 def _money(cost: float) -> str:
     return f"${cost:,.2f}" if cost >= 1 or not cost else f"${cost:,.4f}"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"

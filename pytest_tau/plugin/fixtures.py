@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 #: The simulation that an item ran, for reports.
 SIMULATION = pytest.StashKey["Simulation"]()
-#: The case that an item runs.
-CASE = pytest.StashKey["Case"]()
 
 
 def case_of(item: pytest.Item) -> Case | None:
@@ -41,7 +39,6 @@ def trial_of(item: pytest.Item) -> int:
 def _tau_case(request: pytest.FixtureRequest) -> Case:
     """The task to be run, its domain and settings: of a task item, or as the marker selected it."""
     case: Case = request.node.case if hasattr(request.node, "case") else request.param
-    request.node.stash[CASE] = case
     return case
 
 

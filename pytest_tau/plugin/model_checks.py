@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..errors import ConfigurationError
+from ..participants import BY_MODEL, is_endpoint
 
 if TYPE_CHECKING:
     from ..chat import Role
     from ..runner import RunConfig
     from .active import Active
 
-_BY_MODEL = frozenset({"llm", "llm-solo", "llm-gt", "llm-gt-noargs"})
 #: Set once access was checked.
 _CHECKED = pytest.StashKey[bool]()
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
@@ -26,13 +26,12 @@ def check_choices(config: RunConfig) -> None:
         ConfigurationError: It does; names the option.
     """
     agent, user = config.agent_spec, config.user_spec
-    by_model = isinstance(agent, str) and agent in _BY_MODEL
-    endpoint = isinstance(agent, str) and agent.startswith(("http://", "https://"))
+    by_model = isinstance(agent, str) and agent in BY_MODEL
     if by_model and config.choice("agent") is None:
         raise ConfigurationError(f"agent {agent!r} needs a model: name one with --tau-agent-llm")
     if user == "llm" and config.choice("user") is None:
         raise ConfigurationError("user 'llm' needs a model: name one with --tau-user-llm")
-    if (by_model or endpoint) and user == "gold" and config.user is None:
+    if (by_model or is_endpoint(agent)) and user == "gold" and config.user is None:
         raise ConfigurationError(
             "an agent that is a model needs a user that listens: name the user's model with --tau-user-llm "
             "(--tau-user gold plays the reference actions whatever the agent says)"

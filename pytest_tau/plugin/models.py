@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..chat import Identity, Player, Recorder, TrialModels
 from ..errors import ReplayError
-from ..runner import MODEL_FREE, item_id
+from ..participants import calls_no_model
+from ..runner import item_id
 from .active import active_of
 from .rerun import rerun_command
 
@@ -105,8 +106,7 @@ def _tape(item: pytest.Item, case: Case, number: int, environment: Environment) 
 def may_spend(case: Case, models: TrialModels) -> bool:
     """Whether a trial may cost anything: not where its calls are replayed, and not where nothing calls a model."""
     run = case.config
-    specs = [run.agent_spec, run.user_spec]
-    model_free = all(isinstance(spec, str) and (spec in MODEL_FREE or spec.startswith("replay:")) for spec in specs)
+    model_free = calls_no_model(run.agent_spec) and calls_no_model(run.user_spec)
     return not isinstance(models.tape, Player | MissingTape) and not (model_free and models.of("judge") is None)
 
 

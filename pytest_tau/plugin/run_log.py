@@ -58,9 +58,8 @@ class RunLog:
         if self.file is None:
             return None
         try:
-            self.file.parent.mkdir(parents=True, exist_ok=True)
-            if (home := self.file.parent.parent.parent).name == ".tau":
-                (home / ".gitignore").write_text("*\n", encoding="utf-8")
+            if not self.file.exists():
+                _make_folder(self.file.parent)
             with self.file.open("a", encoding="utf-8") as file:
                 file.write(line)
         except OSError as error:
@@ -90,6 +89,12 @@ def _line(test: str, case: Case, simulation: Simulation) -> str:
     task = case.task.model_dump(mode="json", exclude_none=True)
     entry = {"test": test, "domain": case.domain.name, **simulation.model_dump(mode="json"), "task": task}
     return json.dumps(entry, ensure_ascii=False) + "\n"
+
+
+def _make_folder(folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    if (home := folder.parent.parent).name == ".tau":
+        (home / ".gitignore").write_text("*\n", encoding="utf-8")
 
 
 def join(folder: Path, reported: Mapping[str, str]) -> str | None:

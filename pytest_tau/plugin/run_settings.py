@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from ..runner import (
     DEFAULT_CONCURRENCY,
     DEFAULT_SEED,
     DEFAULT_TIMEOUT,
-    ModelChoice,
     ModelSettings,
     RunConfig,
     SimulationSettings,
@@ -44,10 +44,8 @@ def run_config(config: pytest.Config) -> RunConfig:
     settings = Settings(config)
     if settings.get("domain") is not None and not named_domains(config):
         raise pytest.UsageError(f"{settings.label('domain')}: expected the name of a domain")
-    data_dir, models = _data_dir(settings), _models(settings)
-    with_models, without = DEFAULT_CONCURRENCY
-    called = models.choices or str(settings.get("agent")).startswith(("http://", "https://"))
-    return RunConfig(
+    data_dir = _data_dir(settings)
+    run = RunConfig(
         domains=named_domains(config),
         data_dir=data_dir,
         split=settings.get("split"),
@@ -59,10 +57,12 @@ def run_config(config: pytest.Config) -> RunConfig:
         user=settings.get("user"),
         judge=settings.get("judge"),
         folder=settings.folder("agent"),
-        concurrency=settings.number("concurrency", int, with_models if called else without, 1),
-        models=models,
+        models=_models(settings),
         simulation=_simulation(settings, data_dir),
     )
+    with_models, without = DEFAULT_CONCURRENCY
+    usual = with_models if any(run.choice(role) for role in _ROLES) else without
+    return replace(run, concurrency=settings.number("concurrency", int, usual, 1))
 
 
 def _simulation(settings: Settings, data_dir: Path | None) -> SimulationSettings:
@@ -109,28 +109,25 @@ def _prompting(settings: Settings, side: Side, data_dir: Path | None) -> Prompti
 
 
 def _models(settings: Settings) -> ModelSettings:
-    choices: dict[Role, ModelChoice] = {}
+    names: dict[Role, str] = {}
     args: dict[Role, dict[str, Any]] = {}
     for role in _ROLES:
         name, given = settings.get(f"{role}_llm"), _arguments(settings, role)
         args[role] = ModelArguments(DEFAULT_ARGS if given is None else given)
-        if role == "agent" and str(settings.get("agent")).startswith(("http://", "https://")):
-            # A server of somebody's is not sent the key of a provider that happens to be in the environment.
-            args[role].setdefault("api_key", os.environ.get("TAU_AGENT_API_KEY") or "none")
         if name is not None and not name.strip():
             raise pytest.UsageError(f"{settings.label(f'{role}_llm')}: expected the name of a model")
         if name is not None:
-            choices[role] = ModelChoice(name, args[role])
+            names[role] = name
     folder = settings.get("cassettes")
     return ModelSettings(
-        choices=choices,
+        names=names,
         args=args,
+        endpoint_key=os.environ.get("TAU_AGENT_API_KEY") or ModelSettings.endpoint_key,
         timeout=settings.number("llm_timeout", float, ModelSettings.timeout, 0.001),
         max_in_flight=settings.number("llm_concurrency", int, ModelSettings.max_in_flight, 1),
         tape=_tape(settings),
         cassettes=(settings.folder("cassettes") / folder).resolve() if folder else None,
         budget=settings.number("budget", float, None, 0),
-        dry_run=bool(settings.get("dry_run")),
     )
 
 

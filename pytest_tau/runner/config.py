@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from ..chat import ModelArguments
 from ..evaluation import Evaluation
 from ..orchestrator import Limits
+from ..participants import calls_no_model, is_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,24 +62,24 @@ class ModelSettings:
     """What holds for every model call of a run.
 
     Attributes:
-        choices: The models, by role.
-        args: Arguments of each call, by role; also for an endpoint whose model has no name.
+        names: The models' names, by role.
+        args: Arguments of each call, by role.
+        endpoint_key: What an agent behind an endpoint is sent as its key.
         timeout: Seconds that one attempt of a call may take.
         max_in_flight: Calls that one model answers at the same time.
         tape: Whether calls are recorded or replayed; None for neither.
         cassettes: Where cassettes lie; None for beside the tests.
         budget: USD after which no trial is started; None for no limit.
-        dry_run: Nothing is run; it is told what would be.
     """
 
-    choices: Mapping[Role, ModelChoice] = field(default_factory=dict)
+    names: Mapping[Role, str] = field(default_factory=dict)
     args: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
+    endpoint_key: str = field(default="none", repr=False)
     timeout: float = 120.0
     max_in_flight: int = 20
     tape: TapeMode | None = None
     cassettes: Path | None = None
     budget: float | None = None
-    dry_run: bool = False
 
 
 @dataclass(frozen=True)
@@ -120,34 +121,28 @@ class RunConfig:
     @property
     def agent_spec(self) -> Any:
         """The agent that is run: the one that was named, else the model that was, else gold."""
-        return self.agent if self.agent is not None else "llm" if "agent" in self.models.choices else "gold"
+        return self.agent if self.agent is not None else "llm" if "agent" in self.models.names else "gold"
 
     @property
     def user_spec(self) -> Any:
         """The user that is run: the one that was named, else what goes with the agent."""
         if self.user is not None:
             return self.user
-        return default_user(self.agent_spec, solo=self.simulation.solo, llm="user" in self.models.choices)
+        return default_user(self.agent_spec, solo=self.simulation.solo, llm="user" in self.models.names)
 
     def choice(self, role: Role) -> ModelChoice | None:
         """The model of a role; for an agent behind an endpoint that endpoint, for a side that needs none, none."""
-        choice = self.models.choices.get(role)
+        name, args = self.models.names.get(role), self.models.args.get(role, {})
         if role == "judge":
-            return choice if self.judge in (None, "llm") else None
-        spec = self.agent_spec if role == "agent" else self.user_spec
-        if not isinstance(spec, str):
-            return choice
-        if spec.startswith(("http://", "https://")):
-            # Its model's own name may have a slash in it, and no provider.
-            name, args = choice or ModelChoice(role, self.models.args.get(role, {}))
-            return ModelChoice(
-                f"openai/{name.removeprefix('openai/')}", ModelArguments({"api_key": "none", **args, "api_base": spec})
-            )
-        return None if spec in MODEL_FREE or spec.startswith("replay:") else choice
-
-
-#: Built-in participants that call no model.
-MODEL_FREE = frozenset({"gold", "noop", "dummy"})
+            needed = self.judge in (None, "llm")
+        else:
+            spec = self.agent_spec if role == "agent" else self.user_spec
+            if is_endpoint(spec):
+                # Its model's own name may have a slash in it, and no provider. It is sent no provider's key.
+                own = {"api_key": self.models.endpoint_key, **args, "api_base": spec}
+                return ModelChoice(f"openai/{(name or role).removeprefix('openai/')}", ModelArguments(own))
+            needed = not calls_no_model(spec)
+        return ModelChoice(name, args) if name is not None and needed else None
 
 
 def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
@@ -156,4 +151,4 @@ def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
         return "dummy"
     if isinstance(agent, str) and agent.startswith("replay:"):
         return agent
-    return "llm" if llm and not (isinstance(agent, str) and agent in MODEL_FREE) else "gold"
+    return "llm" if llm and not calls_no_model(agent) else "gold"

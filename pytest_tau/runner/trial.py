@@ -78,11 +78,8 @@ class Trial:
                 tape.abandon()
             raise
         self._add_usage(simulation)
-        if tape and self.models.keep_open and simulation.outcome != "error":
-            reason = simulation.termination_reason
-            self.models.ended = (reason, simulation.error, clock.told, reason == "timeout")
-        elif tape:
-            _end_tape(tape, simulation, clock)
+        if tape:
+            self._end_tape(tape, simulation, clock)
         return simulation
 
     def context(self, side: Side, greeting: str | None = None) -> ParticipantContext:
@@ -134,6 +131,21 @@ class Trial:
         simulation.model_usage = {str(role): used for role, used in usage.items()}
         simulation.agent_cost = usage["agent"].cost if "agent" in usage else None
         simulation.user_cost = usage["user"].cost if "user" in usage else None
+
+    def _end_tape(self, tape: Tape, simulation: Simulation, clock: Clock) -> None:
+        """Keep the recording of a trial that has a verdict. One without must be made again, from the calls so far."""
+        if simulation.outcome == "error":
+            tape.abandon()
+            return
+        reason = simulation.termination_reason
+        if self.models.keep_open:
+            self.models.ended = (reason, simulation.error, clock.told, reason == "timeout")
+            return
+        try:
+            tape.finish(reason, simulation.error, clock.told, by_clock=reason == "timeout")
+        except (ReplayError, OSError) as error:
+            simulation.termination_reason = "infrastructure_error"
+            simulation.error = f"{type(error).__name__}: {error}"
 
     def _check(self) -> None:
         """Tell what would only come out when the conversation has been paid for."""
@@ -242,16 +254,3 @@ async def _close(participant: Participant) -> None:
     # The verdict stands, however untidily a participant leaves.
     with contextlib.suppress(Exception, SystemExit):
         await participant.close()
-
-
-def _end_tape(tape: Tape, simulation: Simulation, clock: Clock) -> None:
-    """Keep the recording of a trial that has a verdict. One without must be made again, from the calls so far."""
-    if simulation.outcome == "error":
-        tape.abandon()
-        return
-    reason = simulation.termination_reason
-    try:
-        tape.finish(reason, simulation.error, clock.told, by_clock=reason == "timeout")
-    except (ReplayError, OSError) as error:
-        simulation.termination_reason = "infrastructure_error"
-        simulation.error = f"{type(error).__name__}: {error}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..evaluation.explain import counted
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -55,19 +57,15 @@ class UsageTotals:
 
 
 def _told(sums: dict[str, Any]) -> str:
-    told = [f"{sums['calls']:,} call{'s' * (sums['calls'] != 1)}"]
+    told = [counted(sums["calls"], "call")]
     told.append(f"{sums['prompt_tokens']:,} + {sums['completion_tokens']:,} tokens")
     if sums["unpriced_calls"] == sums["calls"]:
         told.append("cost unknown")
     else:
         unpriced = sums["unpriced_calls"]
         told.append(
-            f"${sums['known_cost']:,.4f}" + (f" and {_counted(unpriced, 'call')} of unknown price" if unpriced else "")
+            f"${sums['known_cost']:,.4f}" + (f" and {counted(unpriced, 'call')} of unknown price" if unpriced else "")
         )
-    told += [_counted(sums["malformed_calls"], "malformed tool call")] if sums["malformed_calls"] else []
-    told += [f"{_counted(sums['unknown_tools'], 'call')} of unknown tools"] if sums["unknown_tools"] else []
+    told += [counted(sums["malformed_calls"], "malformed tool call")] if sums["malformed_calls"] else []
+    told += [f"{counted(sums['unknown_tools'], 'call')} of unknown tools"] if sums["unknown_tools"] else []
     return ", ".join(told)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
