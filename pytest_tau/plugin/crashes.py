@@ -26,6 +26,8 @@ class Crashes:
         self._crashes: Counter[str] = Counter()
         self._schedule: Any = None
         self._workers = 0
+        #: The last test that each worker reported whole.
+        self._reported: dict[Any, str] = {}
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -33,6 +35,9 @@ class Crashes:
         note = share_folder(self._config) / f"{node.gateway.id}.running"
         if error and note.exists():
             note.replace(note.with_suffix(".lost"))
+        session = self._config.pluginmanager.getplugin("dsession")
+        if error and node in self._reported and session and session.sched:
+            _complete(session.sched, node, self._reported[node])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
@@ -47,6 +52,7 @@ class Crashes:
         if self._crashes[crashitem] < MOST_CRASHES:
             if _run_again(sched, crashitem):
                 self._workers += 1
+                self._forget(crashitem)
                 report.outcome = "rerun"  # type: ignore[assignment]
         elif is_trial:
             _make_error(report, note if note and note.test == crashitem else None)
@@ -54,6 +60,8 @@ class Crashes:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take what is no result out of ``--junitxml``, where it has made a test case without a name."""
+        if report.when == "teardown":
+            self._reported[getattr(report, "node", None)] = report.nodeid
         if not _is_rerun(report):
             return
         from _pytest.junitxml import xml_key
@@ -84,6 +92,12 @@ class Crashes:
         elif self._workers:
             terminalreporter.write_line(f"tau: {lost} lost; the trials under way there were run again", yellow=True)
 
+    def _forget(self, test: str) -> None:
+        """Uncount what the worker has reported of a test that it did not finish."""
+        terminal = self._config.pluginmanager.getplugin("terminalreporter")
+        for reports in terminal.stats.values() if terminal else ():
+            reports[:] = [each for each in reports if getattr(each, "nodeid", None) != test]
+
     def _lost(self) -> bool:
         return self._schedule is not None and bool(self._schedule.has_pending)
 
@@ -91,6 +105,18 @@ class Crashes:
 def _is_rerun(report: Any) -> bool:
     # Of other plugins, reports of this outcome have one of pytest's phases.
     return bool(report.outcome == "rerun" and report.when == "???")
+
+
+def _complete(sched: Any, node: Any, test: str) -> None:
+    """A worker that is killed right after the report of a test has not told xdist that the test is over."""
+    if hasattr(sched, "assigned_work"):
+        for unit in sched.assigned_work.get(node, {}).values():
+            if test in unit:
+                unit[test] = True
+    elif sched.collection and node in getattr(sched, "node2pending", {}):
+        pending, index = sched.node2pending[node], sched.collection.index(test)
+        if index in pending:
+            pending.remove(index)
 
 
 def _run_again(sched: Any, test: str) -> bool:
