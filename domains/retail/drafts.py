@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from pytest_tau.errors import ConfigurationError
+from pytest_tau.models import UserScript
 from pytest_tau.models.tasks import (
     Action,
     Description,
@@ -21,8 +22,12 @@ from pytest_tau.models.tasks import (
     UserScenario,
 )
 
+from .wishes import ask, first_person, patience
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_tau.models import Request
 
     from .models import User
     from .world import World
@@ -56,6 +61,8 @@ class Draft:
         tell: Phrases that the agent has to say.
         known: What they know beside who they are.
         unknown: What they do not know.
+        script: What they say where no model plays them, one request after the other; without any, just the reason.
+        declines: Offers that they turn down there.
     """
 
     caller: User
@@ -65,6 +72,8 @@ class Draft:
     tell: Sequence[str] = ()
     known: str = ""
     unknown: str = ""
+    script: Sequence[Request] = ()
+    declines: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -176,7 +185,7 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
         case "zip":
             who, gap = f"Your zip code is {caller.address.zip}.", "You forgot which email address you registered with."
         case "outdated email":
-            old = f"{caller.name.last_name}.{caller.name.first_name}@example.org".lower()
+            old = _outdated_email(caller)
             who = f"Your email address used to be {old}; you offer it first. Your zip code is {caller.address.zip}."
             gap = "You do not know that your profile has another email address, nor which."
     told = Instructions(
@@ -186,4 +195,34 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
         unknown_info=" ".join(filter(None, [gap, draft.unknown])) or None,
         task_instructions=f"{draft.wishes} {_CONSENT} {_CLOSING}",
     )
-    return UserScenario(persona=one.persona, instructions=told)
+    return UserScenario(persona=one.persona, instructions=told, script=_script(one, draft))
+
+
+def _script(one: Scenario, draft: Draft) -> UserScript:
+    """The customer without a model; the first request opens with the reason unless it says something else."""
+    first, *more = draft.script or [ask()]
+    opening = first.model_copy(update={"say": first.say or first_person(draft.reason)})
+    return UserScript(
+        requests=[opening, *more],
+        facts=_identity(one, draft.caller),
+        declines=list(draft.declines),
+        patience=patience(one.persona),
+    )
+
+
+def _identity(one: Scenario, caller: User) -> dict[str, str]:
+    """What tells the shop who they are; of it, each customer knows the part that the prose gives them."""
+    facts = {"name": f"{caller.name.first_name} {caller.name.last_name}"}
+    match one.found_by:
+        case "email":
+            return {**facts, "email": caller.email}
+        case "offered":
+            return {**facts, "user_id": caller.user_id, "email": caller.email, "zip": "The email address has to do."}
+        case "zip":
+            return {**facts, "zip": caller.address.zip}
+        case "outdated email":
+            return {**facts, "email": _outdated_email(caller), "zip": caller.address.zip}
+
+
+def _outdated_email(caller: User) -> str:
+    return f"{caller.name.last_name}.{caller.name.first_name}@example.org".lower()

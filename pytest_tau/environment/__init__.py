@@ -2,7 +2,7 @@
 
 from ..errors import ToolError
 from .database import Change, Database
-from .domain import DEFAULT_SPLIT, Domain, DomainSpec, PolicyFiles
+from .domain import DEFAULT_SPLIT, Difficulty, Domain, DomainSpec, PolicyFiles
 from .environment import Environment, same_result
 from .records import Record, canonical
 from .tables import KeyedBy, Table
@@ -13,6 +13,7 @@ __all__ = [
     "DEFAULT_SPLIT",
     "Change",
     "Database",
+    "Difficulty",
     "Domain",
     "DomainSpec",
     "Environment",

@@ -15,7 +15,7 @@ from ..models import load_splits, load_task_file
 from .environment import Environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from ..models import Task
     from .database import Database
@@ -36,6 +36,21 @@ class PolicyFiles:
 
 
 @dataclass(frozen=True)
+class Difficulty:
+    """How hard tasks are that a domain makes.
+
+    Attributes:
+        requests: How many things the user wants.
+        faults: How many things are wrong at the same time; None for what the domain finds usual.
+        distractors: How many things are said or lie about that have nothing to do with it.
+    """
+
+    requests: int = 1
+    faults: int | None = None
+    distractors: int = 0
+
+
+@dataclass(frozen=True)
 class DomainSpec:
     """What a domain declares about itself.
 
@@ -51,6 +66,9 @@ class DomainSpec:
         policies: Flavours of the policy by name; the first is the default.
         policy_text: Makes one text of the files' texts.
         data_name: Folder under ``domains/`` of official data, where it is not the name.
+        agents: Agents that know the domain and need no model, by what ``--tau-agent`` calls them; each a class, or
+            ``module:attribute``.
+        generate: Makes so many tasks of a seed that nobody has seen; the first ones are the same whatever the number.
         merge_aliases: Initialization data for one side puts both sides on that side's database. Source: τ²-bench
             v1.0.1, where it happens to every domain; here to those whose recorded behaviour depends on it.
     """
@@ -66,6 +84,8 @@ class DomainSpec:
     policies: dict[str, PolicyFiles] = field(default_factory=lambda: {"default": PolicyFiles(("policy.md",))})
     policy_text: Callable[..., str] = "\n".join
     data_name: str | None = None
+    agents: dict[str, type | str] = field(default_factory=dict)
+    generate: Callable[[int, int, Difficulty], Iterator[Task]] | None = None
     merge_aliases: bool = False
 
     def load(self, data_dir: Path | str | None = None) -> Domain:

@@ -23,6 +23,7 @@ from .rewards import (
     NLAssertionCheck,
     RewardInfo,
 )
+from .script import Answer, Goal, Request, UserScript
 from .simulations import FAULTS, LIMITS, STOPS, Call, ModelUsage, RecordingEnded, Simulation, TerminationReason
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
@@ -47,6 +48,7 @@ __all__ = [
     "STOPS",
     "Action",
     "ActionCheck",
+    "Answer",
     "AssistantMessage",
     "Call",
     "CommunicateCheck",
@@ -58,6 +60,7 @@ __all__ = [
     "EnvAssertionCheck",
     "EvaluationCriteria",
     "FunctionCall",
+    "Goal",
     "InitialState",
     "InitializationData",
     "Instructions",
@@ -66,6 +69,7 @@ __all__ = [
     "MultiToolMessage",
     "NLAssertionCheck",
     "RecordingEnded",
+    "Request",
     "Requestor",
     "RewardInfo",
     "RewardType",
@@ -78,6 +82,7 @@ __all__ = [
     "ToolMessage",
     "UserMessage",
     "UserScenario",
+    "UserScript",
     "call_as_text",
     "in_split",
     "json_copy",

@@ -7,6 +7,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from .messages import Message, Requestor
+from .script import UserScript
 
 RewardType: TypeAlias = Literal["DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION"]
 REWARD_TYPES: tuple[str, ...] = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
@@ -35,13 +36,18 @@ class Instructions(_TaskPart):
 
 
 class UserScenario(_TaskPart):
-    """Who calls and what they want."""
+    """Who calls and what they want.
+
+    Attributes:
+        script: What a user without a model goes by; an extension of τ²-bench's format.
+    """
 
     persona: str | None = None
     instructions: Instructions | str
+    script: UserScript | None = None
 
     def __str__(self) -> str:
-        """The scenario as the user simulator reads it."""
+        """The scenario as a model that plays the user reads it, without the script."""
         parts = [("Persona", self.persona)]
         if isinstance(self.instructions, str):
             parts.append(("Instructions", self.instructions))

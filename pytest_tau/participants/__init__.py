@@ -5,7 +5,17 @@ from .context import Agent, Incoming, Participant, ParticipantContext, Prompting
 from .gold import DONE, GoldAgent, GoldUser
 from .llm_agent import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent
 from .llm_user import LLMUser
-from .loading import BUILT_IN, BY_MODEL, ParticipantSource, calls_no_model, is_endpoint, load_object, load_source
+from .loading import (
+    BUILT_IN,
+    BY_MODEL,
+    DOMAIN_AGENTS,
+    ParticipantSource,
+    calls_no_model,
+    domain_agent,
+    is_endpoint,
+    load_object,
+    load_source,
+)
 from .noop import DummyUser, NoopAgent, NoopUser
 from .prompts import load_prompt, official_guidelines
 from .replay import Recording, Replay, load_recordings
@@ -14,6 +24,7 @@ from .threads import Caller
 __all__ = [
     "BUILT_IN",
     "BY_MODEL",
+    "DOMAIN_AGENTS",
     "DONE",
     "Agent",
     "Caller",
@@ -41,6 +52,7 @@ __all__ = [
     "adapt",
     "calls_no_model",
     "chat_messages",
+    "domain_agent",
     "is_endpoint",
     "load_object",
     "load_prompt",

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..chat import TrialModel, TrialModels
     from ..environment import Tool
     from ..models import Message, Task
@@ -104,6 +106,7 @@ class ParticipantContext:
         trial: Which repetition of the task this is.
         models: The models of the trial; None where there are none.
         prompting: How a model is made to play this side.
+        domain_agents: The agents that the domain brings along, by name.
     """
 
     side: Side
@@ -116,6 +119,7 @@ class ParticipantContext:
     trial: int = 0
     models: TrialModels | None = None
     prompting: Prompting = field(default_factory=Prompting)
+    domain_agents: Mapping[str, type | str] = field(default_factory=dict)
 
     @property
     def model(self) -> TrialModel | None:

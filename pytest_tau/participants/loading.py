@@ -20,7 +20,7 @@ from .noop import DummyUser, NoopAgent, NoopUser
 from .replay import Replay
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from .context import Participant, ParticipantContext, Side
 
@@ -38,6 +38,8 @@ BUILT_IN: dict[str, dict[str, type]] = {
 }
 
 
+#: Agents that a domain may bring along: what they are called everywhere.
+DOMAIN_AGENTS = frozenset({"rules"})
 _MODELS = (LLMAgent, LLMUser)
 #: The names of those that call a model, and of those that call none.
 BY_MODEL = frozenset(name for names in BUILT_IN.values() for name, kind in names.items() if issubclass(kind, _MODELS))
@@ -46,7 +48,7 @@ MODEL_FREE = frozenset(name for names in BUILT_IN.values() for name in names) - 
 
 def calls_no_model(spec: Any) -> bool:
     """Whether a specification is of ours that call no model; what somebody else's code does is not known."""
-    return isinstance(spec, str) and (spec in MODEL_FREE or spec.startswith("replay:"))
+    return isinstance(spec, str) and (spec in MODEL_FREE | DOMAIN_AGENTS or spec.startswith("replay:"))
 
 
 def is_endpoint(spec: Any) -> bool:
@@ -59,13 +61,15 @@ class ParticipantSource(NamedTuple):
 
     Attributes:
         name: How reports call it.
-        target: What ``adapt`` accepts, or None where ``replay`` is set.
+        target: What ``adapt`` accepts, or None where the participants are from elsewhere.
         replay: The recording, for a replayed side.
+        of_domain: The name of an agent that each domain brings along itself.
     """
 
     name: str
     target: Any = None
     replay: Replay | None = None
+    of_domain: str | None = None
 
     async def make(self, context: ParticipantContext) -> Participant:
         """A fresh participant for one simulation.
@@ -76,7 +80,24 @@ class ParticipantSource(NamedTuple):
         """
         if self.replay is not None:
             return self.replay.participant(context)
-        return await adapt(self.target, context)
+        target = domain_agent(self.of_domain, context.domain_agents) if self.of_domain else self.target
+        return await adapt(target, context)
+
+
+def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
+    """An agent that a domain brings along, imported now.
+
+    Args:
+        name: What it is called.
+        agents: Those that the domain has.
+
+    Raises:
+        ConfigurationError: It has no such agent, or it cannot be imported.
+    """
+    if name not in agents:
+        raise ConfigurationError(f"agent {name!r}: the domain has none of this name; those of the bundled domains do")
+    target = agents[name]
+    return load_object(target, "agent", Path.cwd()) if isinstance(target, str) else target
 
 
 def load_source(spec: Any, side: Side, folder: Path | None = None) -> ParticipantSource:
@@ -97,6 +118,8 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     folder = folder or Path.cwd()
     if spec in BUILT_IN[side]:
         return ParticipantSource(spec, BUILT_IN[side][spec])
+    if side == "agent" and spec in DOMAIN_AGENTS:
+        return ParticipantSource(spec, of_domain=spec)
     if spec.startswith("replay:"):
         return ParticipantSource(spec, replay=Replay(folder / spec.removeprefix("replay:")))
     if is_endpoint(spec):
@@ -104,7 +127,13 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
             raise ConfigurationError(f"user {spec!r}: only an agent can be an endpoint; name a module:attribute")
         return ParticipantSource(without_login(spec), EndpointAgent)
     if ":" not in spec:
-        known = [*BUILT_IN[side], "replay:FILE", "module:attribute", "path/to/file.py:attribute"]
+        known = [
+            *BUILT_IN[side],
+            *(sorted(DOMAIN_AGENTS) if side == "agent" else []),
+            "replay:FILE",
+            "module:attribute",
+            "path/to/file.py:attribute",
+        ]
         known += ["http://…"] if side == "agent" else []
         raise ConfigurationError(unknown_name(side, spec, known))
     target = load_object(spec, side, folder)

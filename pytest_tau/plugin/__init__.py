@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import dry_run, reporting, selection, shard, workers
+from . import dry_run, reporting, selection, shard, trial_records, workers
 from .collection import pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .fixtures import (
     _tau_case,
@@ -81,5 +81,6 @@ def pytest_configure(config: pytest.Config) -> None:
     dry_run.configure(config)
     shard.configure(config)
     workers.configure(config)
+    trial_records.configure(config)
     reporting.start(config)
     selection.configure(config)

@@ -12,7 +12,7 @@ from ..domains import domain_names, load_domain
 from ..environment import DEFAULT_SPLIT, check_task
 from ..errors import ConfigurationError, TauError, unknown_name
 from ..evaluation import known_components
-from ..participants import load_source
+from ..participants import domain_agent, load_source
 from ..runner import RunConfig, import_from, load_judge, select, trial_seeds, unmatched
 from .budget import Budget
 from .event_loop import EventLoop
@@ -184,6 +184,8 @@ class Active:
         """
         tasks = list(tasks)
         domain.check_mode(solo=config.simulation.solo, policy=config.simulation.policy)
+        if name := self.source("agent", config).of_domain:
+            domain_agent(name, domain.spec.agents)
         self.pytest_config.hook.pytest_tau_modify_tasks(config=self.pytest_config, domain=domain, tasks=tasks)
         if replay := self.source("agent", config).replay:
             tasks = [task for task in tasks if task.id in replay.task_ids]

@@ -142,3 +142,6 @@ def _make_error(report: pytest.TestReport, note: Note | None) -> None:
         domain, task, number = note.trial
         named = {"tau_domain": domain, "tau_task": task, "tau_trial": number, "tau_outcome": "error"}
         report.user_properties += named.items()
+        lost: Any = report
+        lost.tau_record = {"domain": domain, "task_id": task, "trial": number, "outcome": "error", "reward": 0.0}
+        lost.tau_record |= {"termination_reason": "infrastructure_error", "error": message, "test": report.nodeid}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from ..chat import ModelArguments
 from ..evaluation import Evaluation
 from ..orchestrator import Limits
-from ..participants import calls_no_model, is_endpoint
+from ..participants import DOMAIN_AGENTS, calls_no_model, is_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -151,4 +151,6 @@ def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
         return "dummy"
     if isinstance(agent, str) and agent.startswith("replay:"):
         return agent
+    if isinstance(agent, str) and agent in DOMAIN_AGENTS:
+        return "scripted"
     return "llm" if llm and not calls_no_model(agent) else "gold"

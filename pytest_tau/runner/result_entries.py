@@ -1,4 +1,4 @@
-"""Entries of result files as simulations: τ²-bench's and our own. Grading's fields are read, all others ignored."""
+"""Entries of result files as simulations: τ²-bench's and our own. What cannot be used is passed over."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ M = TypeVar("M", bound=BaseModel)
 
 #: No reward is larger; whatever is, or is no number at all, is none.
 _LARGEST = 1e6
+#: Nor is a duration or a cost.
+_LARGEST_NUMBER = 1e12
 
 
 class Unreadable(NamedTuple):
@@ -42,6 +44,7 @@ class StoredRun(NamedTuple):
         solo: Whether the entry says that the agent worked alone.
         tau1: Whether the entry is τ-bench's.
         domain: The domain that the entry names; None where it names none.
+        test: The node id of its test, in a run of ours; else empty.
     """
 
     entry: str
@@ -50,6 +53,7 @@ class StoredRun(NamedTuple):
     solo: bool = False
     tau1: bool = False
     domain: str | None = None
+    test: str = ""
 
 
 def entry_name(place: int | str | None, entry: Any = None) -> str:
@@ -82,20 +86,51 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
     task = read_task(embedded) if isinstance(embedded, dict) else tasks.get(task_id)
     if isinstance(task, str):
         raise EntryError(f"its task cannot be read: {task}")
+    solo, domain, test = isinstance(info, dict) and info.get("solo") is True, entry.get("domain"), entry.get("test")
+    return StoredRun(
+        name,
+        _own(entry) or _foreign(entry, name, messages),
+        task,
+        solo=solo,
+        domain=domain if isinstance(domain, str) else None,
+        test=test if isinstance(test, str) else "",
+    )
+
+
+def _own(entry: dict[str, Any]) -> Simulation | None:
+    """A simulation that a run of ours has kept, with everything it tells."""
+    if "test" not in entry:
+        return None
+    try:
+        simulation = Simulation.model_validate(entry)
+    except ValidationError:
+        return None
+    with_own_ids(simulation.messages)
+    return simulation
+
+
+def _foreign(entry: dict[str, Any], name: str, messages: list[Any]) -> Simulation:
     reason, error = _reason(entry.get("termination_reason"))
-    trial, seed = entry.get("trial"), entry.get("seed")
-    simulation = Simulation(
+    trial, seed, info = entry.get("trial"), entry.get("seed"), entry.get("info")
+    numbers = {key: entry[key] for key in ("duration", "agent_cost", "user_cost") if _is_number(entry.get(key))}
+    texts = {key: entry[key] for key in ("start_time", "end_time", "stop_token") if isinstance(entry.get(key), str)}
+    return Simulation(
         id=str(entry.get("id") or name),
-        task_id=task_id,
+        task_id=str(entry["task_id"]),
         trial=trial if isinstance(trial, int) else 0,
         seed=seed if isinstance(seed, int) else None,
         termination_reason=reason,
         error=error,
         messages=read_messages(messages),
         reward_info=_reward(entry.get("reward_info")),
+        info=info if isinstance(info, dict) else None,
+        **numbers,
+        **texts,
     )
-    solo, domain = isinstance(info, dict) and info.get("solo") is True, entry.get("domain")
-    return StoredRun(name, simulation, task, solo=solo, domain=domain if isinstance(domain, str) else None)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= _LARGEST_NUMBER
 
 
 def read_task(raw: Any) -> Task:

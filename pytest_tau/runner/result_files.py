@@ -35,6 +35,7 @@ class ResultFile:
         kind: Whose format it has, in words.
         domain: The domain that it names; None where it names none.
         solo: Whether it says that its agent worked alone.
+        info: What a τ²-bench file tells of its run.
         tasks: Its tasks by id, or why one cannot be read.
         called: How often which tool was called, by either side.
         problems: What is wrong with the file outside its simulations, and with simulations that are no JSON.
@@ -45,6 +46,7 @@ class ResultFile:
     kind: str = "simulations"
     domain: str | None = None
     solo: bool = False
+    info: dict[str, Any] = field(default_factory=dict)
     tasks: dict[str, Task | str] = field(default_factory=dict)
     called: Counter[str] = field(default_factory=Counter)
     problems: list[Unreadable] = field(default_factory=list)
@@ -152,7 +154,7 @@ class ResultFile:
     def _add_header(self, document: dict[str, Any]) -> None:
         info = document.get("info")
         if isinstance(info, dict) and "messages" not in document:
-            self.kind = "τ²-bench"
+            self.kind, self.info = "τ²-bench", info
             self.domain = _text(info, "environment_info", "domain_name") or self.domain
             implementations = _text(info, "agent_info", "implementation"), _text(info, "user_info", "implementation")
             self.solo = "solo" in (implementations[0] or "") or implementations[1] == "dummy_user"

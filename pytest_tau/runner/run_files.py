@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 #: The files in a run's folder.
 PATTERN = "simulations*.jsonl"
+#: How their lines begin: the node id of the test follows, and then the simulation.
+TEST = '{"test": '
 
 
 class TrialKey(NamedTuple):

@@ -102,6 +102,7 @@ class Trial:
             trial=self.trial,
             models=self.models,
             prompting=self.settings.prompting.get(side, Prompting()),
+            domain_agents=self.domain.spec.agents,
         )
 
     async def _converse(

@@ -152,13 +152,13 @@ def test_alone(domain: Domain) -> None:
 # What a participant may know
 
 
-def context_for(side: str, wanted: Any, env: Any, *, trial: int = 0, seed: int | None = None) -> Any:
-    return Trial(wanted, None, env, SimulationSettings(), trial, seed).context(side)  # type: ignore[arg-type]
+def context_for(domain: Domain, side: str, wanted: Any, env: Any, *, trial: int = 0, seed: int | None = None) -> Any:
+    return Trial(wanted, domain, env, SimulationSettings(), trial, seed).context(side)  # type: ignore[arg-type]
 
 
 def test_the_agent_s_context(domain: Domain) -> None:
     env = domain.environment(WANTED)
-    context = context_for("agent", WANTED, env, trial=3, seed=9)
+    context = context_for(domain, "agent", WANTED, env, trial=3, seed=9)
     assert context.instructions == "The policy."
     assert [tool.name for tool in context.tools] == [tool.name for tool in env.tools("assistant")]
     assert (context.seed, context.trial, context.solo) == (9, 3, False)
@@ -167,7 +167,7 @@ def test_the_agent_s_context(domain: Domain) -> None:
 
 
 def test_the_user_s_context(domain: Domain) -> None:
-    context = context_for("user", WANTED, domain.environment(WANTED))
+    context = context_for(domain, "user", WANTED, domain.environment(WANTED))
     assert context.instructions == "Instructions:\n\tYou want something."
     assert [tool.name for tool in context.tools] == ["switch", "read_phone", "write_note"]
     assert context.starts
@@ -180,15 +180,15 @@ def test_the_user_s_context(domain: Domain) -> None:
 def test_a_task_may_restrict_the_user_s_tools(domain: Domain, user_tools: Any, names: list[str]) -> None:
     wanted = task(user_tools=user_tools)
     env = domain.environment(wanted)
-    context = context_for("user", wanted, env)
+    context = context_for(domain, "user", wanted, env)
     assert [tool.name for tool in context.tools] == names
-    assert len(context_for("agent", wanted, env).tools) == 12
+    assert len(context_for(domain, "agent", wanted, env).tools) == 12
 
 
 def test_a_message_history_is_known_to_both(domain: Domain) -> None:
     wanted = task(state={"message_history": [{"role": "user", "content": "Hi"}]})
     for side in ("agent", "user"):
-        context = context_for(side, wanted, domain.environment(wanted))  # type: ignore[arg-type]
+        context = context_for(domain, side, wanted, domain.environment(wanted))  # type: ignore[arg-type]
         assert [message.content for message in context.history] == ["Hi"]
 
 

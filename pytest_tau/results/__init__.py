@@ -1,0 +1,1 @@
+"""What runs have left: read, summed up, compared, shown."""

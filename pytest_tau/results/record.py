@@ -1,0 +1,187 @@
+"""One simulation in a few facts, without its conversation: what summaries, gates and comparisons are made of."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..models import AssistantMessage, ModelUsage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from ..models import RewardInfo, Simulation, Task
+
+#: τ²-bench's telecom ids begin with the intent, and may end with the persona.
+_BRACKETED = re.compile(r"\[([^\]:]+)\]")
+_PERSONA = re.compile(r"\[PERSONA:([^\]]+)\]")
+#: A policy's heading is short; what is longer is an explanation.
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True)
+class TrialRecord:
+    """One simulation without its conversation.
+
+    Attributes:
+        test: The node id of its test; empty where that is not known.
+        failed_checks: Those that count and were not met, such as ``DB`` or ``ACTION cancel_order``.
+        breakdown: The reward by component.
+        messages: How many messages there are, results of tools among them.
+        turns: How many of them are texts of the agent.
+        calls: Tool calls of both sides.
+        failed_calls: Those of them that returned an error.
+        duration: Seconds.
+        usage: What model calls came to, by role.
+        groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
+        blame: Whose fault a failure looks like, and why; None where nothing failed.
+        restored: It was taken from an earlier run.
+    """
+
+    domain: str
+    task_id: str
+    trial: int
+    outcome: Literal["passed", "failed", "error"]
+    reward: float
+    termination_reason: str
+    test: str = ""
+    stop_token: str | None = None
+    error: str | None = None
+    failed_checks: tuple[str, ...] = ()
+    breakdown: Mapping[str, float] = field(default_factory=dict)
+    messages: int = 0
+    turns: int = 0
+    calls: int = 0
+    failed_calls: int = 0
+    duration: float = 0.0
+    usage: Mapping[str, ModelUsage] = field(default_factory=dict)
+    groups: Mapping[str, str] = field(default_factory=dict)
+    blame: Mapping[str, Any] | None = None
+    seed: int | None = None
+    restored: bool = False
+
+    @property
+    def passed(self) -> bool:
+        """Whether the reward is 1."""
+        return self.outcome == "passed"
+
+    @property
+    def known_cost(self) -> float:
+        """USD of the model calls whose price is known."""
+        return sum(used.known_cost for used in self.usage.values())
+
+    @property
+    def unpriced_calls(self) -> int:
+        """Model calls of unknown price."""
+        return sum(used.unpriced_calls for used in self.usage.values())
+
+    @property
+    def cost(self) -> float | None:
+        """USD of all model calls; None where the price of any is unknown, or nothing was called."""
+        return None if self.unpriced_calls or not self.usage else self.known_cost
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON; what has its usual value is left out."""
+        values = {each.name: getattr(self, each.name) for each in fields(self)}
+        values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
+        values["failed_checks"] = list(self.failed_checks)
+        return {name: value for name, value in values.items() if value or name in _ALWAYS}
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> TrialRecord:
+        """The record that ``as_dict`` made this of; what is not known is passed over.
+
+        Raises:
+            TypeError: What tells trials apart is missing.
+            pydantic.ValidationError: The usage is none.
+        """
+        known = {each.name for each in fields(cls)}
+        kept = {name: value for name, value in values.items() if name in known}
+        kept["failed_checks"] = tuple(kept.get("failed_checks", ()))
+        kept["usage"] = {role: ModelUsage.model_validate(used) for role, used in kept.get("usage", {}).items()}
+        return cls(**kept)
+
+    @classmethod
+    def of(
+        cls, simulation: Simulation, task: Task | None, domain: str, test: str = "", *, restored: bool = False
+    ) -> TrialRecord:
+        """The facts of a simulation.
+
+        Args:
+            simulation: It.
+            task: Its task, where that is at hand.
+            domain: The domain's name.
+            test: The node id of its test.
+            restored: It was taken from an earlier run.
+        """
+        calls = simulation.calls
+        verdict = simulation.reward_info
+        return cls(
+            domain=domain,
+            task_id=simulation.task_id,
+            trial=simulation.trial,
+            outcome=simulation.outcome,
+            reward=simulation.reward,
+            termination_reason=simulation.termination_reason,
+            test=test,
+            stop_token=simulation.stop_token,
+            error=simulation.error,
+            failed_checks=tuple(_failed(verdict)) if verdict else (),
+            breakdown=(verdict.reward_breakdown if verdict else None) or {},
+            messages=len(simulation.messages),
+            turns=sum(isinstance(each, AssistantMessage) and bool(each.content) for each in simulation.messages),
+            calls=len(calls),
+            failed_calls=sum(bool(made.result and made.result.error) for made in calls),
+            duration=simulation.duration,
+            usage=simulation.model_usage,
+            groups=groups_of(task) if task else {},
+            blame=(simulation.info or {}).get("blame"),
+            seed=simulation.seed,
+            restored=restored,
+        )
+
+
+#: Fields that are written whatever they hold.
+_ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
+
+
+def _failed(verdict: RewardInfo) -> Iterator[str]:
+    """Checks of the reward's basis that were not met."""
+    basis = set(verdict.reward_basis or ())
+    if "DB" in basis and verdict.db_check and not verdict.db_check.db_match:
+        yield "DB"
+    if "ENV_ASSERTION" in basis:
+        yield from (
+            f"ENV_ASSERTION {each.env_assertion.func_name}" for each in verdict.env_assertions or () if not each.met
+        )
+    if "ACTION" in basis:
+        yield from (f"ACTION {each.action.name}" for each in verdict.action_checks or () if not each.action_match)
+    if "COMMUNICATE" in basis:
+        yield from (f"COMMUNICATE {each.info}" for each in verdict.communicate_checks or () if not each.met)
+    if "NL_ASSERTION" in basis:
+        yield from (f"NL_ASSERTION {each.nl_assertion}" for each in verdict.nl_assertions or () if not each.met)
+    yield from (each.name for each in verdict.custom_checks or () if each.name in basis and each.reward < 1)
+
+
+def groups_of(task: Task) -> dict[str, str]:
+    """What a task is counted under.
+
+    ``intent`` is what telecom's ids begin with, else the policy that the description names; ``persona`` what they end
+    with; ``actions`` the number of reference actions; ``tags`` those of the task's annotations.
+    """
+    found = {"actions": str(len(task.criteria.actions or []))}
+    intent, persona = _BRACKETED.match(task.id), _PERSONA.search(task.id)
+    parts = task.id.split(".")
+    if intent:
+        found["intent"] = intent[1]
+    elif len(parts) == 3:
+        found["intent"], found["persona"] = parts[0], parts[2]
+    elif (policy := task.description and task.description.relevant_policies) and len(policy) <= _LONGEST_NAME:
+        found["intent"] = policy
+    if persona:
+        found["persona"] = persona[1]
+    tags = task.annotations.get("tags") if isinstance(task.annotations, dict) else None
+    if isinstance(tags, list) and tags:
+        found["tags"] = ", ".join(map(str, tags))
+    return found

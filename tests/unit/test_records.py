@@ -1,0 +1,143 @@
+"""Records of trials, and runs that they are read from."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.models import Simulation, Task
+from pytest_tau.results.record import TrialRecord, groups_of
+from pytest_tau.results.runs import open_run
+
+from .tiny import task
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def simulation(task_id: str = "t", trial: int = 0, reward: float = 0.0, **more: Any) -> Simulation:
+    call = {"id": "c", "name": "find", "arguments": {"a": 1}}
+    messages = [
+        {"role": "assistant", "content": "Hello"},
+        {"role": "user", "content": "Find it"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "id": "c", "content": "Error: no", "error": True},
+        {"role": "assistant", "content": "It is not there."},
+        {"role": "user", "content": "###STOP###"},
+    ]
+    verdict = {
+        "reward": reward,
+        "reward_basis": ["DB", "ACTION"],
+        "reward_breakdown": {"DB": 0.0, "ACTION": 1.0},
+        "db_check": {"db_match": False, "db_reward": 0.0},
+        "communicate_checks": [{"info": "42", "met": False, "justification": ""}],
+        "action_checks": [
+            {"action": {"action_id": "x", "name": "find"}, "action_match": True, "action_reward": 1.0},
+            {"action": {"action_id": "y", "name": "tell"}, "action_match": False, "action_reward": 0.0},
+        ],
+    }
+    fields = {"id": "s", "task_id": task_id, "trial": trial, "termination_reason": "user_stop", "messages": messages}
+    return Simulation.model_validate({**fields, "reward_info": verdict, **more})
+
+
+def line(test: str, **more: Any) -> str:
+    return json.dumps({"test": test, "domain": "mock", **simulation(**more).model_dump(mode="json")}) + "\n"
+
+
+def test_the_facts_of_a_simulation() -> None:
+    usage = {"agent": {"model": "m", "calls": 2, "known_cost": 0.5}, "user": {"calls": 1, "unpriced_calls": 1}}
+    record = TrialRecord.of(simulation(model_usage=usage, duration=2.5), None, "mock", "mock::t[trial-0]")
+    assert (record.outcome, record.messages, record.turns, record.calls, record.failed_calls) == ("failed", 6, 2, 1, 1)
+    assert record.failed_checks == ("DB", "ACTION tell")  # COMMUNICATE is not in the basis
+    assert (record.known_cost, record.unpriced_calls, record.cost) == (0.5, 1, None)
+
+
+def test_a_record_comes_back_from_json() -> None:
+    usage = {"agent": {"model": "m", "calls": 2, "known_cost": 0.5}}
+    told = {"blame": {"party": "agent", "reason": "r"}}
+    record = TrialRecord.of(simulation(model_usage=usage, info=told, seed=4), task(), "mock", "x", restored=True)
+    assert TrialRecord.from_dict(json.loads(json.dumps(record.as_dict()))) == record
+    assert record.blame == told["blame"]
+
+
+def test_a_record_of_a_later_version_is_read() -> None:
+    record = TrialRecord.of(simulation(), None, "mock")
+    assert TrialRecord.from_dict({**record.as_dict(), "unheard_of": 1}) == record
+
+
+@pytest.mark.parametrize(
+    ("task_id", "more", "groups"),
+    [
+        ("[mms_issue]a|b[PERSONA:Easy]", {}, {"intent": "mms_issue", "persona": "Easy", "actions": "0"}),
+        ("mms.airplane+2g.hurried", {}, {"intent": "mms", "persona": "hurried", "actions": "0"}),
+        ("cancel", {"description": {"relevant_policies": "Cancelling"}}, {"intent": "Cancelling", "actions": "0"}),
+        ("cancel", {"description": {"relevant_policies": "x" * 61}}, {"actions": "0"}),
+        ("cancel", {"annotations": {"tags": ["a", "b"]}}, {"tags": "a, b", "actions": "0"}),
+    ],
+)
+def test_what_a_task_is_counted_under(task_id: str, more: dict[str, Any], groups: dict[str, str]) -> None:
+    found = groups_of(Task.model_validate({"id": task_id, "user_scenario": {"instructions": "x"}, **more}))
+    assert found == groups
+
+
+def test_a_run_s_folder(tmp_path: Path) -> None:
+    folder = tmp_path / ".tau" / "runs" / "20260101-000000-1-mock"
+    folder.mkdir(parents=True)
+    (folder / "run.json").write_text('{"format": 1}')
+    # What was run again counts as it was the last time; a line that was cut off counts as nothing.
+    lines = [line("mock::a", reward=0.0), line("mock::b"), line("mock::a", reward=1.0), line("mock::c")[:50]]
+    (folder / "simulations.jsonl").write_text("".join(lines))
+    run = open_run(root=tmp_path)
+    assert (run.name, run.info) == (folder.name, {"format": 1})
+    assert [(each.test, each.reward) for each in run.records()] == [("mock::b", 0.0), ("mock::a", 1.0)]
+    (problem,) = run.problems
+    assert "simulations.jsonl" in problem
+    assert [each.simulation.messages[0].content for each in run.trials()] == ["Hello", "Hello"]
+
+
+def test_the_latest_run_is_opened(tmp_path: Path) -> None:
+    for name in ("20260102-000000-7-mock", "20260101-000000-9-mock"):
+        (tmp_path / ".tau" / "runs" / name).mkdir(parents=True)
+        (tmp_path / ".tau" / "runs" / name / "simulations.jsonl").write_text(line("x"))
+    assert open_run(root=tmp_path).name == "20260102-000000-7-mock"
+    assert open_run("20260101-000000-9-mock", tmp_path).name == "20260101-000000-9-mock"
+    assert open_run(tmp_path / ".tau" / "runs", tmp_path).name == "20260102-000000-7-mock"
+
+
+def test_a_baseline_has_records_alone(tmp_path: Path) -> None:
+    folder = tmp_path / ".tau" / "baseline"
+    folder.mkdir(parents=True)
+    record = TrialRecord.of(simulation(), None, "mock", "mock::t")
+    (folder / "records.jsonl").write_text(json.dumps(record.as_dict()) + "\n")
+    run = open_run("baseline", tmp_path)
+    assert run.records() == [record]
+    with pytest.raises(ConfigurationError, match="only records"):
+        list(run.trials())
+    (folder / "records.jsonl").write_text('{"domain": "mock"}\n')
+    with pytest.raises(ConfigurationError, match=r"records\.jsonl, line 1: no record of a trial"):
+        run.records()
+
+
+def test_a_result_file_of_the_reference(tmp_path: Path) -> None:
+    entry = simulation(reward=1.0).model_dump(mode="json") | {"duration": 3.0, "agent_cost": 0.25}
+    info = {"environment_info": {"domain_name": "mock"}, "num_trials": 1}
+    (tmp_path / "r.json").write_text(json.dumps({"info": info, "tasks": [], "simulations": [entry]}))
+    run = open_run("r.json", tmp_path)
+    (record,) = run.records()
+    assert (run.name, run.info, record.domain, record.outcome, record.duration) == ("r", info, "mock", "passed", 3.0)
+
+
+def test_a_run_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match="no run has been kept"):
+        open_run(root=tmp_path)
+    folder = tmp_path / ".tau" / "runs" / "20260101-000000-1-mock"
+    folder.mkdir(parents=True)
+    (folder / "simulations.jsonl").write_text(line("x"))
+    with pytest.raises(ConfigurationError, match="20260101-000000-1-mock"):
+        open_run("20260101-000000-2-mock", tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ConfigurationError, match="expected simulations"):
+        open_run("empty", tmp_path)
