@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from . import dry_run, reporting, selection, shard, trial_records, workers
-from .collection import pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
+from .collection import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .fixtures import (
     _tau_case,
     _tau_models,
@@ -81,6 +81,7 @@ def pytest_configure(config: pytest.Config) -> None:
     dry_run.configure(config)
     shard.configure(config)
     workers.configure(config)
+    config.pluginmanager.register(LastFailed(), "tau-last-failed")
     trial_records.configure(config)
     reporting.start(config)
     selection.configure(config)

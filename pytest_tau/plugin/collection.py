@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,8 +64,25 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return collector
 
 
-class TaskCollector(pytest.Collector):
-    """Base of what yields task items; tells mistakes in one message, without a traceback."""
+class LastFailed:
+    """Keeps ``--lf`` from passing over domains: it looks for a file of the name, and there is none."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
+        """Collect a domain; which of its items failed is found out among them."""
+        from _pytest.runner import pytest_make_collect_report
+
+        return pytest_make_collect_report(collector) if isinstance(collector, DomainCollector) else None
+
+
+class TaskCollector(pytest.Module):
+    """Base of what yields task items; tells mistakes in one message, without a traceback.
+
+    To pytest it is a module, so that fixtures of a module's scope have their place: an empty one, of its name.
+    """
+
+    def _getobj(self) -> ModuleType:
+        return ModuleType(self.name)
 
     def collect(self) -> Iterator[TauItem]:
         """An item for each task and trial."""
@@ -101,7 +119,7 @@ class TaskCollector(pytest.Collector):
         raise NotImplementedError
 
 
-class TaskFile(pytest.File, TaskCollector):
+class TaskFile(TaskCollector):
     """A file of tasks."""
 
     def cases(self, active: Active) -> list[Case]:

@@ -277,3 +277,25 @@ class TestOverriding:
         run.outcomes(passed=2)
         run.line("before a[trial-0] a")
         run.line("after b[trial-0]")
+
+
+@pytest.mark.parametrize("scope", ["class", "module", "package", "session"])
+def test_autouse_fixtures_of_every_scope_hold_for_tasks(project, a_task, scope):
+    project.write(
+        "conftest.py",
+        f"""
+        import pytest
+
+        @pytest.fixture(scope="{scope}", autouse=True)
+        def around(request):
+            print("around", request.node.name)
+        """,
+    )
+    project.tasks("a.tau.json", [a_task("one"), a_task("two")])
+    run = project.run("a.tau.json", "--tau-domain=mock", "-rP")
+    run.outcomes(passed=2)
+    named = project.run("--tau-domain=mock", "--tau-num-tasks=2", "-rP")
+    named.outcomes(passed=2)
+    if scope == "module":
+        run.line("around a.tau.json")
+        named.line("around mock")

@@ -93,8 +93,19 @@ class TestCache:
         tasks.run("--tau-domain", "mock", "--tau-split", "small", "--tau-agent", "gold").outcomes(passed=3)
         tasks.run(*agent, "-k", "dismiss").outcomes(failed=1, deselected=2)
         run = tasks.run(*agent, "--lf", "-v")
-        run.outcomes(failed=1, deselected=2)
+        run.outcomes(failed=1)
         assert _line_ids(run) == ["dismiss-after-done"]
+
+    def test_last_failed_of_a_domain_beside_a_failed_file(self, tasks, monkeypatch):
+        """The file that failed has a path, and the domain is where pytest was started: below, it would be passed over."""
+        (tasks.path / "below").mkdir()
+        tasks.ini()
+        agent = ["--tau-domain", "mock", "--tau-split", "small", "--tau-agent", "noop"]
+        tasks.write("test_plain.py", "def test_fails(): assert 0")
+        tasks.run("test_plain.py").outcomes(failed=1)
+        monkeypatch.chdir(tasks.path / "below")
+        tasks.run(*agent, "-k", "dismiss").outcomes(failed=1, deselected=2)
+        tasks.run("../test_plain.py", "../mock::dismiss-after-done", *agent[2:], "--lf").outcomes(failed=2)
 
     def test_last_failed_of_one_trial(self, tasks):
         tasks.write(
