@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from .comparison_error import comparison_error
 from .figures import Options
 from .harness import memory, turns
 from .processes import collection, scaling, start_up
@@ -33,6 +34,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "collection": collection,
     "scaling": scaling,
     "waiting": waiting,
+    "comparison-error": comparison_error,
 }
 _HEADER = f"{'':<42}{'median':>11}{'best':>11}   {'middle half':<23}{'processor':>11}{'runs':>6}   target"
 

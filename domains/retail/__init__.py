@@ -1,6 +1,9 @@
 """An online shop's customer care: customers, products, and orders with what was paid for them."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest_tau_tasks
 from pytest_tau.environment import DomainSpec
@@ -8,10 +11,25 @@ from pytest_tau.environment import DomainSpec
 from .models import RetailDB
 from .tools import RetailTools
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_tau.environment import Difficulty
+    from pytest_tau.models import Task
+
+
+def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
+    from .generating import generate
+
+    yield from generate(cast("RetailDB", domain.load().environment().agent_db), count, seed, difficulty)
+
+
 domain = DomainSpec(
     name="retail",
     folder=Path(__file__).parent,
     tasks=Path(pytest_tau_tasks.__path__[0]) / "retail",
     agent_db=RetailDB,
     agent_tools=RetailTools,
+    agents={"rules": "pytest_tau_domains.retail.rules:RulesAgent"},
+    generate=_generate,
 )

@@ -34,13 +34,17 @@ def verify(task: Task, db: RetailDB) -> None:
 
     actions, criteria = task.criteria.actions or [], task.criteria
     environment = environment_of(db)
-    heard = str(task.user_scenario)
+    script = task.user_scenario.script
+    told = {"instructions": str(task.user_scenario), **({"script": str(script)} if script else {})}
+    read = ""
     for action in actions:
-        for fact in facts(action):
-            require(fact in heard, f"{action.action_id}: where should the agent know {fact!r} from?")
+        for where, text in told.items():
+            missing = next((fact for fact in facts(action) if fact not in text + read), None)
+            problem = f"{action.action_id}: where should the agent know {missing!r} from, by the {where}?"
+            require(missing is None, problem)
         reply = environment.call(action.name, action.arguments, action.requestor)
         require(not reply.error, f"{action.action_id}: {reply.content}")
-        heard += reply.content or ""
+        read += reply.content or ""
     writing = [action for action in actions if environment.tool_infos[action.name].kind == "write"]
     for action in writing:
         rest = [other for other in actions if other is not action]

@@ -22,7 +22,7 @@ from pytest_tau.models.tasks import (
     UserScenario,
 )
 
-from .wishes import ask, first_person, patience
+from .wishes import patience, said_first
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -39,6 +39,7 @@ _CLOSING = (
 _CONSENT = "When the agent sums up just what you want, say yes."
 #: Where fewer arguments are compared: a summary is free text, and for the tool a name in capitals is the same name.
 _COMPARED = {TRANSFER: list[str](), "find_user_id_by_name_zip": ["zip"]}
+_ORDER_ID = re.compile(r"#W\d{7}")
 _CENTS = re.compile(r"\d+\.(\d+)")
 
 
@@ -125,7 +126,7 @@ def cast_all(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     tasks = []
     for one in scenarios:
         drafts = sorted(one.cast(world), key=lambda draft: seen[draft.caller.user_id])
-        draft = next((draft for draft in drafts if _tellable(one, draft)), None)
+        draft = next((draft for draft in drafts if tellable(one, draft)), None)
         if draft is None:
             raise ConfigurationError(f"nobody in the retail database fits the scenario {one.task_id!r}: another seed?")
         seen[draft.caller.user_id] += 1
@@ -133,7 +134,7 @@ def cast_all(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     return tasks
 
 
-def _tellable(one: Scenario, draft: Draft) -> bool:
+def tellable(one: Scenario, draft: Draft) -> bool:
     """Whether the customer's text gives no phrase away, and no amount can be told with one digit less."""
     text = str(_user(one, draft)).lower()
     ends = [cents for phrase in draft.tell for cents in _CENTS.findall(phrase)]
@@ -200,14 +201,20 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
 
 def _script(one: Scenario, draft: Draft) -> UserScript:
     """The customer without a model; the first request opens with the reason unless it says something else."""
-    first, *more = draft.script or [ask()]
-    opening = first.model_copy(update={"say": first.say or first_person(draft.reason)})
     return UserScript(
-        requests=[opening, *more],
+        requests=[_with_order(request) for request in said_first(draft.script, draft.reason)],
         facts=_identity(one, draft.caller),
         declines=list(draft.declines),
         patience=patience(one.persona),
     )
+
+
+def _with_order(request: Request) -> Request:
+    """A request that names one order, whose id is told again when it is asked for."""
+    named = set(_ORDER_ID.findall(request.say))
+    if len(named) != 1 or "order_id" in request.facts:
+        return request
+    return request.model_copy(update={"facts": {"order_id": named.pop(), **request.facts}})
 
 
 def _identity(one: Scenario, caller: User) -> dict[str, str]:

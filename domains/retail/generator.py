@@ -23,6 +23,7 @@ from .scenarios_address import ADDRESSES
 from .scenarios_cancel import CANCELLATIONS
 from .scenarios_desk import IDENTITIES, QUESTIONS, SEVERAL
 from .scenarios_exchange import EXCHANGES
+from .scenarios_exchange_bounds import EXCHANGE_BOUNDS
 from .scenarios_items import ITEMS
 from .scenarios_judged import JUDGED
 from .scenarios_payment import PAYMENTS
@@ -45,6 +46,7 @@ SCENARIOS = (
     *ITEMS,
     *RETURNS,
     *EXCHANGES,
+    *EXCHANGE_BOUNDS,
     *QUESTIONS,
     *IDENTITIES,
     *TRANSFERS,
@@ -128,10 +130,18 @@ def task_files(db: RetailDB) -> dict[str, str]:
     """Text of the task files by name."""
     tasks = make_tasks(db)
     contents = {
-        "tasks.json": [task.model_dump(mode="json", exclude_none=True) for task in tasks],
+        "tasks.json": [as_json(task) for task in tasks],
         "split_tasks.json": splits(tasks),
     }
     return {name: json.dumps(content, indent=1) + "\n" for name, content in contents.items()}
+
+
+def as_json(task: Task) -> dict[str, Any]:
+    """A task as its file has it: without what it has not, and without what a script leaves at its default."""
+    content = task.model_dump(mode="json", exclude_none=True)
+    if script := task.user_scenario.script:
+        content["user_scenario"]["script"] = script.model_dump(mode="json", exclude_defaults=True)
+    return content
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from . import texts
 from .calls import move, read, send_to
 from .drafts import Draft, scenario
+from .wishes import PROFILE_STAYS, ask
 from .world import said_address
 
 if TYPE_CHECKING:
@@ -28,6 +29,8 @@ def parcel_to_a_new_address(world: World) -> Iterator[Draft]:
             wishes=f"It should go to {said_address(texts.DENVER)}, the workshop where you spend your days. Your own "
             "address in the profile stays as it is.",
             calls=[*read(order), send_to(order, texts.DENVER)],
+            script=[ask(address=said_address(texts.DENVER))],
+            declines=PROFILE_STAYS,
         )
 
 
@@ -42,6 +45,13 @@ def parcel_to_my_own_address(world: World) -> Iterator[Draft]:
                 wishes="If the order goes anywhere else than to the default address in your profile, you want it "
                 "sent to that default address. You do not type addresses, the shop has it.",
                 calls=[*read(user, order), send_to(order, user.address)],
+                script=[
+                    ask(
+                        f"Order {order.order_id} will go to a place where you are not any more, you fear. If it "
+                        "goes anywhere else than to the default address in your profile, have it sent there.",
+                        address="The default address in your profile. You do not type addresses, the shop has it.",
+                    )
+                ],
             )
 
 
@@ -57,6 +67,12 @@ def parcel_where_another_went(world: World) -> Iterator[Draft]:
                     wishes=f"Order {model.order_id} had your friend's address: {order.order_id} should go to the same "
                     "one. You do not remember the street.",
                     calls=[*read(order, model), send_to(order, model.address)],
+                    script=[
+                        ask(
+                            address=f"The same address that order {model.order_id} went to. You do not remember the "
+                            "street."
+                        )
+                    ],
                 )
 
 
@@ -72,6 +88,10 @@ def wrong_flat_number(world: World) -> Iterator[Draft]:
                 wishes="The flat has to be 'Apt 77', everything else of that order's address is right and stays. Your "
                 "profile is not to be touched, you deal with that later.",
                 calls=[*read(order), send_to(order, address)],
+                script=[
+                    ask(address="The flat has to be 'Apt 77'. All else of that order's address is right and stays.")
+                ],
+                declines=PROFILE_STAYS,
             )
 
 
@@ -93,6 +113,13 @@ def moving_house(world: World) -> Iterator[Draft]:
                     *(send_to(order, texts.CHICAGO) for order in pending),
                 ],
                 unknown="You do not know which of your orders are still pending.",
+                script=[
+                    ask(address=said_address(texts.CHICAGO)),
+                    ask(
+                        f"Every order that is still pending should go to {said_address(texts.CHICAGO)}, too.",
+                        order_id="You do not know which are still pending: all of those.",
+                    ),
+                ],
             )
 
 
@@ -106,6 +133,8 @@ def new_home_but_not_for_parcels(world: World) -> Iterator[Draft]:
             wishes=f"From next month on you live at {said_address(texts.RENO)}. What you have ordered so far must "
             "still go to where it was ordered to, and you say so if the agent asks or offers to change it.",
             calls=[*read(user), move(user, texts.RENO)],
+            script=[ask(address=said_address(texts.RENO))],
+            declines=["also order"],
         )
 
 
@@ -120,6 +149,13 @@ def address_after_a_change(world: World) -> Iterator[Draft]:
             "If you hear a second time that it is not, you want that address at least as the default one in your "
             "profile.",
             calls=[*read(order), move(user, texts.MEMPHIS)],
+            script=[
+                ask(
+                    insist=1,
+                    fallback=f"Then you want {said_address(texts.MEMPHIS)} at least as the default address in your "
+                    "profile.",
+                )
+            ],
         )
 
 
@@ -136,6 +172,14 @@ def address_of_a_processed_order(world: World) -> Iterator[Draft]:
                 "profile changed.",
                 calls=[*read(order), move(user, texts.SEATTLE)],
                 tell=order.fulfillments[0].tracking_id,
+                script=[
+                    ask(address=said_address(texts.SEATTLE)),
+                    ask(f"Then what is the tracking id of the parcel of order {order.order_id}?"),
+                    ask(
+                        "You want your new address in your profile as the default address.",
+                        address=said_address(texts.SEATTLE),
+                    ),
+                ],
             )
 
 

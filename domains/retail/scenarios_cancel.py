@@ -8,6 +8,7 @@ from . import texts
 from .calls import cancel, read, send_to
 from .drafts import Draft, scenario
 from .models import CreditCard, GiftCard
+from .wishes import MISTAKE, NOT_NEEDED, PROFILE_STAYS, ask
 from .world import article, named_once, payer, said_address, said_item, total, usd
 
 if TYPE_CHECKING:
@@ -30,6 +31,12 @@ def cancel_unneeded(world: World) -> Iterator[Draft]:
                 "money you will get back, and do not go on until you have the amount.",
                 calls=[*read(order), cancel(order)],
                 tell=[usd(total(order))],
+                script=[
+                    ask(
+                        f"You want to cancel order {order.order_id}. How much money will you get back?",
+                        reason=NOT_NEEDED,
+                    )
+                ],
             )
 
 
@@ -50,6 +57,10 @@ def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
                 "balance of the gift card that paid for it is now, as a sum and not as two parts.",
                 calls=[*read(user, order), cancel(order, "ordered by mistake")],
                 tell=[usd(card.balance + total(order))],
+                script=[
+                    ask(reason=MISTAKE),
+                    ask("What is the balance of the gift card that paid for it now, as a sum?"),
+                ],
             )
 
 
@@ -66,6 +77,12 @@ def cancel_by_product(world: World) -> Iterator[Draft]:
                     "things that happen to be in the order may go, too.",
                     calls=[*read(user, *world.orders(user)), cancel(order)],
                     unknown="You do not have the order's id at hand. It was some weeks ago.",
+                    script=[
+                        ask(
+                            reason=NOT_NEEDED,
+                            order_id=f"You do not have the id at hand. It is the order with the {item.name}.",
+                        )
+                    ],
                 )
 
 
@@ -84,6 +101,13 @@ def cancel_every_pending(world: World) -> Iterator[Draft]:
                 calls=[*read(user, *world.orders(user)), *(cancel(order) for order in pending)],
                 tell=[usd(sum(map(total, pending)))],
                 unknown="You do not know the ids of your orders, nor which of them have been sent.",
+                script=[
+                    ask(
+                        reason=NOT_NEEDED,
+                        order_id="You do not know the ids, nor which orders have been sent: all that are pending.",
+                    ),
+                    ask("What do you get back in total, over all of those orders?"),
+                ],
             )
 
 
@@ -102,6 +126,15 @@ def cancel_dearer_of_two(world: World) -> Iterator[Draft]:
                 calls=[*read(*pending), cancel(dearer)],
                 tell=[usd(total(dearer))],
                 unknown="You do not know what each of the orders cost.",
+                script=[
+                    ask(
+                        f"Of your orders {pending[0].order_id} and {pending[1].order_id}, you want to cancel the "
+                        "one that cost more in total.",
+                        reason=NOT_NEEDED,
+                        order_id="The one that cost more in total; please look it up.",
+                    ),
+                    ask("How much was the order that you cancelled?"),
+                ],
             )
 
 
@@ -119,6 +152,14 @@ def cancel_for_a_better_price(world: World) -> Iterator[Draft]:
                 f"reason does not count, keep the order and have it sent to {said_address(texts.BOSTON)}, instead, "
                 "where you stay for now.",
                 calls=[*read(order), send_to(order, texts.BOSTON)],
+                script=[
+                    ask(
+                        reason="It costs less elsewhere. You do need the things, and you did not order them by "
+                        "mistake.",
+                        fallback=f"Then keep order {order.order_id}, and have it sent to "
+                        f"{said_address(texts.BOSTON)} instead.",
+                    )
+                ],
             )
 
 
@@ -133,6 +174,7 @@ def cancel_processed(world: World) -> Iterator[Draft]:
                 wishes="If it cannot be cancelled any more, accept that and ask for the tracking id of the parcel.",
                 calls=read(order),
                 tell=order.fulfillments[0].tracking_id,
+                script=[ask(), ask(f"Then what is the tracking id of the parcel of order {order.order_id}?")],
             )
 
 
@@ -149,6 +191,13 @@ def cancel_part_of_an_order(world: World) -> Iterator[Draft]:
                 "cancelled, cancel the whole order: like that, it is no longer needed. You do not want it changed to "
                 "anything else.",
                 calls=[*read(order), cancel(order)],
+                script=[
+                    ask(
+                        reason=NOT_NEEDED,
+                        fallback=f"Then cancel the whole order {order.order_id}: like that, it is no longer needed.",
+                    )
+                ],
+                declines=["another version"],
             )
 
 
@@ -164,6 +213,10 @@ def cancel_after_a_change(world: World) -> Iterator[Draft]:
                 "when an item of that order was changed.",
                 calls=read(order),
                 tell=[usd(order.payment_history[1].amount)],
+                script=[
+                    ask(insist=1),
+                    ask(f"How much was paid or refunded when an item of order {order.order_id} was changed?"),
+                ],
             )
 
 
@@ -183,6 +236,17 @@ def cancel_for_a_flatmate(world: World) -> Iterator[Draft]:
                     "back for yours.",
                     calls=[*read(order), cancel(order)],
                     tell=[usd(total(order))],
+                    script=[
+                        ask(
+                            f"You want order {foreign.order_id} cancelled. It belongs to your flatmate "
+                            f"{other.name.first_name}, who is away and has asked for this favour.",
+                            reason=NOT_NEEDED,
+                        ),
+                        ask(
+                            f"You want your own order {order.order_id} cancelled, as it is no longer needed. How "
+                            "much do you get back for it?"
+                        ),
+                    ],
                 )
 
 
@@ -199,6 +263,13 @@ def cancelled_already(world: World) -> Iterator[Draft]:
                 "refunded, and for the last four digits of the card that it was refunded to.",
                 calls=read(user, order),
                 tell=[usd(total(order)), card.last_four],
+                script=[
+                    ask(reason=MISTAKE),
+                    ask(
+                        f"How much was refunded for order {order.order_id}, and what are the last four digits of "
+                        "the card that it was refunded to?"
+                    ),
+                ],
             )
 
 
@@ -216,6 +287,15 @@ def cancel_one_and_redirect_one(world: World) -> Iterator[Draft]:
                 f"want {kept.order_id} sent to {said_address(texts.TAMPA)}, where your parents live; your profile "
                 "stays as it is.",
                 calls=[*read(gone), cancel(gone, "ordered by mistake"), *read(kept), send_to(kept, texts.TAMPA)],
+                script=[
+                    ask(f"You want order {gone.order_id} cancelled: you ordered it by mistake.", reason=MISTAKE),
+                    ask(
+                        f"You want order {kept.order_id} sent to another address, where your parents live. Your "
+                        "profile stays as it is.",
+                        address=said_address(texts.TAMPA),
+                    ),
+                ],
+                declines=PROFILE_STAYS,
             )
 
 

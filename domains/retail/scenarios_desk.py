@@ -8,6 +8,7 @@ from . import texts
 from .calls import cancel, exchange, give_back, move, pay_by, read, send_to
 from .drafts import Call, Draft, scenario
 from .models import CreditCard, GiftCard
+from .wishes import MISTAKE, NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, ask, wished
 from .world import article, named_once, others, payer, said_address, said_item, said_method, total, usd
 
 if TYPE_CHECKING:
@@ -30,6 +31,10 @@ def where_is_my_parcel(world: World) -> Iterator[Draft]:
                 wishes="You want the tracking id of the parcel, and how much you paid for the order in total.",
                 calls=read(order),
                 tell=[*order.fulfillments[0].tracking_id, usd(total(order))],
+                script=[
+                    ask(f"You are waiting for order {order.order_id}. What is the tracking id of the parcel?"),
+                    ask(f"How much did you pay for order {order.order_id} in total?"),
+                ],
             )
 
 
@@ -46,6 +51,12 @@ def what_is_on_my_gift_cards(world: World) -> Iterator[Draft]:
                 "for the sum.",
                 calls=read(user),
                 tell=[usd(sum(card.balance for card in cards))],
+                script=[
+                    ask(
+                        "You have two gift cards in the shop and have lost track of them. How much is there on the "
+                        "two cards together, as a sum?"
+                    )
+                ],
             )
 
 
@@ -63,6 +74,14 @@ def what_have_i_spent(world: World) -> Iterator[Draft]:
                 calls=read(user, *orders),
                 tell=[usd(sum(map(total, orders))), usd(max(map(total, orders)))],
                 unknown="You do not know the orders' ids.",
+                script=[
+                    ask(
+                        "You keep accounts of what you spend, and the shop is missing in them. What have all of "
+                        "your orders cost in total?",
+                        order_id="You do not know the ids. All of your orders.",
+                    ),
+                    ask("What did the most expensive of your orders cost by itself?"),
+                ],
             )
 
 
@@ -84,6 +103,14 @@ def what_does_it_cost(world: World) -> Iterator[Draft]:
                     Call("get_product_details", {"product_id": product.product_id}),
                 ],
                 tell=[usd(stock[0].price), usd(stock[-1].price)],
+                script=[
+                    ask(
+                        f"You think about buying {article(product.name)}, but not today. What does the cheapest "
+                        f"{product.name} cost that is in stock?"
+                    ),
+                    ask(f"What does the most expensive {product.name} cost that is in stock?"),
+                ],
+                declines=["place order for"],
             )
 
 
@@ -101,6 +128,14 @@ def where_is_my_refund(world: World) -> Iterator[Draft]:
                 calls=read(user, *world.orders(user)),
                 tell=[usd(total(order)), method.last_four],
                 unknown="You do not know the order's id.",
+                script=[
+                    ask(
+                        "You cancelled an order and want to know where your money went. It was the one with the "
+                        f"{said_item(order.items[0])}. How much was refunded?",
+                        order_id="You do not know the id. It is the one that you cancelled.",
+                    ),
+                    ask("What are the last four digits of the card that the refund went to?"),
+                ],
             )
 
 
@@ -118,6 +153,14 @@ def what_did_my_neighbor_order(world: World) -> Iterator[Draft]:
                     f"{order.order_id}.",
                     calls=read(order),
                     tell=order.fulfillments[0].tracking_id,
+                    script=[
+                        ask(
+                            f"You want to know what is in order {foreign.order_id}. It is your neighbor's, "
+                            f"{other.name.first_name} {other.name.last_name}.",
+                            insist=1,
+                        ),
+                        ask(f"Then what is the tracking id of your own order {order.order_id}?"),
+                    ],
                 )
 
 
@@ -135,6 +178,13 @@ def one_of_two_namesakes(world: World) -> Iterator[Draft]:
                 calls=[*read(user, *world.orders(user)), cancel(order, "ordered by mistake")],
                 tell=[usd(total(order))],
                 unknown="You do not know the order's id.",
+                script=[
+                    ask(
+                        reason=MISTAKE,
+                        order_id="You do not know the id. It is the only one of your orders that is still pending.",
+                    ),
+                    ask("How much do you get back?"),
+                ],
             )
 
 
@@ -150,6 +200,7 @@ def an_outdated_email_address(world: World) -> Iterator[Draft]:
                     reason=f"You want to return the {item.name} of order {order.order_id}.",
                     wishes="Everything else stays with you. The money should go to the method that paid for the order.",
                     calls=[*read(order), give_back(order, [item], method)],
+                    script=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
                 )
 
 
@@ -165,6 +216,7 @@ def an_id_is_not_enough(world: World) -> Iterator[Draft]:
                 "Your zip code you never tell; say that the email address has to do. Your reason is that you no "
                 "longer need the things.",
                 calls=[*read(order), cancel(order)],
+                script=[ask(reason=NOT_NEEDED)],
             )
 
 
@@ -194,6 +246,22 @@ def three_matters(world: World) -> Iterator[Draft]:
                             move(user, texts.MEMPHIS),
                         ],
                         tell=[usd(item.price)],
+                        script=[
+                            ask(
+                                f"You have several matters. First, you want to return the {item.name} of order "
+                                f"{one.order_id}, and only that. How much is the refund?",
+                                items=f"the {item.name}",
+                                payment_method=SAME_METHOD,
+                            ),
+                            ask(
+                                f"Second, order {pending[0].order_id} should be paid by another method.",
+                                payment_method=said_method(new),
+                            ),
+                            ask(
+                                "Third, you have a new default address, while your orders keep theirs.",
+                                address=said_address(texts.MEMPHIS),
+                            ),
+                        ],
                     )
 
 
@@ -219,6 +287,20 @@ def exchange_and_redirect(world: World) -> Iterator[Draft]:
                             send_to(two, texts.CHICAGO),
                         ],
                         tell=[usd(abs(swap.difference))],
+                        script=[
+                            ask(
+                                f"You want to exchange the {swap.item.name} of order {one.order_id}. How much is "
+                                "the difference?",
+                                items=f"the {swap.item.name}",
+                                new_items=wished(swap),
+                                payment_method=said_method(methods[0]),
+                            ),
+                            ask(
+                                f"Order {two.order_id} should go to another address, though you do not live there.",
+                                address=said_address(texts.CHICAGO),
+                            ),
+                        ],
+                        declines=PROFILE_STAYS,
                     )
 
 

@@ -12,6 +12,7 @@ from . import texts
 from .calls import cancel, change, read, send_to
 from .drafts import Draft, scenario
 from .models import CreditCard
+from .wishes import NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, ask, wished
 from .world import (
     Swap,
     article,
@@ -59,6 +60,15 @@ def change_an_option(world: World) -> Iterator[Draft]:
                     "should pay the difference, too. Ask how much that is before you agree.",
                     calls=[*read(order, swap.item), change(order, [swap], method)],
                     tell=[usd(swap.difference)],
+                    script=[
+                        ask(
+                            f"You chose the wrong {swap.item.name} in order {order.order_id}. How much is the "
+                            "difference if it is changed?",
+                            items=f"the {swap.item.name}",
+                            new_items=wished(swap),
+                            payment_method=SAME_METHOD,
+                        )
+                    ],
                 )
 
 
@@ -77,6 +87,16 @@ def change_to_the_cheapest(world: World) -> Iterator[Draft]:
                     "one.",
                     calls=[*read(order, item), change(order, [Swap(item, stock[0])], method)],
                     tell=[usd(stock[0].price)],
+                    script=[
+                        ask(
+                            f"The {item.name} in order {order.order_id} turned out too expensive for you, and you want "
+                            "a cheaper one.",
+                            items=f"the {item.name}",
+                            new_items=f"The cheapest {item.name} that is in stock, whatever its options.",
+                            payment_method=SAME_METHOD,
+                        ),
+                        ask("What is the price of the new one?"),
+                    ],
                 )
 
 
@@ -94,6 +114,15 @@ def change_to_the_second_choice(world: World) -> Iterator[Draft]:
                         f"want {swap.wish} and all else as in the order. Price differences go by "
                         f"{said_method(method)}.",
                         calls=[*read(user, order, gone.item), change(order, [swap], method)],
+                        script=[
+                            ask(
+                                items=f"the {gone.item.name}",
+                                new_items=wished(gone),
+                                payment_method=said_method(method),
+                                fallback=f"Then you want the {gone.item.name} of order {order.order_id} with "
+                                f"{swap.wish}, and all else as in the order.",
+                            )
+                        ],
                     )
 
 
@@ -113,6 +142,15 @@ def change_to_another_product(world: World) -> Iterator[Draft]:
                     f"{swap.item.name}, but with {swap.wish} and otherwise unchanged, with {said_method(method)} for "
                     "the difference. You neither cancel nor order anything.",
                     calls=[*read(user, order, swap.item), change(order, [swap], method)],
+                    script=[
+                        ask(
+                            items=f"the {swap.item.name}",
+                            payment_method=said_method(method),
+                            fallback=f"Then you keep the {swap.item.name} of order {order.order_id}, but want it "
+                            f"changed to one with {swap.wish}, otherwise the same.",
+                        )
+                    ],
+                    declines=["cancel instead", "transfer", "human agent"],
                 )
 
 
@@ -132,6 +170,16 @@ def gift_card_does_not_cover_the_difference(world: World) -> Iterator[Draft]:
                         f"{said_method(other)} instead.",
                         calls=[*read(user, order, swap.item), change(order, [swap], other)],
                         tell=[usd(swap.difference)],
+                        script=[
+                            ask(
+                                items=f"the {swap.item.name}",
+                                new_items=wished(swap),
+                                payment_method="your gift card",
+                                fallback=f"How much is the difference, then? You want the {swap.item.name} of "
+                                f"order {order.order_id} changed to one with {swap.wish}, otherwise the same, and "
+                                f"{said_method(other)} should pay.",
+                            )
+                        ],
                     )
 
 
@@ -149,6 +197,10 @@ def change_saves_to_gift_card(world: World) -> Iterator[Draft]:
                     "When it is done, ask for the balance of the card.",
                     calls=[*read(user, order, swap.item), change(order, [swap], card)],
                     tell=[usd(card.balance - swap.difference)],
+                    script=[
+                        ask(items=f"the {swap.item.name}", new_items=wished(swap), payment_method="your gift card"),
+                        ask("What is the balance of your gift card now?"),
+                    ],
                 )
 
 
@@ -166,6 +218,14 @@ def change_both_of_two(world: World) -> Iterator[Draft]:
                     "method that paid for the order. Ask what the difference for both together is.",
                     calls=[*read(order, item), change(order, both, method)],
                     tell=[usd(abs(2 * swap.difference))],
+                    script=[
+                        ask(
+                            items=f"both of the {item.name}s",
+                            new_items=f"Both should come with {swap.wish}, otherwise the same.",
+                            payment_method=SAME_METHOD,
+                        ),
+                        ask("What is the difference for both together?"),
+                    ],
                 )
 
 
@@ -182,6 +242,13 @@ def change_one_of_two(world: World) -> Iterator[Draft]:
                     wishes=f"One of the two stays as it is. The other should have {swap.wish}, with all else the "
                     "same. The method that paid for the order also takes or receives the difference.",
                     calls=[*read(user, order, item), change(order, [swap], method)],
+                    script=[
+                        ask(
+                            items=f"One of the two {item.name}s. The other stays as it is.",
+                            new_items=wished(swap),
+                            payment_method=SAME_METHOD,
+                        )
+                    ],
                 )
 
 
@@ -198,6 +265,16 @@ def change_sold_out_then_cancel(world: World) -> Iterator[Draft]:
                 "how much you get back.",
                 calls=[*read(order, swap.item), cancel(order)],
                 tell=[usd(total(order))],
+                script=[
+                    ask(
+                        items=f"the {swap.item.name}",
+                        new_items=wished(swap),
+                        payment_method=SAME_METHOD,
+                        reason=NOT_NEEDED,
+                        fallback=f"Then cancel the whole order {order.order_id}: it is no longer needed. How much "
+                        "do you get back?",
+                    )
+                ],
             )
 
 
@@ -219,6 +296,18 @@ def change_within_a_limit(world: World) -> Iterator[Draft]:
                         f"{said_method(method)}.",
                         calls=[*read(user, order, dear.item), change(order, [cheap], method)],
                         tell=[usd(dear.difference)],
+                        script=[
+                            ask(
+                                f"What would the {dear.item.name} in order {order.order_id} cost more with "
+                                f"{dear.wish}, otherwise the same?"
+                            ),
+                            ask(
+                                f"You want to change the {cheap.item.name} in order {order.order_id}.",
+                                items=f"the {cheap.item.name}",
+                                new_items=wished(cheap),
+                                payment_method=said_method(method),
+                            ),
+                        ],
                     )
 
 
@@ -235,6 +324,12 @@ def change_again(world: World) -> Iterator[Draft]:
                     "a person; ask what you have paid for that item, and what the wanted one would have cost.",
                     calls=read(order, swap.item),
                     tell=[usd(swap.item.price), usd(swap.variant.price)],
+                    script=[
+                        ask(items=f"the {said_item(swap.item)}", new_items=wished(swap), payment_method=SAME_METHOD),
+                        ask(f"What have you paid for the {said_item(swap.item)} in order {order.order_id}?"),
+                        ask(f"What would that {swap.item.name} have cost with {swap.wish}?"),
+                    ],
+                    declines=["transfer", "human agent", "other change"],
                 )
 
 
@@ -250,6 +345,14 @@ def one_more_of_it(world: World) -> Iterator[Draft]:
                 f"you do not ask for that. If nothing can be added, leave the items alone, and have the order sent to "
                 f"{said_address(texts.DENVER)}, where you will be on holiday.",
                 calls=[*read(order), send_to(order, texts.DENVER)],
+                script=[
+                    ask(
+                        items=f"the {item.name}",
+                        fallback=f"Then leave the items alone, and have order {order.order_id} sent to "
+                        f"{said_address(texts.DENVER)}, instead.",
+                    )
+                ],
+                declines=["transfer", "human agent", *PROFILE_STAYS],
             )
 
 
@@ -269,6 +372,9 @@ def change_the_right_one(world: World) -> Iterator[Draft]:
                         f"{swap.wish}, otherwise the same; the other one stays. The difference goes by the method "
                         "that paid.",
                         calls=[*read(order, item), change(order, [swap], method)],
+                        script=[
+                            ask(items=f"the {said_item(item)}", new_items=wished(swap), payment_method=SAME_METHOD)
+                        ],
                     )
 
 

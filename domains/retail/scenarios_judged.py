@@ -8,6 +8,7 @@ from . import texts
 from .calls import change, exchange, give_back, read
 from .drafts import Draft, scenario
 from .models import CreditCard
+from .wishes import SAME_METHOD, ask, wished
 from .world import named_once, payer, said_method
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ def judged_time_of_a_refund(world: World) -> Iterator[Draft]:
                     wishes="You keep all else. The refund goes to the card that paid. You do not ask how long it "
                     "takes.",
                     calls=[*read(order), give_back(order, [item], card)],
+                    script=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
                 )
 
 
@@ -56,6 +58,19 @@ def judged_no_opinion(world: World) -> Iterator[Draft]:
                     "agent twice which of them it would choose. In the end you exchange it for the new one, with "
                     f"{said_method(card)} for the difference, whatever the agent has said.",
                     calls=[*read(user, order, swap.item), exchange(order, [swap], card)],
+                    script=[
+                        ask(
+                            f"You are not happy with the {swap.item.name} of order {order.order_id} and waver: "
+                            f"which version should you choose, that one or one with {swap.wish}?",
+                            insist=1,
+                        ),
+                        ask(
+                            f"You want to exchange the {swap.item.name} of order {order.order_id}.",
+                            items=f"the {swap.item.name}",
+                            new_items=wished(swap),
+                            payment_method=said_method(card),
+                        ),
+                    ],
                 )
 
 
@@ -78,6 +93,9 @@ def judged_warning_before_a_change(world: World) -> Iterator[Draft]:
                     wishes=f"You want it with {swap.wish}, otherwise the same. The card that paid also takes or "
                     "receives the difference. You do not ask what this means for the order.",
                     calls=[*read(order, swap.item), change(order, [swap], card)],
+                    script=[
+                        ask(items=f"the {swap.item.name}", new_items=wished(swap), payment_method=said_method(card))
+                    ],
                 )
 
 

@@ -8,6 +8,7 @@ from . import texts
 from .calls import cancel, change, pay_by, read, send_to
 from .drafts import Draft, scenario
 from .models import CreditCard, GiftCard
+from .wishes import NOT_NEEDED, PROFILE_STAYS, ask, wished
 from .world import gift_card, others, payer, said_address, said_item, said_method, total, usd
 
 if TYPE_CHECKING:
@@ -40,6 +41,7 @@ def pay_by_gift_card(world: World) -> Iterator[Draft]:
                 "card.",
                 calls=[*read(user, order), pay_by(order, card)],
                 tell=[usd(card.balance - total(order))],
+                script=[ask(payment_method="your gift card"), ask("How much is left on your gift card now?")],
             )
 
 
@@ -53,6 +55,10 @@ def pay_by_other_method(world: World) -> Iterator[Draft]:
                 reason=f"You wish to pay for order {order.order_id} by another method.",
                 wishes=f"It is to be {said_method(new)}. Ask when the money comes back to {said_method(method)}.",
                 calls=[*read(user, order), pay_by(order, new)],
+                script=[
+                    ask(payment_method=said_method(new)),
+                    ask(f"When does the money come back to {said_method(method)}?"),
+                ],
             )
 
 
@@ -70,6 +76,14 @@ def gift_card_does_not_cover_the_order(world: World) -> Iterator[Draft]:
                     f"then let {said_method(new)} pay for the whole order.",
                     calls=[*read(user, order), pay_by(order, new)],
                     tell=[usd(card.balance)],
+                    script=[
+                        ask(payment_method="your gift card"),
+                        ask("What is the exact balance of your gift card?"),
+                        ask(
+                            f"Let {said_method(new)} pay for the whole order {order.order_id}.",
+                            payment_method=said_method(new),
+                        ),
+                    ],
                 )
 
 
@@ -87,6 +101,14 @@ def pay_in_two_parts(world: World) -> Iterator[Draft]:
                     f"{said_method(new)}. If it has to be a single method, argue once, then take {said_method(new)} "
                     "alone.",
                     calls=[*read(user, order), pay_by(order, new)],
+                    script=[
+                        ask(
+                            payment_method="Your gift card should pay as much as it can, and the rest should come "
+                            f"from {said_method(new)}.",
+                            insist=1,
+                            fallback=f"Then {said_method(new)} alone should pay for order {order.order_id}.",
+                        )
+                    ],
                 )
 
 
@@ -104,6 +126,14 @@ def pay_by_somebody_elses_card(world: World) -> Iterator[Draft]:
                     "it when it is offered. If her card cannot be used, the order is to be paid by "
                     f"{said_method(new)}.",
                     calls=[*read(user, order), pay_by(order, new)],
+                    script=[
+                        ask(
+                            payment_method="Her Visa card ending in 0907. It is not in your profile and is not "
+                            "going to be.",
+                            fallback=f"Then order {order.order_id} should be paid by {said_method(new)}.",
+                        )
+                    ],
+                    declines=["add profile", "add card"],
                 )
 
 
@@ -121,6 +151,7 @@ def spare_the_gift_card(world: World) -> Iterator[Draft]:
                     "new balance.",
                     calls=[*read(user, order), pay_by(order, new)],
                     tell=[usd(card.balance + total(order))],
+                    script=[ask(payment_method=said_method(new)), ask("What is the new balance of your gift card?")],
                 )
 
 
@@ -135,6 +166,17 @@ def address_and_payment(world: World) -> Iterator[Draft]:
                 wishes=f"It should go to {said_address(texts.PROVIDENCE)}, for this time only, and it should be paid "
                 f"by {said_method(new)}. You mention the payment when the address is settled.",
                 calls=[*read(user, order), send_to(order, texts.PROVIDENCE), pay_by(order, new)],
+                script=[
+                    ask(
+                        f"Order {order.order_id} should go to another address, for this time only.",
+                        address=said_address(texts.PROVIDENCE),
+                    ),
+                    ask(
+                        f"Order {order.order_id} should also be paid by another method.",
+                        payment_method=said_method(new),
+                    ),
+                ],
+                declines=PROFILE_STAYS,
             )
 
 
@@ -158,6 +200,17 @@ def everything_about_an_order(world: World) -> Iterator[Draft]:
                         pay_by(order, new),
                         change(order, [swap], new),
                     ],
+                    script=[
+                        ask(
+                            f"You have three changes for order {order.order_id}: another version of an item, "
+                            "another payment method, another address.",
+                            items=f"the {said_item(swap.item)}",
+                            new_items=wished(swap),
+                            payment_method=said_method(new),
+                            address=said_address(texts.TAMPA),
+                        )
+                    ],
+                    declines=PROFILE_STAYS,
                 )
 
 
@@ -176,6 +229,17 @@ def cancel_one_and_pay_one(world: World) -> Iterator[Draft]:
                     f"should be paid by {said_method(new)}. Ask how much it is that is charged there.",
                     calls=[*read(user, gone, kept), cancel(gone), pay_by(kept, new)],
                     tell=[usd(total(kept))],
+                    script=[
+                        ask(
+                            f"You need help with two orders. First, cancel order {gone.order_id}, please.",
+                            reason=NOT_NEEDED,
+                        ),
+                        ask(
+                            f"Order {kept.order_id} should be paid by another method. How much is it that is "
+                            "charged there?",
+                            payment_method=said_method(new),
+                        ),
+                    ],
                 )
 
 

@@ -8,6 +8,7 @@ from . import texts
 from .calls import cancel, give_back, read
 from .drafts import Draft, scenario
 from .models import CreditCard
+from .wishes import NOT_NEEDED, SAME_METHOD, ask, before
 from .world import gift_card, named_once, others, payer, said_item, said_items, said_method, total, twins, usd
 
 if TYPE_CHECKING:
@@ -46,6 +47,10 @@ def return_everything(world: World) -> Iterator[Draft]:
                 wishes=f"All items go back, the money should go to {said_method(method)}. Ask how much it will be.",
                 calls=[*read(user, order), give_back(order, order.items, method)],
                 tell=[_sum(order.items)],
+                script=[
+                    ask(items="all of them", payment_method=said_method(method)),
+                    ask("How much will the refund be?"),
+                ],
             )
 
 
@@ -62,6 +67,14 @@ def return_two_of_three(world: World) -> Iterator[Draft]:
                 "where it came from. Ask how much you get back for the two together.",
                 calls=[*read(order), give_back(order, gone, method)],
                 tell=[_sum(gone)],
+                script=[
+                    ask(
+                        f"Two things from order {order.order_id} do not please you, and you want to return them.",
+                        items=f"the {said_items(gone)}",
+                        payment_method="The money should go where it came from.",
+                    ),
+                    ask("How much do you get back for the two together?"),
+                ],
             )
 
 
@@ -76,6 +89,14 @@ def return_one_of_two(world: World) -> Iterator[Draft]:
                 wishes="You keep one of the two and all else, and return the other. The refund should go to the method "
                 "that paid for the order.",
                 calls=[*read(order), give_back(order, [item], method)],
+                script=[
+                    ask(
+                        f"You got two {item.name}s with order {order.order_id}, and one is enough: you want to return "
+                        "the other.",
+                        items=f"One of the two {item.name}s. You keep the other, and all else.",
+                        payment_method=SAME_METHOD,
+                    )
+                ],
             )
 
 
@@ -92,6 +113,7 @@ def return_to_a_gift_card(world: World) -> Iterator[Draft]:
                 "is.",
                 calls=[*read(user, order), give_back(order, [item], card or method)],
                 tell=[_sum([item])],
+                script=[ask(items=f"the {item.name}", payment_method="your gift card"), ask("How much is the refund?")],
             )
 
 
@@ -107,6 +129,15 @@ def return_to_the_wrong_method(world: World) -> Iterator[Draft]:
                     wishes=f"You want the money on {said_method(wrong)}. If that is not possible, complain, and then "
                     "agree to have it on the method that paid for the order; on no gift card, though.",
                     calls=[*read(user, order), give_back(order, [item], method)],
+                    script=[
+                        ask(
+                            items=f"the {item.name}",
+                            payment_method=said_method(wrong),
+                            fallback=f"That is annoying. Then return the {item.name} of order {order.order_id} "
+                            "with the refund to the method that paid for the order.",
+                        )
+                    ],
+                    declines=["gift card"],
                 )
 
 
@@ -123,6 +154,11 @@ def return_before_it_arrives(world: World) -> Iterator[Draft]:
                 "parcel's tracking id, and for the price of that item.",
                 calls=read(order),
                 tell=[*order.fulfillments[0].tracking_id, usd(item.price)],
+                script=[
+                    ask(items=f"the {item.name}", payment_method=SAME_METHOD),
+                    ask(f"Then what is the tracking id of the parcel of order {order.order_id}?"),
+                    ask(f"What is the price of the {said_item(item)} in order {order.order_id}?"),
+                ],
             )
 
 
@@ -149,6 +185,20 @@ def return_from_two_orders(world: World) -> Iterator[Draft]:
                         give_back(second, [two], other),
                     ],
                     tell=[_sum(items)],
+                    script=[
+                        ask(
+                            f"You have things to return from two orders. From order {first.order_id}, it is the "
+                            f"{said_item(one)}.",
+                            items=f"the {said_item(one)}",
+                            payment_method=SAME_METHOD,
+                        ),
+                        ask(
+                            f"From order {second.order_id}, you want to return the {said_item(two)}.",
+                            items=f"the {said_item(two)}",
+                            payment_method=SAME_METHOD,
+                        ),
+                        ask("What do both refunds come to in total?"),
+                    ],
                 )
 
 
@@ -167,6 +217,18 @@ def return_more_afterwards(world: World) -> Iterator[Draft]:
                 "ask how much you will get back in total for what you have announced before.",
                 calls=read(order),
                 tell=[_sum(gone)],
+                script=[
+                    ask(
+                        f"You forgot something when you asked to return a part of order {order.order_id}. The "
+                        f"{left[0].name} should go back as well.",
+                        items=f"the {left[0].name}",
+                        payment_method=SAME_METHOD,
+                    ),
+                    ask(
+                        "How much will you get back in total for what you have announced before from order "
+                        f"{order.order_id}?"
+                    ),
+                ],
             )
 
 
@@ -183,6 +245,13 @@ def return_the_dearest(world: World) -> Iterator[Draft]:
                 "one it is. Ask for its price. The refund goes to the method that paid.",
                 calls=[*read(order), give_back(order, [item], method)],
                 tell=[_sum([item])],
+                script=[
+                    ask(
+                        items="Only the most expensive item of the order. Please look it up.",
+                        payment_method=SAME_METHOD,
+                    ),
+                    ask("What is the price of that item?"),
+                ],
             )
 
 
@@ -198,6 +267,13 @@ def return_by_product(world: World) -> Iterator[Draft]:
                     wishes="You keep everything else. The money should come back to where it was paid from.",
                     calls=[*read(user, *world.orders(user)), give_back(order, [item], method)],
                     unknown="You do not know which order it was, nor the order's id.",
+                    script=[
+                        ask(
+                            items=f"the {item.name}",
+                            payment_method=SAME_METHOD,
+                            order_id=f"You do not know which order it was. It is the one with the {item.name}.",
+                        )
+                    ],
                 )
 
 
@@ -215,6 +291,20 @@ def return_less_than_planned(world: World) -> Iterator[Draft]:
                 "method that paid. Ask how much it is now.",
                 calls=[*read(order), give_back(order, gone, method)],
                 tell=[_sum(gone)],
+                script=[
+                    ask(
+                        items="all of them",
+                        payment_method=SAME_METHOD,
+                        answers=[
+                            before(
+                                "return",
+                                f"No, wait: you have tried the {kept.name} again, and keep it. All the other items "
+                                "do go back.",
+                            )
+                        ],
+                    ),
+                    ask("How much is the refund now?"),
+                ],
             )
 
 
@@ -230,6 +320,15 @@ def return_what_can_be_cancelled(world: World) -> Iterator[Draft]:
                 "cancelled, have it cancelled: all of it is no longer needed. Ask how much money that is.",
                 calls=[*read(order), cancel(order)],
                 tell=[usd(total(order))],
+                script=[
+                    ask(
+                        items="all of them",
+                        payment_method=SAME_METHOD,
+                        reason=NOT_NEEDED,
+                        fallback=f"If it can be cancelled, cancel order {order.order_id}: all of it is no longer "
+                        "needed. How much money is that?",
+                    )
+                ],
             )
 
 
@@ -245,6 +344,14 @@ def return_to_a_new_gift_card(world: World) -> Iterator[Draft]:
                     wishes="You have no gift card so far and want a new one with the refund on it. If there is no "
                     "such thing, you take the refund on the method that paid for the order.",
                     calls=[*read(user, order), give_back(order, [item], method)],
+                    script=[
+                        ask(
+                            items=f"the {item.name}",
+                            payment_method="A new gift card. You have none so far.",
+                            fallback=f"Then return the {item.name} of order {order.order_id} with the refund to "
+                            "the method that paid for the order.",
+                        )
+                    ],
                 )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from . import texts
 from .calls import cancel, give_back, move, read, transfer
 from .drafts import Draft, scenario
+from .wishes import NOT_NEEDED, SAME_METHOD, ask
 from .world import article, named_once, payer, said_address
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def a_new_email_address(world: World) -> Iterator[Draft]:
             reason="You have a new email address and want it in your profile.",
             wishes=f"It is {user.name.last_name.lower()}@example.net. You want nothing else, and it cannot wait.",
             calls=[transfer("The customer wants another email address in the profile.")],
+            script=[ask(new_email=f"{user.name.last_name.lower()}@example.net")],
         )
 
 
@@ -39,6 +41,7 @@ def a_new_card_in_the_profile(world: World) -> Iterator[Draft]:
             wishes="You do not want it for any order that you have, only for later ones. You would give the card's "
             "number to whoever can enter it. Nothing else matters to you today.",
             calls=[transfer("The customer wants a new credit card among the payment methods.")],
+            script=[ask()],
         )
 
 
@@ -54,6 +57,7 @@ def a_new_order(world: World) -> Iterator[Draft]:
             wishes="You cannot place it yourself, since the website does not open on your computer. Your existing "
             "orders have nothing to do with it.",
             calls=[transfer("The customer wants an order to be placed for them.")],
+            script=[ask()],
         )
 
 
@@ -69,6 +73,8 @@ def a_repair(world: World) -> Iterator[Draft]:
                     wishes="You want a repair under warranty, and that somebody arranges it. You want neither a "
                     "return nor an exchange, whatever is offered.",
                     calls=[transfer("The customer wants a repair under warranty, no return and no exchange.")],
+                    script=[ask()],
+                    declines=["return", "exchange"],
                 )
 
 
@@ -86,6 +92,10 @@ def cancel_then_close_the_account(world: World) -> Iterator[Draft]:
                     *read(order),
                     cancel(order),
                     transfer("Order cancelled; the customer wants the account deleted."),
+                ],
+                script=[
+                    ask(reason=NOT_NEEDED),
+                    ask("Now your account should be deleted, with all that the shop knows about you."),
                 ],
             )
 
@@ -108,6 +118,10 @@ def return_then_ask_for_a_name_change(world: World) -> Iterator[Draft]:
                         give_back(order, [item], method),
                         transfer("Return requested; the customer wants another last name in the profile."),
                     ],
+                    script=[
+                        ask(items=f"the {item.name}", payment_method=SAME_METHOD),
+                        ask("You have married and want the last name in your profile changed to Ellery."),
+                    ],
                 )
 
 
@@ -122,6 +136,14 @@ def a_person_on_demand(world: World) -> Iterator[Draft]:
             "declines, give in. Then you want your default address changed, as nothing else helps: it is "
             f"{said_address(texts.BOSTON)}. Leave the order alone from then on.",
             calls=[*read(order), move(user, texts.BOSTON)],
+            script=[
+                ask(),
+                ask(f"You demand to talk to a person who can cancel order {order.order_id}.", insist=1),
+                ask(
+                    "Then you want your default address changed, as nothing else helps.",
+                    address=said_address(texts.BOSTON),
+                ),
+            ],
         )
 
 

@@ -24,12 +24,14 @@ from pytest_tau.models.tasks import (
 
 from .catalogue import INTRODUCTION, line_status_is, refuelled_is
 from .faults import REFUEL_GB, Call, Fault, Intent, Statement, Subject
+from .scripts import script
 from .texts import KNOWN, STORIES, Persona, instructions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from pytest_tau.environment import Domain, Environment
+    from pytest_tau.models import UserScript
 
 
 class Case(NamedTuple):
@@ -73,14 +75,15 @@ def compose(case: Case, *, thorough: bool = True) -> Task:
 
     Args:
         case: What it is made of.
-        thorough: A short id, and what the reference does not ask for: in the end the line's status and its
-            refuelled data are right, and before a transfer the agent has looked at what makes it necessary.
+        thorough: A short id, a script for users without a model, and what the reference does not ask for: in the end
+            the line's status and its refuelled data are right, and before a transfer the agent has looked at what
+            makes it necessary.
     """
     actions = _actions(case, thorough=thorough)
     return Task(
         id=case.task_id if thorough else case.reference_id,
         description=_description(case),
-        user_scenario=_scenario(case),
+        user_scenario=_scenario(case, scripted=thorough),
         ticket=_filled(STORIES[case.intent.name].ticket, case),
         initial_state=InitialState(initialization_actions=list(_start(case))),
         evaluation_criteria=EvaluationCriteria(
@@ -153,7 +156,7 @@ def _description(case: Case) -> Description:
     return Description(purpose=f"{STORIES[case.intent.name].title}. Behind it: {causes}.{end}")
 
 
-def _scenario(case: Case) -> UserScenario:
+def _scenario(case: Case, *, scripted: bool) -> UserScenario:
     story = STORIES[case.intent.name]
     openings = story.slow_openings if story.slow_openings and _only_slow(case) else story.openings
     told = Instructions(
@@ -162,19 +165,33 @@ def _scenario(case: Case) -> UserScenario:
         known_info=_filled(KNOWN, case),
         task_instructions=_filled(instructions(story), case),
     )
-    return UserScenario(persona=case.persona.text, instructions=told)
+    return UserScenario(persona=case.persona.text, instructions=told, script=_script(case) if scripted else None)
+
+
+def _script(case: Case) -> UserScript:
+    return script(
+        case.intent.name,
+        case.subject,
+        abroad=_is_abroad(case),
+        slow=_only_slow(case),
+        opening=case.opening,
+        patience=case.persona.patience,
+    )
 
 
 def _filled(text: str, case: Case) -> str:
     story, subject = STORIES[case.intent.name], case.subject
-    abroad = any(call.name == "set_user_location" for fault in case.faults for call in fault.start)
     return text.format(
         name=subject.name,
         phone_number=subject.phone_number,
-        location=subject.abroad if abroad else subject.home,
+        location=subject.abroad if _is_abroad(case) else subject.home,
         refuel_gb=REFUEL_GB,
         symptom=story.slow_symptom if story.slow_symptom and _only_slow(case) else story.symptom,
     )
+
+
+def _is_abroad(case: Case) -> bool:
+    return any(call.name == "set_user_location" for fault in case.faults for call in fault.start)
 
 
 def _only_slow(case: Case) -> bool:

@@ -24,6 +24,8 @@ from .tools import TODAY
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
+    from pytest_tau.models import Task
+
     from .models import Customer, Line, TelecomDB
 
 T = TypeVar("T")
@@ -150,9 +152,17 @@ def bundled_files(seed: int = DEFAULT_SEED) -> dict[str, str]:
     for case in cases:
         task = compose(case)
         verify(case, task, bundled)
-        tasks.append(task.model_dump(mode="json", exclude_none=True))
+        tasks.append(_written(task))
     contents = {"tasks.json": tasks, "split_tasks.json": splits(cases)}
     return {name: json.dumps(content, indent=1) + "\n" for name, content in contents.items()}
+
+
+def _written(task: Task) -> dict[str, object]:
+    """The task as it stands in a file: nothing that is not set."""
+    written = task.model_dump(mode="json", exclude_none=True)
+    if task.user_scenario.script is not None:
+        written["user_scenario"]["script"] = task.user_scenario.script.model_dump(mode="json", exclude_defaults=True)
+    return written
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

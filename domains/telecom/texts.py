@@ -10,10 +10,15 @@ DESTINATIONS = ("Portugal", "Japan", "Mexico", "Norway", "Morocco", "Italy", "Vi
 
 
 class Persona(NamedTuple):
-    """A way to be on the phone; ``None`` for a user without a character."""
+    """A way to be on the phone; ``None`` for a user without a character.
+
+    Attributes:
+        patience: Turns in a row without progress that the user puts up with.
+    """
 
     name: str
     text: str | None
+    patience: int = 8
 
 
 NO_PERSONA = Persona("None", None)
@@ -25,6 +30,7 @@ PERSONAS = (
         "around its settings, though you have never had to repair anything.\n\n"
         "You like to take one step at a time. Where a step is new to you, you ask how it is done before you do it. "
         "You tell in full what you did and what you see, you say thank you, and you do not mind being asked twice.",
+        patience=12,
     ),
     Persona(
         "Hurried",
@@ -33,6 +39,7 @@ PERSONAS = (
         "You write short lines, often half sentences, and answer exactly what was asked. Long explanations, "
         "questions that you have answered already and phrases that sound read from a script make you impatient, and "
         "you say so. You carry out each step nevertheless, and what you report of it is exact.",
+        patience=5,
     ),
     Persona(
         "Unsure",

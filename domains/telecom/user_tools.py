@@ -7,6 +7,7 @@ from pydantic import ValidationError
 from pytest_tau.environment import ToolError, tool
 
 from .phone import measure_speed, mms_works, sim_status, status_bar
+from .spoken import SPOKEN
 from .user_functions import PhoneFunctions
 from .user_models import APNSettings, AppPermissions, NetworkMode
 
@@ -27,6 +28,8 @@ _SIM_TEXT = {
 
 class TelecomUserTools(PhoneFunctions):
     """A phone in somebody's hand. Source: the reference's telecom domain."""
+
+    spoken = SPOKEN
 
     @tool("read")
     def check_status_bar(self) -> str:

@@ -1,4 +1,4 @@
-"""The command ``tau``: regrade stored results, check task sets, join runs."""
+"""The command ``tau``: what is done with runs once they have ended, and with task sets before."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from ..errors import TauError
-from . import lint, merge, regrade
+from . import bless, compare, export, lint, merge, regrade, view
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,9 +29,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 where all is well, 1 where something was found, 2 for a command that cannot be used.
     """
-    parser = argparse.ArgumentParser(prog="tau", description="Regrade stored results, check task sets, join runs.")
+    told = "Look at runs, compare them, bless a baseline, export, regrade, join; check task sets."
+    parser = argparse.ArgumentParser(prog="tau", description=told)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for command in (regrade, lint, merge):
+    for command in (regrade, lint, merge, compare, bless, export, view):
         command.add_parser(commands)
     args = parser.parse_args(argv)
     if isinstance(sys.stdout, io.TextIOWrapper):

@@ -6,7 +6,7 @@ from .domain import DEFAULT_SPLIT, Difficulty, Domain, DomainSpec, PolicyFiles
 from .environment import Environment, same_result
 from .records import Record, canonical
 from .tables import KeyedBy, Table
-from .toolkit import Tool, ToolInfo, Toolkit, tool
+from .toolkit import Spoken, Tool, ToolInfo, Toolkit, tool
 from .validation import check_task
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "KeyedBy",
     "PolicyFiles",
     "Record",
+    "Spoken",
     "Table",
     "Tool",
     "ToolError",

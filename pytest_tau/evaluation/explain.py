@@ -79,6 +79,7 @@ def explain(simulation: Simulation, again: str | None = None) -> list[Line]:
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if info is not None and simulation.outcome != "error":
         lines += _unmet(info, simulation)
+    lines += _fault(simulation)
     lines += _replay(simulation)
     lines += _last_turns(simulation)
     if again:
@@ -207,6 +208,22 @@ def _statements(info: RewardInfo) -> list[Line]:
         Line("bad", f"judged untrue: {check.nl_assertion}  ({_clip(check.justification, 120)})")
         for check in _first(untrue, "phrases")
     ] + _more(untrue, "phrases")
+
+
+def _fault(simulation: Simulation) -> list[Line]:
+    """Where it went wrong, and whose fault it looks like."""
+    info = simulation.info or {}
+    turning, blame, problem = info.get("turning_point"), info.get("blame"), info.get("turning_point_problem")
+    lines = [Line("head", f"turning point: {turning['told']}")] if turning else []
+    lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
+    if blame:
+        told = f"looks like the {blame['party']}'s fault: {blame['reason']}"
+        told += f", turn {blame['turn']}" if blame["turn"] is not None else ""
+        # What stands in the lines above is not said again.
+        above = [turning["told"] if turning else "", simulation.error or ""]
+        new = not any(blame["evidence"].strip("…") in each for each in above)
+        lines.append(Line("note", f"{told}: {_one_line(blame['evidence'])}" if new else told))
+    return lines
 
 
 def _replay(simulation: Simulation) -> list[Line]:

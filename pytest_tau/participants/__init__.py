@@ -8,24 +8,27 @@ from .llm_user import LLMUser
 from .loading import (
     BUILT_IN,
     BY_MODEL,
-    DOMAIN_AGENTS,
     ParticipantSource,
     calls_no_model,
     domain_agent,
     is_endpoint,
+    is_of_domain,
     load_object,
     load_source,
 )
 from .noop import DummyUser, NoopAgent, NoopUser
 from .prompts import load_prompt, official_guidelines
 from .replay import Recording, Replay, load_recordings
+from .saboteurs import SABOTEURS
+from .scripted_prose import script_of
+from .scripted_user import ScriptedUser
 from .threads import Caller
 
 __all__ = [
     "BUILT_IN",
     "BY_MODEL",
-    "DOMAIN_AGENTS",
     "DONE",
+    "SABOTEURS",
     "Agent",
     "Caller",
     "DummyUser",
@@ -47,6 +50,7 @@ __all__ = [
     "Recording",
     "Replay",
     "Reply",
+    "ScriptedUser",
     "Side",
     "User",
     "adapt",
@@ -54,11 +58,13 @@ __all__ = [
     "chat_messages",
     "domain_agent",
     "is_endpoint",
+    "is_of_domain",
     "load_object",
     "load_prompt",
     "load_recordings",
     "load_source",
     "official_guidelines",
+    "script_of",
     "trailing_results",
     "visible_to",
 ]

@@ -18,11 +18,14 @@ from .llm_agent import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNo
 from .llm_user import LLMUser
 from .noop import DummyUser, NoopAgent, NoopUser
 from .replay import Replay
+from .saboteurs import SABOTEURS
+from .scripted_user import ScriptedUser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .context import Participant, ParticipantContext, Side
+    from .saboteurs import Saboteur
 
 #: Participants of our own, by side and name.
 BUILT_IN: dict[str, dict[str, type]] = {
@@ -34,12 +37,13 @@ BUILT_IN: dict[str, dict[str, type]] = {
         "llm-gt": LLMGuidedAgent,
         "llm-gt-noargs": LLMGuidedAgentNoArgs,
     },
-    "user": {"gold": GoldUser, "noop": NoopUser, "dummy": DummyUser, "llm": LLMUser},
+    "user": {"gold": GoldUser, "noop": NoopUser, "dummy": DummyUser, "scripted": ScriptedUser, "llm": LLMUser},
 }
 
 
 #: Agents that a domain may bring along: what they are called everywhere.
 DOMAIN_AGENTS = frozenset({"rules"})
+_SABOTEUR = "saboteur:"
 _MODELS = (LLMAgent, LLMUser)
 #: The names of those that call a model, and of those that call none.
 BY_MODEL = frozenset(name for names in BUILT_IN.values() for name, kind in names.items() if issubclass(kind, _MODELS))
@@ -48,7 +52,12 @@ MODEL_FREE = frozenset(name for names in BUILT_IN.values() for name in names) - 
 
 def calls_no_model(spec: Any) -> bool:
     """Whether a specification is of ours that call no model; what somebody else's code does is not known."""
-    return isinstance(spec, str) and (spec in MODEL_FREE | DOMAIN_AGENTS or spec.startswith("replay:"))
+    return isinstance(spec, str) and (spec in MODEL_FREE or spec.startswith("replay:") or is_of_domain(spec))
+
+
+def is_of_domain(spec: Any) -> bool:
+    """Whether a specification is an agent that domains bring along, spoiled or not."""
+    return isinstance(spec, str) and (spec in DOMAIN_AGENTS or spec.startswith(_SABOTEUR))
 
 
 def is_endpoint(spec: Any) -> bool:
@@ -64,12 +73,14 @@ class ParticipantSource(NamedTuple):
         target: What ``adapt`` accepts, or None where the participants are from elsewhere.
         replay: The recording, for a replayed side.
         of_domain: The name of an agent that each domain brings along itself.
+        saboteur: Who spoils the agent's work.
     """
 
     name: str
     target: Any = None
     replay: Replay | None = None
     of_domain: str | None = None
+    saboteur: type[Saboteur] | None = None
 
     async def make(self, context: ParticipantContext) -> Participant:
         """A fresh participant for one simulation.
@@ -81,7 +92,10 @@ class ParticipantSource(NamedTuple):
         if self.replay is not None:
             return self.replay.participant(context)
         target = domain_agent(self.of_domain, context.domain_agents) if self.of_domain else self.target
-        return await adapt(target, context)
+        participant = await adapt(target, context)
+        if self.saboteur is None:
+            return participant
+        return self.saboteur(participant, context, getattr(target, "strangers", ()))
 
 
 def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
@@ -118,8 +132,8 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     folder = folder or Path.cwd()
     if spec in BUILT_IN[side]:
         return ParticipantSource(spec, BUILT_IN[side][spec])
-    if side == "agent" and spec in DOMAIN_AGENTS:
-        return ParticipantSource(spec, of_domain=spec)
+    if side == "agent" and is_of_domain(spec):
+        return _of_domain(spec)
     if spec.startswith("replay:"):
         return ParticipantSource(spec, replay=Replay(folder / spec.removeprefix("replay:")))
     if is_endpoint(spec):
@@ -129,7 +143,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     if ":" not in spec:
         known = [
             *BUILT_IN[side],
-            *(sorted(DOMAIN_AGENTS) if side == "agent" else []),
+            *([*sorted(DOMAIN_AGENTS), "saboteur:KIND"] if side == "agent" else []),
             "replay:FILE",
             "module:attribute",
             "path/to/file.py:attribute",
@@ -139,6 +153,15 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     target = load_object(spec, side, folder)
     check_form(target, side)
     return ParticipantSource(spec, target)
+
+
+def _of_domain(spec: str) -> ParticipantSource:
+    if spec in DOMAIN_AGENTS:
+        return ParticipantSource(spec, of_domain=spec)
+    kind = spec.removeprefix(_SABOTEUR)
+    if kind not in SABOTEURS:
+        raise ConfigurationError(unknown_name("saboteur", kind, SABOTEURS))
+    return ParticipantSource(spec, of_domain="rules", saboteur=SABOTEURS[kind])
 
 
 def load_object(spec: str, what: str, folder: Path) -> Any:

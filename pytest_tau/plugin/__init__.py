@@ -4,7 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from . import dry_run, reporting, selection, shard, trial_records, workers
+from . import (
+    baseline,
+    dry_run,
+    flaky,
+    gates,
+    html_report,
+    progress,
+    quarantine,
+    reporting,
+    resume,
+    run_folder,
+    selection,
+    shard,
+    snapshot,
+    summary,
+    trial_records,
+    workers,
+)
 from .collection import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .fixtures import (
     _tau_case,
@@ -32,6 +49,8 @@ from .reporting import (
 from .rootdir import pytest_load_initial_conftests
 from .run_loop import pytest_runtest_protocol, pytest_runtestloop
 from .selection import pytest_collection, pytest_collection_modifyitems
+from .snapshot import tau_snapshot
+from .snapshot_unused import pytest_deselected
 
 if TYPE_CHECKING:
     import pytest
@@ -46,6 +65,7 @@ __all__ = [
     "pytest_collection_finish",
     "pytest_collection_modifyitems",
     "pytest_configure",
+    "pytest_deselected",
     "pytest_generate_tests",
     "pytest_load_initial_conftests",
     "pytest_make_collect_report",
@@ -63,6 +83,7 @@ __all__ = [
     "tau_env",
     "tau_model",
     "tau_simulation",
+    "tau_snapshot",
     "tau_task",
     "tau_trial",
     "tau_user",
@@ -81,7 +102,17 @@ def pytest_configure(config: pytest.Config) -> None:
     dry_run.configure(config)
     shard.configure(config)
     workers.configure(config)
+    snapshot.configure(config)
     config.pluginmanager.register(LastFailed(), "tau-last-failed")
     trial_records.configure(config)
     reporting.start(config)
+    summary.configure(config)
+    html_report.configure(config)
+    run_folder.configure(config)
+    flaky.configure(config)
+    progress.configure(config)
+    quarantine.configure(config)
     selection.configure(config)
+    gates.configure(config)
+    baseline.configure(config)
+    resume.configure(config)

@@ -55,7 +55,8 @@ class Active:
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
     _chat: ChatModel | None = None
-    _known_ids: list[str] = field(default_factory=list)
+    #: Of all tasks that were there to select from.
+    known_ids: list[str] = field(default_factory=list)
     _unmatched: set[str] = field(default_factory=set)
 
     @classmethod
@@ -158,7 +159,22 @@ class Active:
         split = config.split if config.split or replayed else DEFAULT_SPLIT
         if split == "full" and "full" not in domain.splits:
             split = None
-        return self.cases(domain.tasks(split), domain, config)
+        return self.cases(self.tasks(domain, split), domain, config)
+
+    def tasks(self, domain: Domain, split: str | None) -> list[Task]:
+        """The tasks of a domain's split, or those that it makes in their place.
+
+        Raises:
+            ConfigurationError: No such split, or the domain makes none.
+            TaskFormatError: A task that does not follow the format, or is not sound.
+        """
+        if self.config.generate is None:
+            return domain.tasks(split)
+        from ..runner.generated import generated_tasks
+
+        # xdist's controller has verified them.
+        verify = not hasattr(self.pytest_config, "workerinput")
+        return generated_tasks(domain, self.config.generate, self.config.seed, self.config.difficulty, verify=verify)
 
     def cases(
         self,
@@ -194,7 +210,7 @@ class Active:
         tasks = only(tasks) if only else tasks
         if not tasks:
             raise ConfigurationError("there are no tasks")
-        self._known_ids += [task.id for task in tasks]
+        self.known_ids += [task.id for task in tasks]
         self._unmatched &= set(unmatched(tasks, config.task_patterns))
         chosen = select(tasks, config.task_patterns, config.num_tasks)
         components = known_components(self.evaluators)
@@ -215,8 +231,8 @@ class Active:
             pytest.UsageError: The pattern, with close matches.
         """
         for pattern in self.config.task_patterns:
-            if pattern in self._unmatched and self._known_ids:
-                raise pytest.UsageError(unknown_name("task", pattern, self._known_ids))
+            if pattern in self._unmatched and self.known_ids:
+                raise pytest.UsageError(unknown_name("task", pattern, self.known_ids))
 
     def seed(self, trial: int) -> int:
         """The seed of a trial."""

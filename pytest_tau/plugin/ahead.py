@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .earlier_run import will_be_restored
 from .fixtures import case_of, make_environment, make_side, trial_of
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ _OWN = frozenset(
         *("tau_agent", "tau_user", "tau_simulation", "request"),
     }
 )
-_SKIPPING = ("skip", "skipif", "xfail")
+_SKIPPING = ("skip", "skipif")
 #: How pytest names the fixtures that it makes of ``setup_module`` and its like.
 _XUNIT = re.compile(r"_xunit_(setup_[a-z]+)_fixture_.*")
 #: The property of an item whose trial could not be started ahead: the fixture because of which.
@@ -143,7 +144,9 @@ def _hindrance(item: pytest.Item) -> str | None:
     info: Any = getattr(item, "_fixtureinfo", None)
     if info is None or "tau_simulation" not in info.names_closure or case_of(item) is None:
         return ""
-    if any(item.get_closest_marker(name) for name in _SKIPPING):
+    if will_be_restored(item):
+        return ""
+    if any(item.get_closest_marker(name) for name in _SKIPPING) or _is_not_run(item):
         return ""
     before = True
     for name in info.names_closure:
@@ -156,6 +159,11 @@ def _hindrance(item: pytest.Item) -> str | None:
             return str(name)
         before = before and name != "tau_simulation"
     return None
+
+
+def _is_not_run(item: pytest.Item) -> bool:
+    """Whether it is expected to fail and so not run; what is expected to fail and run is held like any other."""
+    return any(marker.kwargs.get("run") is False for marker in item.iter_markers("xfail"))
 
 
 def _is_own(definition: Any) -> bool:

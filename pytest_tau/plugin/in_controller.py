@@ -12,9 +12,10 @@ import pytest
 from .crashes import Crashes
 from .in_worker import cassette_home
 from .options import Settings
+from .run_folder import begin_elsewhere
 from .run_log import RunLog, join
 from .scheduling import make_scheduler
-from .workers import on_this_machine, results_folder, share_folder
+from .workers import on_this_machine, results_folder, share_folder, started
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -57,6 +58,7 @@ class Controller:
             "workers": len(node.nodemanager.specs),
             "dist": self._config.option.dist,
             "remote": not here,
+            "started": started(self._config),
             "shared": str(share_folder(self._config)) if here else "",
             "results": str(results_folder(self._config) or "") if here else "",
             "sharers": self._sharers,
@@ -137,8 +139,11 @@ class Results:
             self._problems[problem] = None
 
     def _unpack(self, luggage: dict[str, Any], worker: str) -> None:
+        folder = results_folder(self._config)
+        if "run" in luggage and folder is not None:
+            self._note(begin_elsewhere(self._config, folder, luggage["run"]))
         if "line" in luggage:
-            self._note(RunLog(results_folder(self._config), worker).add(luggage["line"]))
+            self._note(RunLog(folder, worker).add(luggage["line"]))
         home = cassette_home(self._config)
         for name, content in luggage.get("files", ()):
             self._note(_refused(home, name, worker) or _written(home / name, content))

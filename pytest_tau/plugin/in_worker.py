@@ -185,9 +185,7 @@ class Sender:
         active = _active(item.config)
         if active is None or not isinstance(active.run_log, CarriedLog):
             return {}
-        luggage: dict[str, Any] = {}
-        if (line := active.run_log.taken(item.nodeid)) is not None:
-            luggage["line"] = line
+        luggage = active.run_log.luggage(item.nodeid)
         if RECORDED in item.stash:
             cassette = item.stash[RECORDED]
             del item.stash[RECORDED]

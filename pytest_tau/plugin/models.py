@@ -16,13 +16,13 @@ from .active import active_of
 from .rerun import rerun_command
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping
 
     import pytest
 
     from ..chat import LLM, ChatReply, ChatRequest, Role, Tape
     from ..environment import Environment
-    from ..models import Task, TerminationReason
+    from ..models import ModelUsage, Task, TerminationReason
     from .active import Case
 
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
@@ -63,10 +63,19 @@ def spend(item: pytest.Item, models: TrialModels) -> None:
     models.spent = cost
 
 
-def usage_property(case: Case, models: TrialModels) -> tuple[str, object]:
-    """What the calls came to, for the report."""
-    replayed = isinstance(models.tape, Player)
-    roles = {role: used.model_dump(mode="json") for role, used in models.usage.items()}
+def usage_property(
+    case: Case, models: TrialModels, restored: Mapping[str, ModelUsage] | None = None
+) -> tuple[str, object]:
+    """What the calls came to, for the report.
+
+    Args:
+        case: The task.
+        models: Those of the trial.
+        restored: What the calls of an earlier run came to, where those are told again.
+    """
+    replayed = isinstance(models.tape, Player) or restored is not None
+    usage = models.usage if restored is None else restored
+    roles = {role: used.model_dump(mode="json") for role, used in usage.items()}
     task = f"{case.domain.name}::{case.task.id}"
     return "tau_usage", json.dumps({"task": task, "replayed": replayed, "roles": roles})
 

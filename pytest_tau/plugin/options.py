@@ -35,6 +35,8 @@ _OPTIONS = (
     ),
     _Option("split", "which split of a domain's tasks (default: base)", "NAME"),
     _Option("task", "only tasks with this id, or that match this glob; may be repeated", "GLOB", repeat=True),
+    _Option("generate", "make this many fresh tasks of each domain, by --tau-seed, in place of its own", "N"),
+    _Option("difficulty", "of those: requests=2,faults=3,distractors=1 (default: requests=1)", "NAME=N,…"),
     _Option("num-tasks", "at most this many tasks of each domain, file or marked test", "N"),
     _Option("trials", "repetitions of each task (default: 1)", "K"),
     _Option("shard", "run one part of the trials, for a CI matrix: 2/4 is the second of four", "I/N"),
@@ -69,11 +71,38 @@ _OPTIONS = (
     _Option("dry-run", "tell what would run, how many calls and what cost; call no model", flag=True),
     _Option(
         "results",
-        "where simulations with model calls are kept (default: .tau/runs); none for nowhere",
+        "where runs are kept (default: .tau/runs), a folder each; none for nowhere",
         "DIR",
         path=True,
     ),
+    _Option(
+        "resume",
+        "go on with an earlier run, the latest or DIR: run what is missing, take the rest from there",
+        "DIR",
+        path=True,
+        bare="latest",
+    ),
+    _Option("rerun", "of what is taken from the earlier run, run these again: failed, error, or both", "OUTCOMES"),
+    _Option("snapshot", "compare each passed task with its stored trajectory: calls or messages", "WHAT", bare="calls"),
+    _Option("quarantine", "expect the tasks in this TOML file to fail, each until a day comes", "FILE", path=True),
     _Option("grading", "official (default), or strict", "PROFILE"),
+    _Option("group-by", "summarise by intent, persona, actions (how many), tags; comma-separated", "NAME", repeat=True),
+    _Option(
+        "summary", "for a CI job: markdown (to $GITHUB_STEP_SUMMARY, or printed), or markdown:FILE", "markdown[:FILE]"
+    ),
+    _Option("html", "write a report of the run to look at: one HTML file that needs no network", "FILE", path=True),
+    _Option(
+        "gate",
+        "what the run must reach, in place of every trial: [domain:]metric OP value, such as 'pass^1>=0.8', "
+        "'retail:errors<=0.02'; may be repeated",
+        "EXPR",
+        repeat=True,
+    ),
+    _Option("stop-early", "once the gates are settled, skip the trials that have not begun", flag=True),
+    _Option(
+        "baseline", "compare with this run, task by task: a folder, a name below .tau/runs, baseline", "RUN", path=True
+    ),
+    _Option("fail-on", "regression: in place of every trial, only a significant loss fails the run", "WHAT"),
     _Option("max-steps", "hops after which a conversation is cut off (default: 200)", "N"),
     _Option("max-errors", "failed tool calls after which it is cut off (default: 10)", "N"),
     _Option("timeout", "seconds after which it is cut off; 0 for never (default: 1800)", "SECONDS"),

@@ -1,18 +1,17 @@
-"""What a run tells: the header, explained failures, the summary, the exit status."""
+"""What a run tells: the header, explained failures, the exit status."""
 
 from __future__ import annotations
 
 import sys
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from .fixtures import SIMULATION
-from .model_totals import ModelTotals
 from .options import named_domains, options_given
 from .shard import is_empty
-from .workers import results_folder
+from .summary import active_in
+from .trial_records import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -26,15 +25,9 @@ if TYPE_CHECKING:
 _TOLD = pytest.StashKey[bool]()
 
 
-def _active(config: pytest.Config) -> Active | None:
-    # Asking must not import what nobody used.
-    module = sys.modules.get("pytest_tau.plugin.active")
-    return module.if_active(config) if module else None
-
-
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """What runs: domain, data, tasks, participants; and what stands in for what was not named."""
-    active = _active(config)
+    active = active_in(config)
     if active is None:
         return []
     config.stash[_TOLD] = True
@@ -43,7 +36,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     """What runs, where only collection has found out that there are tasks."""
-    active = _active(config)
+    active = active_in(config)
     if active is None or config.stash.get(_TOLD, False) or config.get_verbosity() < 0:
         return []
     return _settings_told(config, active)
@@ -148,14 +141,11 @@ def elapsed_of(item: pytest.Item) -> float | None:
 
 
 class Reporter:
-    """Counts outcomes, prints the summary, settles the exit status; one for each run."""
+    """Settles the exit status; one for each run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        #: Domain, task and outcome by node id: of a test that is run again, the last.
-        self._outcomes: dict[str, tuple[str, str, str]] = {}
-        self._usage_errors = self._replay_differences = self._not_run = 0
-        self._models, self._problems, self._kept = ModelTotals(), dict[str, None](), False
+        self._usage_errors = self._not_run = 0
         self._tests_ran = self._others_passed = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -163,52 +153,21 @@ class Reporter:
         self._usage_errors += hasattr(report, "tau_usage_error")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Count each simulation once, when its item is finished."""
+        """Note what was run, and count what was not."""
         self._tests_ran = True
         told = dict(report.user_properties)
         self._others_passed |= report.when == "call" and report.passed and "tau_outcome" not in told
         self._not_run += report.when == "setup" and "tau_not_run" in told
-        if report.when == "teardown" and "tau_usage" in told:
-            self._models.add(str(told["tau_usage"]), trial="tau_outcome" in told)
-        if report.when == "teardown" and "tau_outcome" in told:
-            self._kept |= "tau_results" in told
-            if "tau_results_problem" in told:
-                self._problems[str(told["tau_results_problem"])] = None
-            self._replay_differences += int(told.get("tau_replay_differences", 0))  # type: ignore[call-overload]
-            outcome = (str(told["tau_domain"]), str(told["tau_task"]), str(told["tau_outcome"]))
-            self._outcomes[report.nodeid] = outcome
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
-        """One line for each domain: tasks, trials, pass^k, errors beside it."""
+        """Say what the exit status is about, where nothing else does."""
         unexplained = self._without_effect() and not is_empty(self._config)
         if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             told = "tau: no simulation was run; name a domain with --tau-domain, or task files, or marked tests"
             terminalreporter.write_line(told, yellow=True)
-        for line in self._outcome_lines():
-            terminalreporter.write_line(f"tau: {line}", bold=True)
-        if self._replay_differences:
-            from ..evaluation.explain import differing
-
-            told = f"tau: replay: {differing(self._replay_differences)} (-rA shows more)"
-            terminalreporter.write_line(told, yellow=True)
-        for line in self._models.lines():
-            terminalreporter.write_line(f"tau: {line}")
-        folder = results_folder(self._config) if self._kept else None
-        if folder is not None:
-            start = self._config.invocation_params.dir
-            shown = folder.relative_to(start) if folder.is_relative_to(start) else folder
-            terminalreporter.write_line(f"tau: simulations kept in {shown}")
-        for problem in self._problems:
-            terminalreporter.write_line(f"tau: {problem}", red=True)
         if self._not_run:
             told = f"tau: {self._not_run} of the trials not run: the budget is spent"
             terminalreporter.write_line(told, red=True)
-        active = _active(self._config)
-        judge = active.judge if active else None
-        if self._outcomes and judge is not None and judge.name in ("accept", "reject"):
-            terminalreporter.write_line(
-                f"tau: NL assertions judged by {judge.name!r}: every statement alike", yellow=True
-            )
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
@@ -216,9 +175,6 @@ class Reporter:
         yield  # others, too, settle the exit status, and may not know of usage errors
         if hasattr(self._config, "workerinput"):
             return
-        active = _active(self._config)
-        if active is not None:
-            self._models.remember(self._config, active.config)
         if self._usage_errors and not self._tests_ran:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         elif self._not_run and exitstatus == pytest.ExitCode.OK:
@@ -226,25 +182,15 @@ class Reporter:
         elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
-    def _outcome_lines(self) -> list[str]:
-        if not self._outcomes:
-            return []
-        from ..runner.outcomes import outcome_summary
-
-        domains: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-        for domain, task, outcome in self._outcomes.values():
-            domains[domain][task][outcome] += 1
-        return [f"{domain}: {outcome_summary(tasks)}" for domain, tasks in sorted(domains.items())]
-
     def _without_effect(self) -> bool:
         """Whether a run of tasks was asked for and none took place, and nothing else did either unless by option."""
         option = self._config.option
         if self._others_passed and not options_given(self._config):
             return False
         dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
-        return _active(self._config) is not None and not dry and not self._outcomes and not self._not_run
+        return active_in(self._config) is not None and not dry and not records_of(self._config) and not self._not_run
 
 
 def start(config: pytest.Config) -> None:
-    """Begin to count outcomes."""
+    """Begin to watch what is run."""
     config.pluginmanager.register(Reporter(config), "tau-reporter")

@@ -11,7 +11,7 @@ from ..chat import without_login, without_secrets
 
 #: Options without which the rerun would not be the same trial.
 _REPEATED = (
-    *("domain", "data", "seed", "agent", "user", "solo", "policy", "judge", "grading"),
+    *("domain", "data", "generate", "difficulty", "seed", "agent", "user", "solo", "policy", "judge", "grading"),
     *("agent_llm", "agent_llm_args", "user_llm", "user_llm_args", "judge_llm", "judge_llm_args"),
     *("agent_prompt", "user_prompt", "agent_context", "agent_tool_calls", "user_tool_calls"),
     *("max_steps", "max_errors", "timeout", "cassettes", "replay"),

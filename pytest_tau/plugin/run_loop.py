@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .fixtures import SIMULATION
-from .progress import Progress
+from .progress import watch_of
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -51,7 +51,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
         loop.run()
     finally:
         ahead.cancel()
-        loop.progress.clear()
+        if loop.watch:
+            loop.watch.progress.clear()
     return True
 
 
@@ -93,8 +94,9 @@ class _Loop:
         self._group_of = {item: number for number, group in enumerate(self._groups) for item in group}
         self._ended: defaultdict[int, deque[pytest.Item]] = defaultdict(deque)
         self._untried = deque(session.items)
-        self._done = 0
-        self.progress = Progress(session.config)
+        self.watch = watch_of(session.config)
+        if self.watch:
+            self.watch.side_by_side = True
 
     def run(self) -> None:
         """Run everything.
@@ -125,23 +127,17 @@ class _Loop:
             other = next((item for item in group if not ahead.started(item)), None)
             if other is not None and (room or not ahead.fits(other)):
                 return other
-            self._show()
+            if self.watch:
+                self.watch.waits(ahead.running)
             patience = _LONGEST_WAIT
 
     def _run(self, item: pytest.Item) -> None:
-        self.progress.clear()
         nextitem = next(chain.from_iterable(self._groups), None)
         item.config.hook.pytest_runtest_protocol(item=item, nextitem=nextitem)
-        self._done += 1
         if self._session.shouldfail:
             raise self._session.Failed(self._session.shouldfail)
         if self._session.shouldstop:
             raise self._session.Interrupted(self._session.shouldstop)
-
-    def _show(self) -> None:
-        running = self._ahead.running
-        waiting = len(self._group_of) - self._done - running
-        self.progress.show(f"{self._done} done, {running} running, {waiting} waiting")
 
 
 class _Hindrances:

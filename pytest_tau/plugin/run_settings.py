@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..chat import ModelArguments
+from ..environment import Difficulty
 from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
 from ..orchestrator import Limits
@@ -50,6 +51,8 @@ def run_config(config: pytest.Config) -> RunConfig:
         data_dir=data_dir,
         split=settings.get("split"),
         task_patterns=tuple(settings.get("task") or ()),
+        generate=_generate(settings),
+        difficulty=_difficulty(settings),
         num_tasks=settings.number("num_tasks", int, None, 1),
         trials=settings.number("trials", int, 1, 1),
         seed=settings.number("seed", int, DEFAULT_SEED),
@@ -63,6 +66,32 @@ def run_config(config: pytest.Config) -> RunConfig:
     with_models, without = DEFAULT_CONCURRENCY
     usual = with_models if any(run.choice(role) for role in _ROLES) else without
     return replace(run, concurrency=settings.number("concurrency", int, usual, 1))
+
+
+def _generate(settings: Settings) -> int | None:
+    count: int | None = settings.number("generate", int, None, 1)
+    if count is not None and settings.get("split") is not None:
+        raise pytest.UsageError(
+            f"{settings.label('generate')}: tasks that are made are in no split; leave --tau-split away"
+        )
+    return count
+
+
+def _difficulty(settings: Settings) -> Difficulty:
+    given = settings.get("difficulty")
+    if given is None:
+        return Difficulty()
+    names = [each.name for each in fields(Difficulty)]
+    values: dict[str, int] = {}
+    for part in given.split(","):
+        name, _, number = (text.strip() for text in part.partition("="))
+        if name not in names or not number.isdecimal():
+            known = ", ".join(f"{each}=N" for each in names)
+            raise pytest.UsageError(f"{settings.label('difficulty')}: expected some of {known}, got {part.strip()!r}")
+        values[name] = int(number)
+    if settings.get("generate") is None:
+        raise pytest.UsageError(f"{settings.label('difficulty')}: is that of tasks made with --tau-generate N")
+    return Difficulty(**values)
 
 
 def _simulation(settings: Settings, data_dir: Path | None) -> SimulationSettings:

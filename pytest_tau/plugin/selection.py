@@ -101,7 +101,7 @@ def _checked_cases(config: pytest.Config, name: str, wanted: tuple[str, ...]) ->
             return active.domain_cases(name)
         domain = active.domain(name)
         run = replace(active.config, domains=(name,))
-        return active.cases(domain.tasks(None), domain, run, only=partial(_named_tasks, name, wanted))
+        return active.cases(active.tasks(domain, None), domain, run, only=partial(_named_tasks, name, wanted))
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
 

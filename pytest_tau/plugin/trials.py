@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import queue
 import time
+from concurrent.futures import Future
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..chat import Recorder
+from ..chat import Recorder, TrialModels
 from ..participants import ParticipantSource, load_source
 from ..runner import Trial
 from .active import Case, active_of
+from .earlier_run import restored_simulation
+from .fixtures import case_of
 from .models import cassette_path, spend, usage_property
+from .trial_records import RESTORED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..chat import TrialModels
     from ..environment import Environment
     from ..models import Message, Simulation
     from ..participants import Side
@@ -50,26 +53,38 @@ class RunningTrial:
     Args:
         item: The test item.
         setting: What the trial is held with.
+        restored: What came of it in an earlier run, where this one goes on with that; it is not held again.
 
     Attributes:
         setting: As given.
         elapsed: Seconds that it took, once it has ended.
     """
 
-    def __init__(self, item: pytest.Item, setting: Setting) -> None:
+    def __init__(self, item: pytest.Item, setting: Setting, restored: Simulation | None = None) -> None:
         self.setting, self.elapsed = setting, 0.0
-        self._item, self._active = item, active_of(item.config)
+        self._item, self._active, self._restored = item, active_of(item.config), restored
         self._told: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
-        self._kept = False
-        number = setting.trial
+        self._future: Future[Simulation] = self._start() if restored is None else self._ended(restored)
+        self._future.add_done_callback(lambda _: self._told.put(None))
+
+    def _start(self) -> Future[Simulation]:
+        setting, number = self.setting, self.setting.trial
+        self._active.run_log.begin(self._item.session, self._active)
         settings = setting.case.config.simulation
         seed = self._active.seed(number)
         trial = Trial(setting.case.task, setting.case.domain, setting.environment, settings, number, seed)
         trial.models, trial.on_message = setting.models, self._told.put
         agent, user = self._source("agent", setting.agent), self._source("user", setting.user)
-        self._future = self._active.loop.submit(self._run(trial, agent, user))
-        self._future.add_done_callback(lambda _: self._told.put(None))
+        return self._active.loop.submit(self._run(trial, agent, user))
+
+    def _ended(self, simulation: Simulation) -> Future[Simulation]:
+        self.elapsed = simulation.duration
+        for message in simulation.messages:
+            self._told.put(message)
+        future: Future[Simulation] = Future()
+        future.set_result(simulation)
+        return future
 
     @property
     def done(self) -> bool:
@@ -130,12 +145,8 @@ class RunningTrial:
         return simulation
 
     def _keep(self, simulation: Simulation) -> None:
-        """Everything that was paid for, before anything else can fail."""
-        unjudged = simulation.outcome == "error" and self.setting.models.roles
-        if not simulation.model_usage and not unjudged:
-            return
+        """Everything, before anything else can fail."""
         spend(self._item, self.setting.models)
-        self._kept = True
         self._problem = self._active.run_log.keep(self._item.nodeid, self.setting.case, simulation)
 
     def _properties(self, simulation: Simulation) -> list[tuple[str, object]]:
@@ -149,9 +160,11 @@ class RunningTrial:
         if simulation.replay_differences:
             properties.append(("tau_replay_differences", len(simulation.replay_differences)))
         if simulation.model_usage:
-            properties.append(usage_property(self.setting.case, self.setting.models))
-        if self._kept:
-            properties.append(("tau_results_problem", self._problem) if self._problem else ("tau_results", True))
+            used = simulation.model_usage if self._restored is not None else None
+            properties.append(usage_property(self.setting.case, self.setting.models, used))
+        properties.append(("tau_results_problem", self._problem) if self._problem else ("tau_results", True))
+        if self._restored is not None:
+            properties.append(("tau_restored", True))
         if isinstance(self.setting.models.tape, Recorder):
             self._item.stash[RECORDED] = cassette_path(self._item, self.setting.case, self.setting.trial)
         return properties
@@ -170,12 +183,30 @@ def ahead_of(item: pytest.Item) -> RunningTrial | None:
     return item.stash.get(AHEAD, None)
 
 
+def restore(item: pytest.Item) -> None:
+    """Have what came of an item's trial in an earlier run told again in its turn, where this run goes on with that."""
+    simulation = restored_simulation(item)
+    if simulation is None:
+        return
+    case = case_of(item)
+    assert case is not None, "what was restored has a case"
+    settings, active = case.config.simulation, active_of(item.config)
+    # For tests that look at what has come of it.
+    environment = case.domain.environment(case.task, settings.solo, settings.policy, replay_history=False)
+    environment.replay(simulation.messages)
+    models = TrialModels({}, seed=active.seed(simulation.trial))
+    sides = active.source("agent", case.config), active.source("user", case.config)
+    item.stash[AHEAD] = RunningTrial(item, Setting(case, simulation.trial, environment, models, *sides), simulation)
+    item.stash[RESTORED] = True
+
+
 def run_trial(item: pytest.Item, setting: Setting) -> Simulation:
     """Hold a trial, or wait for the one that was started ahead; of which a rerun makes a new one."""
     ahead = ahead_of(item)
     if ahead is None:
         if ELAPSED in item.stash:
             del item.stash[ELAPSED]  # of the run before a rerun
+        item.stash[RESTORED] = False
         return RunningTrial(item, setting).wait()
     del item.stash[AHEAD]
     try:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _SHARED = pytest.StashKey[Path]()
 _RESULTS = pytest.StashKey["Path | None"]()
+_STARTED = pytest.StashKey[str]()
 
 
 def told_by_controller(config: pytest.Config) -> dict[str, Any]:
@@ -32,20 +33,61 @@ def worker_name(config: pytest.Config) -> str:
 
 
 def results_folder(config: pytest.Config) -> Path | None:
-    """The folder of this run's simulations; None where none are kept, or not by this process."""
+    """The folder of this run; None where nothing is kept, or not by this process.
+
+    Raises:
+        pytest.UsageError: The run is to go on with an earlier one, and there is none.
+    """
     if hasattr(config, "workerinput"):
         told = told_by_controller(config).get("results")
         return Path(told) if told else None
     if _RESULTS not in config.stash:
-        settings = Settings(config)
-        given = settings.get("results")
-        home = settings.folder("results") / given if given else config.rootpath / ".tau" / "runs"
-        now = datetime.now(timezone.utc).strftime("%Y%m%d-%H%M%S")
-        # With the process in its name: shards that are started at the same time must not write into one folder.
-        name = f"{now}-{os.getpid()}-{'+'.join(named_domains(config)) or 'run'}"
-        others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
-        config.stash[_RESULTS] = None if given == "none" else home / (f"{name}-{others + 1}" if others else name)
+        config.stash[_RESULTS] = _earlier_folder(config) if goes_on(config) else _new_folder(config)
     return config.stash[_RESULTS]
+
+
+def known_folder(config: pytest.Config) -> Path | None:
+    """The folder of this run, where anything has asked for it; in a process that has no worker's part."""
+    return config.stash.get(_RESULTS, None)
+
+
+def results_home(config: pytest.Config) -> Path | None:
+    """Where the folders of runs lie; None where nothing is kept."""
+    settings = Settings(config)
+    given = settings.get("results")
+    if given == "none":
+        return None
+    return settings.folder("results") / given if given else config.rootpath / ".tau" / "runs"
+
+
+def goes_on(config: pytest.Config) -> bool:
+    """Whether the run goes on with an earlier one."""
+    settings = Settings(config)
+    return settings.get("resume") is not None or settings.get("rerun") is not None
+
+
+def started(config: pytest.Config) -> str:
+    """When the run began, in all of its processes."""
+    if hasattr(config, "workerinput"):
+        return str(told_by_controller(config).get("started", ""))
+    return config.stash.setdefault(_STARTED, datetime.now(timezone.utc).isoformat(timespec="seconds"))
+
+
+def _new_folder(config: pytest.Config) -> Path | None:
+    home = results_home(config)
+    if home is None:
+        return None
+    now = datetime.fromisoformat(started(config)).strftime("%Y%m%d-%H%M%S")
+    # With the process in its name: shards that are started at the same time must not write into one folder.
+    name = f"{now}-{os.getpid()}-{'+'.join(named_domains(config)) or 'run'}"
+    others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
+    return home / (f"{name}-{others + 1}" if others else name)
+
+
+def _earlier_folder(config: pytest.Config) -> Path:
+    from .resume import earlier_folder
+
+    return earlier_folder(config)
 
 
 def shared_folder(config: pytest.Config) -> Path | None:
@@ -72,6 +114,19 @@ def on_this_machine(spec: Any) -> bool:
     return bool(spec.popen and not spec.chdir and not spec.via)
 
 
+def worker_specs(config: pytest.Config) -> list[Any]:
+    """The specifications of the workers that this process will have, as execnet has them; none where there are none."""
+    if hasattr(config, "workerinput") or not _distributes(config):
+        return []
+    from xdist.workermanage import execnet, parse_tx_spec_config  # type: ignore[import-untyped]
+
+    return [execnet.XSpec(text) for text in parse_tx_spec_config(config)]
+
+
+def _distributes(config: pytest.Config) -> bool:
+    return getattr(config.option, "dist", "no") != "no" and bool(config.option.tx) and not config.option.collectonly
+
+
 def configure(config: pytest.Config) -> None:
     """Prepare for workers, should there be any; in a worker, for its part.
 
@@ -82,10 +137,8 @@ def configure(config: pytest.Config) -> None:
         from .in_worker import start
 
         start(config)
-    elif getattr(config.option, "dist", "no") != "no" and config.option.tx and not config.option.collectonly:
-        from xdist.workermanage import execnet, parse_tx_spec_config  # type: ignore[import-untyped]
-
-        specs = [execnet.XSpec(text) for text in parse_tx_spec_config(config)]
+    elif _distributes(config):
+        specs = worker_specs(config)
         _check_calls(config, len(specs))
         from .in_controller import start as start_controller
 

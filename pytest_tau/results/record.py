@@ -35,6 +35,7 @@ class TrialRecord:
         duration: Seconds.
         usage: What model calls came to, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
+        cost_told: USD that a result file of others tells, without saying for what.
         blame: Whose fault a failure looks like, and why; None where nothing failed.
         restored: It was taken from an earlier run.
     """
@@ -57,6 +58,7 @@ class TrialRecord:
     duration: float = 0.0
     usage: Mapping[str, ModelUsage] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
+    cost_told: float | None = None
     blame: Mapping[str, Any] | None = None
     seed: int | None = None
     restored: bool = False
@@ -79,7 +81,9 @@ class TrialRecord:
     @property
     def cost(self) -> float | None:
         """USD of all model calls; None where the price of any is unknown, or nothing was called."""
-        return None if self.unpriced_calls or not self.usage else self.known_cost
+        if not self.usage:
+            return self.cost_told
+        return None if self.unpriced_calls else self.known_cost
 
     def as_dict(self) -> dict[str, Any]:
         """As JSON; what has its usual value is left out."""
@@ -136,6 +140,7 @@ class TrialRecord:
             duration=simulation.duration,
             usage=simulation.model_usage,
             groups=groups_of(task) if task else {},
+            cost_told=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
             blame=(simulation.info or {}).get("blame"),
             seed=simulation.seed,
             restored=restored,
@@ -162,6 +167,11 @@ def _failed(verdict: RewardInfo) -> Iterator[str]:
     if "NL_ASSERTION" in basis:
         yield from (f"NL_ASSERTION {each.nl_assertion}" for each in verdict.nl_assertions or () if not each.met)
     yield from (each.name for each in verdict.custom_checks or () if each.name in basis and each.reward < 1)
+
+
+def _sum(*costs: float | None) -> float | None:
+    known = [cost for cost in costs if cost is not None]
+    return sum(known) if known else None
 
 
 def groups_of(task: Task) -> dict[str, str]:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..chat import ModelArguments
+from ..environment import Difficulty
 from ..evaluation import Evaluation
 from ..orchestrator import Limits
-from ..participants import DOMAIN_AGENTS, calls_no_model, is_endpoint
+from ..participants import calls_no_model, is_endpoint, is_of_domain
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -91,6 +92,8 @@ class RunConfig:
         data_dir: Official data; None for the bundled data.
         split: Which split of a domain runs; None where none was named.
         task_patterns: Ids and globs that narrow the tasks; empty for all.
+        generate: How many fresh tasks each domain makes in place of its own; None for its own.
+        difficulty: How hard those are.
         num_tasks: At most so many tasks of each domain, file or marked test.
         trials: Repetitions of each task.
         seed: Seed of the run, from which each trial's seed follows.
@@ -107,6 +110,8 @@ class RunConfig:
     data_dir: Path | None = None
     split: str | None = None
     task_patterns: tuple[str, ...] = ()
+    generate: int | None = None
+    difficulty: Difficulty = field(default_factory=Difficulty)
     num_tasks: int | None = None
     trials: int = 1
     seed: int = DEFAULT_SEED
@@ -151,6 +156,6 @@ def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
         return "dummy"
     if isinstance(agent, str) and agent.startswith("replay:"):
         return agent
-    if isinstance(agent, str) and agent in DOMAIN_AGENTS:
+    if is_of_domain(agent):
         return "scripted"
     return "llm" if llm and not calls_no_model(agent) else "gold"

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 M = TypeVar("M", bound=BaseModel)
 
+#: Where an export in τ²-bench's format keeps what that has no field for.
+OWN = "pytest_tau"
 #: No reward is larger; whatever is, or is no number at all, is none.
 _LARGEST = 1e6
 #: Nor is a duration or a cost.
@@ -75,6 +77,7 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
     Raises:
         EntryError: It holds no conversation.
     """
+    entry = _from_export(entry)
     messages = entry.get("messages")
     if not isinstance(messages, list):
         voice = "a conversation in ticks, which is not graded here" if entry.get("ticks") else "no conversation"
@@ -95,6 +98,23 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
         domain=domain if isinstance(domain, str) else None,
         test=test if isinstance(test, str) else "",
     )
+
+
+def _from_export(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry with everything back in its place that an export in τ²-bench's format had to put aside."""
+    info, verdict = entry.get("info"), entry.get("reward_info")
+    if not isinstance(info, dict) or not isinstance(info.get(OWN), dict):
+        return entry
+    entry = {"test": "", **entry, **info[OWN], "info": {key: info[key] for key in info if key != OWN} or None}
+    if not isinstance(verdict, dict):
+        return entry
+    aside = (verdict.get("info") or {}).get(OWN)
+    if isinstance(aside, dict):
+        verdict = {**verdict, **aside, "info": {key: verdict["info"][key] for key in verdict["info"] if key != OWN}}
+        for number, error in (aside.get("env_assertion_errors") or {}).items():
+            verdict["env_assertions"][int(number)]["error"] = error
+        entry["reward_info"] = {**verdict, "info": verdict["info"] or None}
+    return entry
 
 
 def _own(entry: dict[str, Any]) -> Simulation | None:

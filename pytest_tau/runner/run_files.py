@@ -157,9 +157,7 @@ def run_files(paths: Iterable[Path]) -> list[Path]:
         if not path.exists():
             raise ConfigurationError(f"no such file or folder: {path}")
         if not inside:
-            raise ConfigurationError(
-                f"{path}: expected {PATTERN} in the folder or below it; runs without models have none"
-            )
+            raise ConfigurationError(f"{path}: expected {PATTERN} in the folder or below it")
         for file in inside:
             found.setdefault(file.resolve(), file)
     return list(found.values())

@@ -20,6 +20,7 @@ from ..errors import (
     unknown_name,
 )
 from ..evaluation import UnboundJudge, aevaluate, known_components
+from ..evaluation.blame import look_into
 from ..models import AssistantMessage, Simulation
 from ..orchestrator import GREETING, Clock, Conversation, Ending
 from ..participants import DONE, ParticipantContext, Prompting
@@ -73,6 +74,7 @@ class Trial:
         try:
             await self._converse(simulation, clock, agent, user)
             await self._grade(simulation)
+            look_into(simulation, self.task, self.domain, solo=self.settings.solo)
         except BaseException:
             if tape:
                 tape.abandon()

@@ -46,7 +46,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "tomli", "tomllib", "typing_extensions"},
     "participants": {"pydantic", "tau2"},
     "runner": {"pydantic"},
-    "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},
+    "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet", "tomli", "tomllib"},
 }
 
 

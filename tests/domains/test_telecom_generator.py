@@ -258,6 +258,20 @@ def test_data_is_called_slow_when_it_flows_and_dead_when_it_does_not(case: Case)
     assert bool(re.search("crawls|stall", told.reason_for_call)) is flows
 
 
+def test_reproductions_of_the_reference_have_no_script() -> None:
+    assert all(compose(case).user_scenario.script for case in CASES[:3])
+    assert not any(compose(case, thorough=False).user_scenario.script for case in CASES[:3])
+
+
+def test_hurried_callers_have_less_patience_than_relaxed_ones() -> None:
+    patience = {persona.name: persona.patience for persona in PERSONAS}
+    assert patience["Hurried"] < patience["None"] < patience["Relaxed"]
+    scripts = {task.id: task.user_scenario.script for task in TASKS.values()}
+    for case in CASES:
+        script = scripts[case.task_id]
+        assert script is not None and script.patience == case.persona.patience
+
+
 def test_persona_is_the_one_of_the_id() -> None:
     texts = {persona.name.lower(): persona.text for persona in PERSONAS}
     for task in TASKS.values():

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-for _name in ("plugin.active", "plugin.failure", "plugin.trials", "testing"):
+for _name in ("plugin.active", "plugin.failure", "plugin.trials", "results.run_info", "testing"):
     importlib.import_module(f"pytest_tau.{_name}")
 importlib.import_module("pytest_tau_domains.mock")
 

@@ -191,13 +191,14 @@ class TestJunitXml:
     def test_properties(self, tasks):
         _, cases = self._cases(tasks, "-o", "junit_family=xunit1", "--tau-trials", "2")
         properties = {p.get("name"): p.get("value") for p in cases["bad-1[trial-1]"].iter("property")}
-        assert properties == {
+        expected = {
             "tau_domain": "mock",
             "tau_task": "bad-1",
             "tau_trial": "1",
             "tau_reward": "0.0",
             "tau_outcome": "failed",
         }
+        assert properties.items() >= expected.items()
 
     def test_errors_are_no_failures(self, tasks):
         tasks.write("broken.py", "class User:\n    def respond(self, message):\n        raise OSError('line dead')\n")

@@ -233,7 +233,7 @@ class TestRecording:
         run.line("tau: models together: 48 calls", "all replayed: nothing was spent on them")
         assert models.calls() == []
         folders = sorted({file.parent for file in models.kept()})
-        replayed = sorted(line for file in folders[-1].iterdir() for line in file.read_bytes().splitlines())
+        replayed = sorted(line for file in folders[-1].glob("*.jsonl") for line in file.read_bytes().splitlines())
         assert replayed == recorded
 
 

@@ -57,8 +57,8 @@ _KILLER = """
 def kept(project):
     """Every simulation of the last run, by task and trial; there is one file, and no simulation twice."""
     folder = max(project.path.glob(".tau/runs/*"), key=lambda one: one.stat().st_mtime_ns)
-    (file,) = [path for path in folder.iterdir() if path.suffix != ".draft"]
-    assert file.name == "simulations.jsonl"
+    assert sorted(path.name for path in folder.iterdir()) == ["run.json", "simulations.jsonl"]
+    file = folder / "simulations.jsonl"
     entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     found = {(entry["task_id"], entry["trial"]): entry for entry in entries}
     assert len(found) == len(entries)

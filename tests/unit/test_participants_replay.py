@@ -99,6 +99,19 @@ def test_what_an_entry_may_leave_out(file: Path) -> None:
         (b'{"task_id": "t", "messages": [{"role": "x"}]}', "entry 0: messages.0"),
         (b'{"simulations": {}}', "expected a conversation or an array"),
     ],
+    ids=[  # which the bytes would else be part of
+        "cut off",
+        "a number",
+        "no gzip",
+        "gzip that is cut off",
+        "no UTF-8",
+        "an empty object",
+        "an array of numbers",
+        "no task",
+        "no messages in the second",
+        "an unknown role",
+        "an object of simulations",
+    ],
 )
 def test_what_is_no_recording(file: Path, content: bytes, told: str) -> None:
     file.write_bytes(content)

@@ -10,6 +10,7 @@ from ...evaluation import known_components
 from .actions import check_actions
 from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
+from .scripts import check_script
 from .sets import check_duplicates, check_splits
 from .texts import check_phrases
 from .verdicts import check_gold, check_needed, check_null
@@ -55,6 +56,8 @@ def _other_findings(task: Task, domain: Domain, facts: FactChecker) -> Iterator[
     yield from check_needed(task, domain)
     yield from check_phrases(task)
     yield from facts.check(task)
+    yield from check_script(task, domain)
+    yield from facts.check_script(task)
 
 
 def _tasks(domain: Domain, split: str | None) -> list[Task]:

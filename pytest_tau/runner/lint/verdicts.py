@@ -35,6 +35,14 @@ async def check_gold(task: Task, domain: Domain) -> list[Finding]:
     return [Finding("gold-fails", "error", task.id, "; ".join(reasons))]
 
 
+def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:
+    """What is wrong with a task that nobody has tried: all of these, without holding a conversation."""
+    if not _earns_all(task, task.criteria.actions or [], domain):
+        yield Finding("gold-fails", "error", task.id, "the reference actions do not earn reward 1")
+    yield from check_null(task, domain)
+    yield from check_needed(task, domain)
+
+
 def check_null(task: Task, domain: Domain) -> list[Finding]:
     """``passes-without-agent``: a greeting alone earns reward 1; a warning where a judge may still object."""
     hanging = task.needs_judge

@@ -1,0 +1,57 @@
+"""``tau bless``: make a run the baseline that later ones are compared with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+from .settings import Printer, count
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "bless",
+        help="make a run the baseline",
+        description="Keep the outcomes of a run, without its conversations, as the baseline that --tau-baseline and "
+        "tau compare know. Nothing else changes a baseline. Exit status: 0 if it was kept, 2 for a command that cannot "
+        "be used.",
+    )
+    parser.add_argument(
+        "source",
+        metavar="RUN",
+        nargs="?",
+        help="a folder, a name below .tau/runs, a result file (default: the latest run)",
+    )
+    parser.add_argument(
+        "--to", metavar="DIR", help="keep it here, such as in a folder to be committed (default: .tau/baseline)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: There is no such run, or it has no trials, or the folder is of another kind.
+        OSError: A file cannot be opened or written.
+    """
+    from ..chat import without_secrets
+    from ..results.baseline import keep
+    from ..results.runs import BASELINE, open_run
+
+    source = open_run(args.source)
+    records = source.records()
+    if not records:
+        raise ConfigurationError(f"{source.path} has no trials")
+    folder = Path(args.to) if args.to else BASELINE
+    keep(folder, records, {**without_secrets(source.info), "blessed": source.name})
+    printer = Printer()
+    printer.line(f"{folder}: the baseline is {source.name}, {count(len(records), 'trial')}")
+    given = "baseline" if not args.to else str(folder)
+    printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")
+    return 0

@@ -1,0 +1,65 @@
+"""``tau compare``: a run beside an earlier one, task by task."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from .settings import Printer, count
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ..results.runs import Run
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "compare",
+        help="compare a run with an earlier one, task by task",
+        description="Compare a run with an earlier one over the tasks that both have: the difference of the rates of "
+        "passing, its interval and probability, the tasks that changed, and what so many tasks can show. Exit status: "
+        "0 once they were compared; 1 where --fail-on says so; 2 for a command that cannot be used.",
+    )
+    parser.add_argument("before", metavar="A", help="the earlier run: a folder, a name below .tau/runs, a result file")
+    parser.add_argument("after", metavar="B", help="the later run, likewise")
+    parser.add_argument(
+        "--fail-on",
+        choices=["regression"],
+        help="regression: exit status 1 where the loss is significant, or nothing can be compared",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: There is no such run.
+        OSError: A file cannot be opened.
+    """
+    from ..results.compare import Comparison, Told
+    from ..results.runs import open_run
+
+    runs = [open_run(spec) for spec in (args.before, args.after)]
+    before, after = map(Told.of, runs)
+    if before.name == after.name:
+        before, after = (each._replace(name=str(one.path)) for each, one in zip((before, after), runs, strict=True))
+    comparison = Comparison(before, after)
+    printer = Printer()
+    for line in comparison.lines():
+        printer.line(line, indent=len(line) - len(line.lstrip()))
+    for line in [*comparison.warnings(), *_problems(runs)]:
+        printer.line(f"warning: {line}")
+    return int(args.fail_on == "regression" and (comparison.regression or comparison.paired is None))
+
+
+def _problems(runs: list[Run]) -> list[str]:
+    """What could not be read, a line a run."""
+    return [
+        f"{each.name}: {count(len(each.problems), 'simulation')} not read; the first: "
+        + textwrap.shorten(each.problems[0], 120, placeholder=" …")
+        for each in runs
+        if each.problems
+    ]

@@ -1,0 +1,181 @@
+"""``tau export``: a run for other programs."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import io
+import sys
+from functools import partial
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError, TauError, unknown_name
+from .settings import add_data_option, count, data_dir
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Iterator
+
+    from ..results.export import DomainContent
+    from ..results.runs import Run
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "export",
+        help="write a run for other programs",
+        description="Write the simulations of a run as τ²-bench's results file, which its viewer and metrics read, as "
+        "a table, or as JSON lines. Exit status: 0 if they were written, 1 if some could not be read, 2 for a command "
+        "that cannot be used.",
+    )
+    parser.add_argument(
+        "run_name",
+        nargs="?",
+        metavar="RUN",
+        help="a run's folder or its name, a result file, or baseline (default: the latest run)",
+    )
+    parser.add_argument(
+        "--format",
+        required=True,
+        choices=("tau2", "csv", "jsonl"),
+        help="τ²-bench's, one row a simulation, or every simulation with its task",
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="where to (default: standard output); a name that ends in .gz is compressed. tau2 of several domains is "
+        "a file each: FILE with the domain's name before its suffix",
+    )
+    parser.add_argument("--domain", metavar="NAME", help="only this domain's simulations")
+    add_data_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: A run that cannot be read, or not be written in this format.
+        OSError: A file cannot be opened or written.
+    """
+    from ..results.runs import open_run
+
+    opened = open_run(args.run_name)
+    for out, write in _files(args, opened):
+        written = _write(out, opened, write)
+        if out is not None:
+            _tell(f"{out}: {count(written, 'simulation')}")
+    for problem in opened.problems:
+        _tell(f"left out: {problem}")
+    return int(bool(opened.problems))
+
+
+def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None, Callable[[IO[str]], int]]]:
+    """The files to be written, None for standard output, each with what writes it and returns how many it wrote."""
+    from ..results.export import write_csv, write_jsonl
+    from ..results.export_tau2 import write_tau2
+
+    out = Path(args.out) if args.out else None
+    if args.format != "tau2":
+        plain = write_csv if args.format == "csv" else write_jsonl
+        if args.domain is not None:
+            _content(opened, args.domain)
+        yield out, partial(plain, opened, domain=args.domain)
+        return
+    chosen = _content(opened, args.domain)
+    if out is None and len(chosen) > 1:
+        names = ", ".join(sorted(chosen))
+        raise ConfigurationError(f"a τ²-bench file has one domain, and the run has {names}; name one, or --out FILE")
+    for name, content in chosen.items():
+        info = _info(opened, name, content, args.data)
+        target = _with_domain(out, name) if out and len(chosen) > 1 else out
+        yield target, partial(write_tau2, opened, domain=name, content=content, info=info)
+
+
+def _content(opened: Run, domain: str | None) -> dict[str, DomainContent]:
+    from ..results.export import survey
+
+    found = survey(opened)
+    if not found:
+        raise _nothing(opened)
+    if domain is not None and domain not in found:
+        raise ConfigurationError(unknown_name("domain of the run", domain, found))
+    return {name: found[name] for name in found if domain in (None, name)}
+
+
+def _info(opened: Run, domain: str, content: DomainContent, data: str | None) -> dict[str, Any]:
+    from ..chat.requests import without_secrets
+    from ..results.export_tau2 import tau2_info
+
+    info: dict[str, Any] = without_secrets(opened.info)
+    return tau2_info(info, domain, content, _policy(opened.info, domain, data))
+
+
+def _policy(info: dict[str, Any], domain: str, data: str | None) -> str | None:
+    """The policy that the run had, where it still is the domain's."""
+    from ..domains import load_domain
+    from ..results.run_info import digest
+
+    settings = info.get("settings") or {}
+    recorded = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")
+    if recorded is None:
+        return None
+    try:
+        environment = load_domain(domain, data_dir(data or settings.get("data"))).environment(
+            solo=bool(settings.get("solo")), policy=settings.get("policy")
+        )
+    except TauError:  # a domain of somebody's conftest.py, or data that has moved
+        return None
+    return environment.policy if digest(environment.policy) == recorded else None
+
+
+def _with_domain(out: Path, domain: str) -> Path:
+    stem, dot, suffix = out.name.partition(".")
+    return out.with_name(f"{stem}-{domain or 'unknown'}{dot}{suffix}")
+
+
+def _write(out: Path | None, opened: Run, write: Callable[[IO[str]], int]) -> int:
+    if out is None:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # whatever a terminal would have
+        written = write(sys.stdout)
+        if not written:
+            raise _nothing(opened)
+        return written
+    if _is_of(out, opened.path):
+        raise ConfigurationError(f"{out} is of the run that is read; name another file")
+    out.parent.mkdir(parents=True, exist_ok=True)
+    draft = out.with_name(f"{out.name}.draft")
+    try:
+        with contextlib.ExitStack() as files:
+            raw = files.enter_context(draft.open("wb"))
+            packed: Any = raw
+            if out.suffix == ".gz":
+                # Without name and time, so that the same run gives the same file.
+                packed = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
+            written = write(files.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline="")))
+        if not written:
+            raise _nothing(opened)
+        draft.replace(out)
+    finally:
+        draft.unlink(missing_ok=True)
+    return written
+
+
+def _is_of(out: Path, path: Path) -> bool:
+    target, source = out.resolve(), path.resolve()
+    return target == source or (source.is_dir() and target.parent == source and target.exists())
+
+
+def _nothing(opened: Run) -> ConfigurationError:
+    return ConfigurationError(
+        "\n  ".join([f"there is no simulation to be read in {opened.path}", *opened.problems[:5]])
+    )
+
+
+def _tell(text: str) -> None:
+    # Beside the export, which may be on standard output.
+    print(text, file=sys.stderr)  # noqa: T201 - this is a command

@@ -1,0 +1,83 @@
+"""``tau view``: a run, or two beside each other, as one HTML file."""
+
+from __future__ import annotations
+
+import os
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .settings import InstalledDomains, Printer, add_data_option, count, data_dir
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+    from ..results.runs import Run
+
+_SHOWN = 5
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "view",
+        help="write a report of a run to look at",
+        description="Write a report of a run, or of two beside each other: one HTML file that needs no network. Exit "
+        "status: 0 once it is written, 2 for a command that cannot be used.",
+    )
+    what = "a folder, a name below .tau/runs, a result file"
+    parser.add_argument("first", nargs="?", metavar="RUN", help=f"{what} (default: the latest run)")
+    parser.add_argument("other", nargs="?", metavar="RUN_B", help="a second run, shown beside the first")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="where to (default: report.html in the run's folder; for a result file, NAME.html in this folder)",
+    )
+    parser.add_argument("--open", action="store_true", help="open it in a browser")
+    add_data_option(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: There is no such run, or it cannot be read.
+        OSError: A file cannot be opened or written.
+    """
+    from ..results.report import write_report
+    from ..results.runs import open_run
+
+    specs = [args.first, args.other] if args.other else [args.first]
+    runs = [open_run(spec) for spec in specs]
+    file = Path(args.out) if args.out else _default_file(runs)
+    written = write_report(file, runs, InstalledDomains(_data(args.data, runs)))
+    printer = Printer()
+    for problem in written.problems[:_SHOWN]:
+        printer.line(f"not read: {problem}")
+    if len(written.problems) > _SHOWN:
+        printer.line(f"and {len(written.problems) - _SHOWN} more, which the report lists")
+    printer.line(f"{count(written.simulations, 'simulation')} of {' and '.join(each.name for each in runs)}:")
+    print(file)  # noqa: T201 - this is a command; the path in one piece, whatever its length
+    if args.open:
+        webbrowser.open(file.resolve().as_uri())
+    return 0
+
+
+def _default_file(runs: Sequence[Run]) -> Path:
+    beside = f"-beside-{runs[1].name}" if len(runs) > 1 else ""
+    first = runs[0]
+    return first.path / f"report{beside}.html" if first.path.is_dir() else Path(f"{first.name}{beside}.html")
+
+
+def _data(given: str | None, runs: Sequence[Run]) -> Path | None:
+    """The folder of official data that is named, else the one that a run has used, where it is still there."""
+    if given is None and not os.environ.get("TAU_DATA"):
+        for each in runs:
+            settings = each.info.get("settings")
+            used = settings.get("data") if isinstance(settings, dict) else None
+            if isinstance(used, str) and (Path(used) / "domains").is_dir():
+                return Path(used)
+    return data_dir(given)

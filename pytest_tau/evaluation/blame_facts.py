@@ -1,0 +1,130 @@
+"""What the rules of ``blame`` ask about a failed simulation."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..models import AssistantMessage, UserMessage
+
+if TYPE_CHECKING:
+    from ..models import Call, Message, Simulation
+    from .turning_point import TurningPoint
+
+#: Characters of a text that are quoted.
+_WIDTH = 160
+
+#: The agent asks whether there is more.
+CLOSING = re.compile(
+    r"anything else|something else|(any )?(other|further|more) (questions?|assistance|help)|have a ", re.IGNORECASE
+)
+#: It speaks of handing the user over.
+HANDING_OVER = re.compile(r"transfer|human agent|escalat", re.IGNORECASE)
+#: It wants an answer.
+REQUEST = re.compile(
+    r"\?|\bconfirm\b|\bplease (provide|tell|share|reply|let me know)\b|let me know (if|which|how|what)", re.IGNORECASE
+)
+#: The user agrees.
+AGREEING = re.compile(
+    r"^\W*(yes|yeah|yep|sure|correct|absolutely|of course|i confirm|confirmed|go ahead)\b"
+    r"|\b(please|you can|you may) (go ahead|proceed|confirm|continue|do (so|that|it)|complete|process)\b|\bgo ahead\b",
+    re.IGNORECASE,
+)
+#: The agent says that it acts now.
+ANNOUNCING = re.compile(
+    r"\b(i will|i'll|i am going to|i'm going to) now\b|\blet me \w+ (that|this|it) (now|for you)\b"
+    r"|\b(please hold|one moment|give me a moment|just a moment|bear with me)\b|\bi('m| am) (now )?processing\b",
+    re.IGNORECASE,
+)
+#: What only an agent says.
+AGENT_SPEAKING = re.compile(
+    r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE
+)
+
+
+class Facts:
+    """A failed simulation, and what the rules ask about it."""
+
+    def __init__(self, simulation: Simulation, turning: TurningPoint | None) -> None:
+        self.simulation, self.turning = simulation, turning
+        self.error = (simulation.error or "").strip()
+
+    @functools.cached_property
+    def stopped(self) -> Said | None:
+        """The user's last message, where it ended the conversation while nothing had gone wrong for good."""
+        simulation = self.simulation
+        last = Said.last(simulation.messages, UserMessage)
+        undone = self.turning is None or self.turning.kind == "missing"
+        return last if simulation.termination_reason == "user_stop" and undone else None
+
+    @property
+    def token(self) -> str | None:
+        """The token by which the user ended it."""
+        last = self.simulation.messages[-1:]
+        return self.simulation.stop_token or (last[0].stop_token if last and isinstance(last[0], UserMessage) else None)
+
+    @functools.cached_property
+    def said(self) -> Said:
+        """The agent's last text."""
+        return Said.last(self.simulation.messages, AssistantMessage) or Said(None, "")
+
+    @functools.cached_property
+    def calls(self) -> list[Call]:
+        """The agent's calls."""
+        return [made for made in self.simulation.calls if made.call.requestor == "assistant"]
+
+    @functools.cached_property
+    def transfer(self) -> Call | None:
+        """The agent's last call of a tool that hands the user over."""
+        return next((made for made in reversed(self.calls) if "transfer" in made.call.name), None)
+
+    @property
+    def everything_met(self) -> bool:
+        """Whether every check that counts was met."""
+        info = self.simulation.reward_info
+        return info is not None and all(value == 1 for value in (info.reward_breakdown or {}).values())
+
+
+class Said(NamedTuple):
+    """Somebody's last text, and where it is."""
+
+    turn: int | None
+    text: str
+
+    @classmethod
+    def last(cls, messages: list[Message], side: type[AssistantMessage | UserMessage]) -> Said | None:
+        """The last text of a side; None where it has said nothing."""
+        for turn in range(len(messages) - 1, -1, -1):
+            message = messages[turn]
+            if isinstance(message, side) and message.has_text_content():
+                return cls(turn, message.text)
+        return None
+
+    @property
+    def words(self) -> str:
+        """The text without tokens."""
+        return re.sub(r"###[A-Z-]+###", "", self.text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").strip()
+
+    @property
+    def end(self) -> str:
+        """The last two sentences: what the other side is to react to."""
+        return " ".join(re.split(r"(?<=[.?!:])\s+", self.words)[-2:])
+
+
+def first_line(error: str, *, last: bool = False) -> str:
+    """The line of an error that says what it is: the first, or the last of a traceback."""
+    lines = error.splitlines()
+    return clipped(lines[-1 if last else 0]) if lines else "no error was told"
+
+
+def clipped(text: str) -> str:
+    """The beginning of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
+
+
+def quoted(text: str) -> str:
+    """The end of a text, on one line."""
+    line = " ".join(text.split())
+    return line if len(line) <= _WIDTH else f"…{line[1 - _WIDTH :]}"

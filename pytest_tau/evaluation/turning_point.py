@@ -1,0 +1,256 @@
+"""Where a final state went wrong: the call after which the right one was out of reach, or the write that never came.
+
+A state is *within reach* where writes of the reference, made there in their order, meet the state checks that the
+conversation failed: the database as the reference leaves it, and the assertions. Three choices of writes are tried:
+
+1. those that no successful call before has made, with equal arguments, wherever in the order;
+2. those after the last one up to which all were made in the reference's order: a restart that came too early is due
+   again;
+3. of the first choice, each that brings the state nearer: another call may have done the same in another way.
+
+The final state is within reach: what remains never came (``missing``). Else the turning point is the first call after
+the last state within reach (``diverged``): whatever was undone and mended before is no turning point.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ..environment import Environment
+from ..models import call_as_text
+from .db import check_db
+from .env_assertion import check_env_assertions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..environment import Domain
+    from ..models import Action, Call, Difference, RewardInfo, Simulation, Task, ToolCall
+
+#: Places and writes that are named.
+_MOST = 2
+#: Characters of a call or a value that are told.
+_WIDTH = 120
+
+
+class TurningPoint(NamedTuple):
+    """Where a final state went wrong.
+
+    Attributes:
+        turn: Position in the trajectory of the message that made the call; None where a write is missing.
+        kind: ``diverged``: after the call the right state was out of reach. ``missing``: it still is within reach.
+        call: The call, or the first of the missing writes: ``name``, ``arguments``, ``requestor``.
+        told: It in words.
+    """
+
+    turn: int | None
+    kind: Literal["diverged", "missing"]
+    call: dict[str, Any]
+    told: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """What ``simulation.info["turning_point"]`` holds."""
+        return {"turn": self.turn, "kind": self.kind, "call": self.call, "told": self.told}
+
+
+def turning_point(task: Task, simulation: Simulation, domain: Domain, *, solo: bool = False) -> TurningPoint | None:
+    """Where the final state of a failed conversation went wrong.
+
+    Args:
+        task: What was to be done.
+        simulation: The conversation, graded.
+        domain: Where it took place.
+        solo: The agent worked alone, with both sides' tools.
+
+    Returns:
+        None where no state check failed that the reward depends on, and where the reference itself does not meet them.
+
+    Raises:
+        TaskFormatError: The initial state cannot be applied.
+    """
+    goal = _Goal.of(task, simulation.reward_info, domain) if simulation.reward_info else None
+    if goal is None:
+        return None
+    calls = _calls(simulation)
+    states = _States(task, domain, solo=solo)
+    steps = list(states.after(calls))
+    final = steps[-1]
+    path = goal.path_from(final, states)
+    if path is not None:
+        needed = goal.needed(path, final, states)
+        return _missing(needed, solo=solo) if needed else None
+    for before, step in zip(steps[-2::-1], steps[:0:-1], strict=True):
+        if step.changed and goal.path_from(before, states) is not None:
+            return _diverged(step, goal.missed(states.completed(step.state, step.unmade)))
+    return None
+
+
+def _calls(simulation: Simulation) -> list[Call]:
+    """The calls that were carried out: each has a result."""
+    return [made for made in simulation.calls if made.call.malformed is None and made.result is not None]
+
+
+class _Step(NamedTuple):
+    """A state on the way.
+
+    Attributes:
+        made: The call that led to it; None for the first.
+        state: The environment after it.
+        unmade: The reference's writes that were not made by then.
+        due: Those from the first one on that was not made in its turn.
+        changed: Whether the call changed anything.
+    """
+
+    made: Call | None
+    state: Environment
+    unmade: list[Action]
+    due: list[Action]
+    changed: bool
+
+
+class _States:
+    """The states of a conversation, and what they would come to."""
+
+    def __init__(self, task: Task, domain: Domain, *, solo: bool) -> None:
+        self._task, self._domain, self._solo = task, domain, solo
+
+    def after(self, calls: Sequence[Call]) -> Iterator[_Step]:
+        """The first state, and the state after each call that may change one."""
+        state = self._domain.environment(self._task, solo=self._solo, replay_history=False)
+        due = unmade = [a for a in self._task.criteria.actions or [] if state.mutates(a.name, self._by(a))]
+        yield _Step(None, self.fork(state), unmade, due, changed=True)
+        for made in calls:
+            call = made.call
+            if not state.mutates(call.name, call.requestor):
+                continue
+            before = self.fork(state)
+            if not state.call(call.name, call.arguments, call.requestor).error:
+                same = next((action for action in unmade if self._is(action, call)), None)
+                unmade = [action for action in unmade if action is not same]
+                due = due[1:] if due and self._is(due[0], call) else due
+            changed = bool(check_db(state, before).differences)
+            yield _Step(made, self.fork(state), unmade, due, changed)
+
+    def completed(self, state: Environment, writes: Sequence[Action]) -> Environment:
+        """The state after these writes of the reference's."""
+        state = self.fork(state)
+        for action in writes:
+            self.make(state, action)
+        return state
+
+    def make(self, state: Environment, action: Action) -> bool:
+        """Make a write of the reference's; returns whether it succeeded."""
+        return not state.call(action.name, action.arguments, self._by(action)).error
+
+    def _is(self, action: Action, call: ToolCall) -> bool:
+        same = action.name == call.name and action.arguments == call.arguments
+        return same and self._by(action) == call.requestor
+
+    def _by(self, action: Action) -> Any:
+        return "assistant" if self._solo else action.requestor
+
+    def fork(self, state: Environment) -> Environment:
+        """An independent environment in the same state."""
+        spec = self._domain.spec
+        agent_db, user_db = state.agent_db.fork(), None
+        if state.user_db is not None:
+            user_db = agent_db if state.user_db is state.agent_db else state.user_db.fork()
+        return Environment(
+            domain_name=state.domain_name,
+            policy=state.policy,
+            agent=spec.agent_tools(agent_db),
+            user=spec.user_tools(user_db) if spec.user_tools and user_db is not None else None,
+            sync=spec.sync,
+            solo=state.solo,
+            merge_aliases=spec.merge_aliases,
+        )
+
+
+class _Goal:
+    """The state checks that a conversation failed."""
+
+    def __init__(self, task: Task, reference: Environment | None, *, assertions: bool) -> None:
+        self._reference = reference
+        self._assertions = (task.criteria.env_assertions or []) if assertions else []
+
+    @classmethod
+    def of(cls, task: Task, verdict: RewardInfo, domain: Domain) -> _Goal | None:
+        """None where the final state is right, as far as the reward depends on it."""
+        basis = verdict.reward_basis or []
+        database = "DB" in basis and verdict.db_check is not None and not verdict.db_check.db_match
+        unmet = "ENV_ASSERTION" in basis and any(not check.met for check in verdict.env_assertions or [])
+        if not (database or unmet):
+            return None
+        return cls(task, domain.reference_environment(task) if database else None, assertions=unmet)
+
+    def path_from(self, step: _Step, states: _States) -> list[Action] | None:
+        """The reference's writes that lead from a state to the goal; None where they do not."""
+        for path in (step.unmade, step.due):
+            if not self.missed(states.completed(step.state, path)):
+                return path
+        return self._shorter_path(step, states)
+
+    def _shorter_path(self, step: _Step, states: _States) -> list[Action] | None:
+        """Likewise, of the writes that each bring the state nearer; others were made up for by other calls."""
+        state, path = states.fork(step.state), []
+        left = len(self.missed(state))
+        for action in step.unmade:
+            tried = states.fork(state)
+            if states.make(tried, action) and (now := len(self.missed(tried))) < left:
+                state, left = tried, now
+                path.append(action)
+        return None if left else path
+
+    def needed(self, path: list[Action], step: _Step, states: _States) -> list[Action]:
+        """The writes of a path without those that the goal can do without."""
+        for action in list(path):
+            without = [other for other in path if other is not action]
+            if not self.missed(states.completed(step.state, without)):
+                path = without
+        return path
+
+    def missed(self, state: Environment) -> list[str]:
+        """What is not as it should be, in words, the shortest first."""
+        missed = [_place(difference) for difference in check_db(state, self._reference).differences]
+        unmet = [check.env_assertion for check in check_env_assertions(self._assertions, state) if not check.met]
+        for wanted in unmet:
+            value = "" if wanted.assert_value else " be false"
+            missed.append(f"{call_as_text(wanted.func_name, wanted.arguments)} could no longer{value or ' hold'}")
+        return sorted(missed, key=len)
+
+
+def _missing(writes: list[Action], *, solo: bool) -> TurningPoint:
+    told = [_short(call_as_text(a.name, a.arguments)) + _by(a.requestor, solo=solo) for a in writes[:_MOST]]
+    more = f" and {len(writes) - _MOST} more" if len(writes) > _MOST else ""
+    first = writes[0]
+    call = {"name": first.name, "arguments": first.arguments, "requestor": "assistant" if solo else first.requestor}
+    return TurningPoint(None, "missing", call, f"never made: {', '.join(told)}{more}")
+
+
+def _diverged(step: _Step, missed: list[str]) -> TurningPoint:
+    assert step.made is not None, "nothing comes before the first state"
+    turn, call = step.made.turn, step.made.call
+    who = "user" if call.requestor == "user" else "agent"
+    told = f"turn {turn}, {who} called {_short(call_as_text(call.name, call.arguments))}"
+    if missed:
+        told += f": after it {'; '.join(missed[:_MOST])}"
+        told += f" (and {len(missed) - _MOST} more)" if len(missed) > _MOST else ""
+    where = {"name": call.name, "arguments": call.arguments, "requestor": call.requestor}
+    return TurningPoint(turn, "diverged", where, told)
+
+
+def _by(requestor: str, *, solo: bool) -> str:
+    return " (by the user)" if requestor == "user" and not solo else ""
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
+
+
+def _place(difference: Difference) -> str:
+    if difference.missing == "expected":
+        return f"{difference.path} could no longer be absent"
+    if difference.missing == "got":
+        return f"{difference.path} could no longer be there"
+    return f"{difference.path} could no longer be {_short(json.dumps(difference.expected, ensure_ascii=False))}"

@@ -1,0 +1,18 @@
+"""Snapshots of trajectories with syrupy, from version 5 on: the extra ``snapshot``. Imported only when one is used."""
+
+from .assertion import TrajectorySnapshot, trajectory_snapshot
+from .extension import IN_QUESTION, TrajectoryExtension, place_of
+from .parts import PARTS, PRESETS, Selection, StateChange, parts_of
+
+__all__ = [
+    "IN_QUESTION",
+    "PARTS",
+    "PRESETS",
+    "Selection",
+    "StateChange",
+    "TrajectoryExtension",
+    "TrajectorySnapshot",
+    "parts_of",
+    "place_of",
+    "trajectory_snapshot",
+]

@@ -1,0 +1,127 @@
+"""A trajectory as text that reads well in a diff: a call a line, in a stable order, nothing volatile."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from ...models import AssistantMessage, UserMessage, writable
+from .volatile import Volatile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...models import Call, Simulation
+    from .parts import Selection, StateChange
+
+_SIDES = {"assistant": "agent", "user": "user"}
+#: Hexadecimal digits of a result's digest.
+_DIGEST = 8
+#: Characters up to which a result stays on one line.
+_ONE_LINE = 100
+
+
+def as_text(simulation: Simulation, selection: Selection) -> str:
+    """The selected parts of a simulation.
+
+    Raises:
+        ConfigurationError: The databases' changes are selected and not known.
+    """
+    writer = _Writer(simulation, selection)
+    return "\n".join(map(_plain, writer.lines()))
+
+
+class _Writer:
+    def __init__(self, simulation: Simulation, selection: Selection) -> None:
+        self._simulation, self._selection, self._parts = simulation, selection, selection.parts
+        self._volatile = Volatile(simulation, selection.is_given)
+
+    def lines(self) -> Iterator[str]:
+        if self._parts & {"messages", "calls", "results"}:
+            found = list(self._conversation())
+            yield "conversation"
+            yield from found or ["  no calls"]
+        if "database" in self._parts:
+            yield "database"
+            # In this order whatever generated ids there are.
+            yield from sorted(map(self._change, self._selection.changes(self._simulation))) or ["  no changes"]
+        if "verdict" in self._parts:
+            yield "verdict"
+            yield from self._verdict()
+
+    def _conversation(self) -> Iterator[str]:
+        calls: dict[int, list[Call]] = {}
+        for made in self._simulation.calls:
+            calls.setdefault(made.turn, []).append(made)
+        for turn, message in enumerate(self._simulation.messages):
+            if not isinstance(message, AssistantMessage | UserMessage):
+                continue
+            if "messages" in self._parts and message.content:
+                yield from _indented(self._settled(message.content), f"  {_SIDES[message.role]}: ", "    ")
+            for made in calls.get(turn, []):
+                yield from self._call(made)
+
+    def _call(self, made: Call) -> Iterator[str]:
+        head = f"  {_SIDES[made.call.requestor]} calls {made.call.name}"
+        if "calls" in self._parts:
+            call = made.call
+            arguments = [f"{name}={_json(call.arguments[name])}" for name in sorted(call.arguments)]
+            inside = f"no JSON object: {_json(call.malformed)}" if call.malformed is not None else ", ".join(arguments)
+            head += f"({self._settled(inside)})"
+        if "results" not in self._parts:
+            if "calls" in self._parts:
+                yield head
+            return
+        content = self._settled((made.result.content if made.result else None) or "")
+        if made.result is None:
+            yield f"{head} -> no result"
+        elif made.result.error:
+            yield from _indented(content, f"{head} -> ", "    ")
+        elif "messages" in self._parts:
+            yield head
+            yield from _indented(_laid_out(content), "    -> ", "       ")
+        else:
+            yield f"{head} -> {hashlib.sha256(content.encode()).hexdigest()[:_DIGEST]}"
+
+    def _change(self, change: StateChange) -> str:
+        before, after = (self._settled(_json(value)) for value in (change.before, change.after))
+        how = {"added": f"added {after}", "removed": f"removed {before}"}.get(change.kind, f"{before} -> {after}")
+        return self._settled(f"  {change.side} {change.path}: ") + how
+
+    def _verdict(self) -> Iterator[str]:
+        simulation = self._simulation
+        info = simulation.reward_info
+        factors = " x ".join(f"{name} {value:g}" for name, value in ((info and info.reward_breakdown) or {}).items())
+        reward = f"reward {info.reward:g}" if info else "not graded"
+        yield f"  {reward} = {factors}" if factors else f"  {reward}"
+        token = f" {simulation.stop_token}" if simulation.stop_token else ""
+        yield f"  ended by {simulation.termination_reason}{token}"
+
+    def _settled(self, text: str) -> str:
+        return self._volatile.settled(writable(text))
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
+
+
+def _laid_out(content: str) -> str:
+    """A result's text; JSON that is too long for a line, over several."""
+    if len(content) <= _ONE_LINE:
+        return content
+    try:
+        return json.dumps(json.loads(content), ensure_ascii=False, indent=1)
+    except (ValueError, RecursionError):
+        return content
+
+
+def _indented(text: str, first: str, rest: str) -> Iterator[str]:
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n")):
+        yield f"{rest if number else first}{line}"
+
+
+def _plain(line: str) -> str:
+    """A line that nothing takes for two, without spaces at its end, which editors and hooks take away."""
+    shown = line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
+    return shown.rstrip()

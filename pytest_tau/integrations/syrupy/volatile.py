@@ -1,0 +1,78 @@
+"""What differs from run to run although nothing has changed: generated ids, and what a clock told."""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...models import Simulation
+
+_UUID = re.compile(
+    r"(?<![0-9a-zA-Z])(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{32})(?![0-9a-zA-Z])",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"(?<!\d)(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?\s?(Z|[+-]\d\d:?\d\d)?(?!\d)", re.IGNORECASE
+)
+#: A tool's clock and the trial's need not agree to the second.
+_SLACK = timedelta(seconds=2)
+#: A replayed trial has the times of its recording, and its tools those of today.
+_JUST_NOW = timedelta(hours=1)
+
+
+class Volatile:
+    """Puts stable words in the place of volatile ones; the same word for the same id throughout a simulation.
+
+    Args:
+        simulation: Whose texts they are.
+        is_given: Tells a text of the domain's data or the task, which stays.
+    """
+
+    def __init__(self, simulation: Simulation, is_given: Callable[[str], bool]) -> None:
+        self._is_given, self._given, self._ids = is_given, set[str](), dict[str, str]()
+        now = datetime.now(timezone.utc)
+        self._spans = [(now - _JUST_NOW, now + _SLACK)]
+        start, end = _parsed(simulation.start_time), _parsed(simulation.end_time)
+        if start is not None and end is not None:
+            self._spans.append((_aware(start) - _SLACK, _aware(end) + _SLACK))
+        for message in simulation.messages:  # in this order ids are counted, whatever of it is told
+            self.settled(message.content or "")
+
+    def settled(self, text: str) -> str:
+        """The text without what is volatile."""
+        return _TIME.sub(self._time, _UUID.sub(self._id, text))
+
+    def _id(self, found: re.Match[str]) -> str:
+        value = found.group()
+        if value in self._given or value in self._ids:
+            return self._ids.get(value, value)
+        if self._is_given(value):
+            self._given.add(value)
+            return value
+        return self._ids.setdefault(value, f"<id {len(self._ids) + 1}>")
+
+    def _time(self, found: re.Match[str]) -> str:
+        date, clock, fraction, zone = found.groups()
+        zone = "+00:00" if (zone or "").upper() == "Z" else zone or ""
+        zone = zone if ":" in zone or not zone else f"{zone[:3]}:{zone[3:]}"
+        told = _parsed(f"{date}T{clock}.{(fraction or '0')[:6]:0<6}{zone}")
+        if told is None:
+            return found.group()
+        # Without a zone it may be local time or UTC.
+        meant = [told] if told.tzinfo else [told.astimezone(), told.replace(tzinfo=timezone.utc)]
+        return "<now>" if any(start <= time <= end for time in meant for start, end in self._spans) else found.group()
+
+
+def _parsed(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None
+
+
+def _aware(time: datetime) -> datetime:
+    return time if time.tzinfo else time.astimezone()

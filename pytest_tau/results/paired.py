@@ -1,0 +1,273 @@
+"""Whether two runs of the same tasks differ: a paired test over tasks, the interval of the difference, its power.
+
+A task's difference is that of its rates of passing, over all trials of either run: trials of one task are no
+independent evidence, tasks are. Were the two agents alike, each difference would be as likely with the other sign; the
+test asks how often signs at random lead as far from nothing as those that were found. Nothing is assumed of how
+difficult tasks are, or how differently.
+
+- The test is Fisher's for paired differences (The Design of Experiments, 1935, section 21), which evaluations of search
+  engines took up (Smucker, Allan and Carterette, CIKM 2007). With one trial a task it is McNemar's.
+- Its probability is exact, by convolution (Zmigrod, Vieira and Cotterell, NAACL 2022), and
+  beyond what that takes by sampling (Phipson and Smyth, 2010).
+- What is as far as what was found counts half (mid-p), without which the test would stay well below its level, the
+  more the fewer tasks differ (Lancaster 1961; for McNemar's test Fagerland, Lydersen and Laake, 2013).
+- The interval inverts the same test: means of random subsets of the differences (Hartigan, JASA 1969).
+- The smallest difference is that of Miller (Adding Error Bars to Evals, 2024), with the variance that the difference
+  itself would bring.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left
+from collections import Counter
+from functools import cached_property
+from math import lcm, sqrt
+from statistics import NormalDist, fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+from .statistics import Interval
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+#: What an interval is given for, and how often a difference of the told size is found.
+LEVEL, POWER = 0.95, 0.8
+#: With fewer tasks no interval of 95 % can be had: not even all signs alike are rare enough.
+FEWEST_TASKS = 6
+#: How many random signs, or subsets, are drawn.
+SAMPLES = 10_000
+#: Bits that the exact test may add up; about half a second.
+_MOST_BITS = 10_000_000_000
+_NORMAL = NormalDist()
+
+
+class Rate(NamedTuple):
+    """A task's trials that ran, of one run, and how many of them passed."""
+
+    trials: int
+    passed: int
+
+    @property
+    def share(self) -> float:
+        """The rate."""
+        return self.passed / self.trials
+
+    def __str__(self) -> str:
+        return f"{self.passed} of {self.trials}"
+
+
+class Pair(NamedTuple):
+    """A task in both runs; each has trials that ran."""
+
+    before: Rate
+    after: Rate
+
+    @property
+    def change(self) -> float:
+        """How much more often it passes now, from -1 to 1."""
+        return self.after.share - self.before.share
+
+
+class Paired:
+    """The comparison of two runs over the tasks that they share.
+
+    Args:
+        pairs: A pair for each task; of one at least.
+        seed: Of what is sampled; the same gives the same numbers.
+        samples: How many, for the interval.
+    """
+
+    def __init__(self, pairs: Sequence[Pair], seed: int = 0, samples: int = SAMPLES) -> None:
+        self.pairs = pairs
+        self._seed, self._samples = seed, samples
+        # In whole numbers sums are exact, and ties are ties.
+        self._unit = lcm(*(rate.trials for pair in pairs for rate in pair))
+        self._changes = Counter(
+            pair.after.passed * (self._unit // pair.after.trials)
+            - pair.before.passed * (self._unit // pair.before.trials)
+            for pair in pairs
+        )
+
+    @property
+    def before(self) -> float:
+        """The mean rate of passing, of the earlier run."""
+        return fmean(pair.before.share for pair in self.pairs)
+
+    @property
+    def after(self) -> float:
+        """The mean rate of passing, of the later run."""
+        return fmean(pair.after.share for pair in self.pairs)
+
+    @cached_property
+    def difference(self) -> float:
+        """The later rate less the earlier."""
+        return self._sum / (self._unit * len(self.pairs))
+
+    @property
+    def _sum(self) -> int:
+        return sum(change * tasks for change, tasks in self._changes.items())
+
+    @cached_property
+    def exact(self) -> bool:
+        """Whether the probability is exact, and not sampled."""
+        sizes = self._sizes
+        return sizes.total() ** 2 * sum(size * tasks for size, tasks in sizes.items()) <= _MOST_BITS
+
+    @property
+    def _sizes(self) -> Counter[int]:
+        """How many tasks differ by how much, whichever way."""
+        sizes: Counter[int] = Counter()
+        for change, tasks in self._changes.items():
+            if change:
+                sizes[abs(change)] += tasks
+        return sizes
+
+    @cached_property
+    def p(self) -> float:
+        """The two-sided mid-p of no difference."""
+        found = abs(self._sum)
+        if not found:
+            return 1.0
+        further, equal = (_tail if self.exact else _sampled_tail)(self._sizes, found, self._seed)
+        return min(1.0, 2 * further + equal)
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Where the true difference lies with 95 % confidence; None with too few tasks."""
+        tasks = len(self.pairs)
+        if tasks < FEWEST_TASKS:
+            return None
+        if len(self._changes) == 1:
+            # All tasks changed alike: what 95 % confidence leaves open that none of so many tasks has shown.
+            unseen = 1 - ((1 - LEVEL) / 2) ** (1 / tasks)
+            seen = self.difference * (1 - unseen)
+            return Interval(max(-1.0, seen - unseen), min(1.0, seen + unseen))
+        means = sorted(_subset_means(self._changes, self._seed, self._samples))
+        mirrored = [-mean for mean in reversed(means)]
+        share = (1 - LEVEL) / 2
+        return Interval(_mid_quantile(means, share) / self._unit, -_mid_quantile(mirrored, share) / self._unit)
+
+    @cached_property
+    def smallest_loss(self) -> float | None:
+        """The loss that this many tasks and trials show four times out of five; None where none is large enough."""
+        return smallest_loss(self.pairs)
+
+
+def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, float]:
+    """The chance that the sum of numbers with random signs is greater than what was found, and that it is equal.
+
+    A large integer holds, for each sum, in how many ways it comes about: digits of a number to the base of 2 ** width.
+    Adding it to itself, shifted, is what one more number does.
+    """
+    count = sum(sizes.values())
+    width, ways = count + 1, 1
+    for size, tasks in sizes.items():
+        for _ in range(tasks):
+            ways += ways << (size * width)
+    # A sum of signed numbers follows from that of those with a plus.
+    least = (found + sum(size * tasks for size, tasks in sizes.items())) // 2
+    upper, digit = ways >> (least * width), (1 << width) - 1
+    equal = upper & digit
+    # The remainder by the base less one is the sum of the digits, which is too small to wrap around.
+    further = (upper - equal) % digit
+    return further / (1 << count), equal / (1 << count)
+
+
+def _sampled_tail(sizes: Mapping[int, int], found: int, seed: int) -> tuple[float, float]:
+    """The same, of random signs; the signs that were found are one sample."""
+    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
+    further, equal = 0, 1
+    for _ in range(SAMPLES):
+        drawn = sum(size * (2 * generator.getrandbits(tasks).bit_count() - tasks) for size, tasks in sizes.items())
+        further, equal = further + (abs(drawn) > found), equal + (abs(drawn) == found)
+    return further / (2 * (SAMPLES + 1)), equal / (2 * (SAMPLES + 1))
+
+
+def _subset_means(changes: Mapping[int, int], seed: int, samples: int) -> list[float]:
+    """Means of random subsets that are not empty: of those, a true centre exceeds each as often as not."""
+    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
+    means: list[float] = []
+    while len(means) < samples:
+        total = size = 0
+        for change, tasks in changes.items():
+            chosen = generator.getrandbits(tasks).bit_count()
+            total, size = total + change * chosen, size + chosen
+        if size:
+            means.append(total / size)
+    return means
+
+
+def _mid_quantile(ordered: Sequence[float], share: float) -> float:
+    """The least of the values below which, with half of those that equal it, lies this share."""
+    start = 0
+    while start < len(ordered):
+        end = bisect_left(ordered, True, start, key=lambda value: value > ordered[start])
+        if (start + end) / 2 >= share * len(ordered):
+            return ordered[start]
+        start = end
+    return ordered[-1]
+
+
+def smallest_loss(pairs: Sequence[Pair], power: float = POWER) -> float | None:
+    """The loss that a comparison of so many tasks and trials shows with this chance, at a level of 5 %.
+
+    An agent is imagined that fails a share of the trials that now pass, equally on every task. How much trials of a
+    task vary, and how much tasks differ beyond that, is taken from the two runs.
+
+    Args:
+        pairs: The tasks, as they came out.
+        power: The chance.
+
+    Returns:
+        How far the mean rate of passing falls; None where not even the loss of everything would show.
+    """
+    if len(pairs) < FEWEST_TASKS - 1:
+        return None
+    low, high = 0.0, 1.0
+    model = _Losses(pairs)
+    if model.power(high) < power:
+        return None
+    for _ in range(30):
+        middle = (low + high) / 2
+        low, high = (low, middle) if model.power(middle) >= power else (middle, high)
+    return high * model.rate
+
+
+class _Losses:
+    """What a comparison would show of an agent that loses a share of what passes."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        self._tasks = len(pairs)
+        self.rate = fmean(pair.before.share for pair in pairs)
+        self._before = fmean(1 / pair.before.trials for pair in pairs)
+        self._after = fmean(1 / pair.after.trials for pair in pairs)
+        #: The variance of a trial within its task, without bias: before, and as it is now.
+        self._within, self._within_now = (
+            fmean(_variance_within(rate, pair) for pair, rate in zip(pairs, rates, strict=True))
+            for rates in zip(*pairs, strict=True)
+        )
+        #: The variance between tasks.
+        self._between = max(0.0, self.rate * (1 - self.rate) - self._within)
+        #: The variance of the changes, whatever it is from.
+        self._seen = fmean(pair.change**2 for pair in pairs) - fmean(pair.change for pair in pairs) ** 2
+
+    def power(self, share: float) -> float:
+        """The chance that the loss of this share is significant."""
+        loss = share * self.rate
+        # Of chances p(1 - share), p(1 - p) becomes this on average, as p * p is p less p(1 - p).
+        later = (1 - share) * (self._within + share * (self.rate - self._within))
+        variance = self._seen + (later - self._within_now) * self._after + share**2 * self._between
+        # Where chance has made it small, it is still not believed to be much less than what trials alone explain.
+        variance = max(variance, (self._within * self._before + later * self._after) / 2)
+        limit = _NORMAL.inv_cdf(1 - (1 - LEVEL) / 2)
+        by_chance, spread = sqrt((variance + loss**2) / self._tasks), sqrt(variance / self._tasks)
+        if not spread:
+            return float(loss > limit * by_chance)
+        return _NORMAL.cdf((loss - limit * by_chance) / spread)
+
+
+def _variance_within(rate: Rate, pair: Pair) -> float:
+    """How much trials of a task vary; of a single trial this is not to be seen, unless beside that of the other run."""
+    trials, passed = rate if rate.trials > 1 else map(sum, zip(*pair, strict=True))
+    return passed * (trials - passed) / (trials * (trials - 1))

@@ -1,0 +1,97 @@
+"""Reference actions beside the calls that were made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from ...evaluation.action import matches
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...evaluation import Grading
+    from ...models import Action, ToolCall
+
+Kind: TypeAlias = Literal["matched", "differs", "missing", "extra"]
+
+
+class Row(NamedTuple):
+    """A reference action and the call beside it, by their positions.
+
+    Attributes:
+        kind: ``differs`` for a call of the same name that has other arguments and matches no other action.
+        action: None for a call that no reference action asks for.
+        call: None for an action that was not made.
+        arguments: Names of the arguments that differ.
+    """
+
+    kind: Kind
+    action: int | None
+    call: int | None
+    arguments: tuple[str, ...] = ()
+
+
+def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> list[Row]:
+    """All reference actions and all calls, in the order of the calls.
+
+    An action stands beside the first call that matches it and is no other action's yet, else beside any that matches.
+    An action that was not made follows the one before it.
+
+    Args:
+        actions: The reference actions, in order.
+        calls: The conversation's, in order.
+        grading: The profile's rules of matching.
+    """
+    beside = _matched(actions, calls, grading)
+    near = _nearest(actions, calls, beside)
+    rows: list[Row] = []
+    for position in range(len(calls)):
+        of_call = [number for number, call in beside.items() if call == position]
+        rows += [Row("matched", number, position) for number in of_call]
+        rows += [Row("differs", n, position, arguments) for n, (call, arguments) in near.items() if call == position]
+        if not of_call and position not in {call for call, _ in near.values()}:
+            rows.append(Row("extra", None, position))
+    for number in range(len(actions)):
+        if number not in beside and number not in near:
+            rows.insert(_place(rows, number), Row("missing", number, None))
+    return rows
+
+
+def _matched(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> dict[int, int]:
+    """By action, its call."""
+    beside: dict[int, int] = {}
+    for number, action in enumerate(actions):
+        found = [i for i, call in enumerate(calls) if call.malformed is None and matches(action, call, grading)]
+        free = [position for position in found if position not in beside.values()]
+        if free or (found and not grading.one_call_one_action):
+            beside[number] = (free or found)[0]
+    return beside
+
+
+def _nearest(
+    actions: Sequence[Action], calls: Sequence[ToolCall], beside: dict[int, int]
+) -> dict[int, tuple[int, tuple[str, ...]]]:
+    """By action without a call, the nearest call of its name that is nobody's, with the arguments that differ."""
+    near: dict[int, tuple[int, tuple[str, ...]]] = {}
+    taken = set(beside.values())
+    for number, action in enumerate(actions):
+        if number in beside:
+            continue
+        free = [(_differing(action, call), i) for i, call in enumerate(calls) if call.name == action.name]
+        free = [(arguments, position) for arguments, position in free if position not in taken]
+        if free:
+            arguments, position = min(free, key=lambda one: len(one[0]))
+            taken.add(position)
+            near[number] = (position, arguments)
+    return near
+
+
+def _differing(action: Action, call: ToolCall) -> tuple[str, ...]:
+    keys = action.compare_args if action.compare_args is not None else [*action.arguments, *call.arguments]
+    return tuple(key for key in dict.fromkeys(keys) if action.arguments.get(key, ...) != call.arguments.get(key, ...))
+
+
+def _place(rows: Sequence[Row], number: int) -> int:
+    """Where an action belongs that was not made: after the last of those before it."""
+    earlier = [i for i, row in enumerate(rows) if row.action is not None and row.action < number]
+    return earlier[-1] + 1 if earlier else 0

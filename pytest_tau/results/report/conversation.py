@@ -1,0 +1,218 @@
+"""One simulation as the page shows it: messages, calls with what they changed, checks, the task."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ConfigurationError
+from ...evaluation import OFFICIAL
+from ...evaluation.grading import profile_named
+from ...models import AssistantMessage, ToolMessage, UserMessage
+from .alignment import align
+from .checks import placed_checks
+from .environment_changes import StateHistory, state_history
+from .json_text import value_text, without_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...environment import Domain
+    from ...evaluation import Grading
+    from ...models import Action, Call, Difference, Message, RewardInfo, Simulation, Task
+    from .environment_changes import StateChange
+
+#: Places that are shown of what one call changed, or of what differs in the end.
+_MOST_CHANGES = 200
+_LONGEST_VALUE = 4000
+
+
+def conversation(simulation: Simulation, task: Task | None, domain: Domain | str) -> dict[str, Any]:
+    """Everything that the page shows of a simulation when it is opened, as JSON.
+
+    Args:
+        simulation: It, with its verdict, if there is one.
+        task: Its task; None where it is not known.
+        domain: Where it took place, or why that is not at hand.
+    """
+    calls, verdict = simulation.calls, simulation.reward_info
+    history = _history(simulation, task, domain)
+    grading = _grading(verdict)
+    actions = _reference_actions(verdict, task)
+    rows = align(actions, [made.call for made in calls], grading)
+    checks = placed_checks(simulation, rows, history, grading)
+    differences = (verdict.db_diff if verdict else None) or history.differences
+    return {
+        "messages": _messages(simulation.messages),
+        "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
+        "checks": [check._asdict() for check in checks],
+        "actions": [_action(action) for action in actions],
+        "rows": [row._asdict() for row in rows],
+        "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],
+        "task": _task(task) if task else None,
+        "verdict": _verdict(verdict) if verdict else None,
+        "facts": _facts(simulation),
+        "usage": [{"role": role, **used.model_dump()} for role, used in simulation.model_usage.items()],
+        "blame": _blame((simulation.info or {}).get("blame")),
+        "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
+        "error": without_keys(simulation.error) if simulation.error else None,
+        "replay": simulation.replay_differences,
+        "note": history.note,
+    }
+
+
+def essences(messages: Sequence[Message]) -> bytes:
+    """Eight bytes a message: equal where role, text and calls are."""
+    return b"".join(_essence(message) for message in messages)
+
+
+def parting(one: bytes, other: bytes) -> int | None:
+    """The first message at which two conversations differ, of what ``essences`` made; None where they do not."""
+    if one == other:
+        return None
+    size = 8
+    pairs = zip(range(0, len(one), size), range(0, len(other), size), strict=False)
+    for number, (here, there) in enumerate(pairs):
+        if one[here : here + size] != other[there : there + size]:
+            return number
+    return min(len(one), len(other)) // size
+
+
+def _essence(message: Message) -> bytes:
+    calls = [[call.name, call.arguments, call.malformed] for call in getattr(message, "tool_calls", None) or []]
+    text = json.dumps([message.role, message.content or "", calls], sort_keys=True, default=str)
+    return hashlib.blake2b(text.encode(), digest_size=8).digest()
+
+
+def _history(simulation: Simulation, task: Task | None, domain: Domain | str) -> StateHistory:
+    missing = "the task is not known" if task is None else domain if isinstance(domain, str) else None
+    if task is None or isinstance(domain, str):
+        return StateHistory(note=f"Changes of the environment are not shown: {missing}.")
+    return state_history(simulation, task, domain)
+
+
+def _grading(verdict: RewardInfo | None) -> Grading:
+    name = (verdict.info or {}).get("grading") if verdict else None
+    try:
+        return profile_named(name) if isinstance(name, str) else OFFICIAL
+    except ConfigurationError:  # a profile of somebody's own
+        return OFFICIAL
+
+
+def _reference_actions(verdict: RewardInfo | None, task: Task | None) -> list[Action]:
+    if verdict and verdict.action_checks:
+        return [check.action for check in verdict.action_checks]
+    return list(task.criteria.actions or []) if task else []
+
+
+def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
+    """What was said, and where calls were made; results stand with their calls."""
+    found: list[dict[str, Any]] = []
+    waiting = position = 0
+    for turn, message in enumerate(messages):
+        shown: dict[str, Any] = {"turn": turn, "role": message.role, "text": message.content or ""}
+        if isinstance(message, AssistantMessage | UserMessage):
+            waiting = len(message.tool_calls or [])
+            shown["calls"] = list(range(position, position + waiting))
+            position += waiting
+            shown |= {"cost": message.cost, "seconds": message.generation_time_seconds}
+        elif isinstance(message, ToolMessage) and waiting:
+            waiting -= 1
+            continue
+        found.append({key: value for key, value in shown.items() if value not in (None, [])})
+    return found
+
+
+def _call(made: Call, changes: Sequence[StateChange]) -> dict[str, Any]:
+    call, result = made.call, made.result
+    return {
+        "turn": made.turn,
+        "name": call.name,
+        "by": call.requestor,
+        "arguments": _arguments(call.arguments),
+        "malformed": call.malformed,
+        "result": None if result is None else result.content or "",
+        "error": bool(result and result.error),
+        "changes": [list(change) for change in changes[:_MOST_CHANGES]],
+        "more": max(0, len(changes) - _MOST_CHANGES),
+    }
+
+
+def _arguments(arguments: dict[str, Any]) -> list[list[str]]:
+    return [[name, value_text(value)] for name, value in arguments.items()]
+
+
+def _action(action: Action) -> dict[str, Any]:
+    return {"name": action.name, "by": action.requestor, "arguments": _arguments(action.arguments), "info": action.info}
+
+
+def _difference(difference: Difference) -> list[str | None]:
+    expected = None if difference.missing == "expected" else value_text(difference.expected, _LONGEST_VALUE)
+    got = None if difference.missing == "got" else value_text(difference.got, _LONGEST_VALUE)
+    return [difference.side, difference.path, expected, got]
+
+
+def _task(task: Task) -> list[list[str]]:
+    """The parts of a task that a reader wants to know, each with its title."""
+    told, scenario = task.description, task.user_scenario
+    parts: list[tuple[str, str | None]] = [
+        ("Purpose", told.purpose if told else None),
+        ("Policies", told.relevant_policies if told else None),
+        ("Notes", told.notes if told else None),
+        ("Persona", scenario.persona),
+    ]
+    if isinstance(scenario.instructions, str):
+        parts.append(("What the user wants", scenario.instructions))
+    else:
+        wants = scenario.instructions
+        parts += [
+            ("Why the user calls", wants.reason_for_call),
+            ("What the user knows", wants.known_info),
+            ("What the user does not know", wants.unknown_info),
+            ("How the user acts", wants.task_instructions),
+        ]
+    parts.append(("Ticket", task.ticket))
+    return [[title, text] for title, text in parts if text]
+
+
+def _verdict(verdict: RewardInfo) -> dict[str, Any]:
+    notes = {key: value for key, value in (verdict.info or {}).items() if isinstance(value, str | int | bool)}
+    return {
+        "reward": verdict.reward,
+        "breakdown": [[name, value] for name, value in (verdict.reward_breakdown or {}).items()],
+        "basis": verdict.reward_basis,
+        "notes": [[key, value_text(value)] for key, value in notes.items()],
+    }
+
+
+def _facts(simulation: Simulation) -> list[list[str]]:
+    facts = [
+        ("Seed", simulation.seed),
+        ("Began", simulation.start_time),
+        ("Ended", simulation.end_time),
+        ("Simulation", simulation.id),
+    ]
+    return [[title, str(value)] for title, value in facts if value not in (None, "")]
+
+
+def _blame(found: Any) -> dict[str, Any] | None:
+    """Whose fault it looks like; the evidence may be an error's text."""
+    if not isinstance(found, dict):
+        return None
+    turn = found.get("turn")
+    texts = {name: without_keys(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
+    return {**texts, "turn": turn if isinstance(turn, int) else None}
+
+
+def _turning_point(found: Any) -> dict[str, Any] | None:
+    """What is shown of the turning point that grading has found."""
+    if not isinstance(found, dict):
+        return None
+    turn = found.get("turn")
+    told = found.get("told")
+    return {
+        "turn": turn if isinstance(turn, int) else None,
+        "kind": str(found.get("kind")),
+        "told": without_keys(str(told or "")),
+    }

@@ -1,0 +1,187 @@
+"""What each call of a conversation changed: the calls carried out again on a fresh environment of the task.
+
+After each call the states of both sides are compared with those before it, the state with the one that the reference
+actions leave, and the assertions are run; so a check can stand beside the turn that met or broke it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...environment import same_result
+from ...errors import TauError
+from ...evaluation.db import check_db
+from ...evaluation.env_assertion import check_env_assertions
+from ...models import AssistantMessage
+from .json_text import value_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...environment import Change, Database, Domain, Environment
+    from ...models import Call, Difference, EnvAssertion, Simulation, Task
+
+#: Characters of a value that is shown.
+_LONGEST_VALUE = 4000
+
+
+class StateChange(NamedTuple):
+    """One place that a call changed.
+
+    Attributes:
+        side: Whose database: ``agent`` or ``user``.
+        path: Record and field, as ``orders/#W2378156/status``.
+        before: The value as JSON text; None where the place was not there.
+        after: Likewise.
+    """
+
+    side: str
+    path: str
+    before: str | None
+    after: str | None
+
+
+class Turned(NamedTuple):
+    """Whether a statement about the state holds in the end, and by which call; None where it was so from the start."""
+
+    holds: bool
+    call: int | None
+
+
+@dataclass
+class StateHistory:
+    """What a conversation did to the databases.
+
+    Attributes:
+        changes: By the position of a call among all calls, the places that it changed.
+        database: When the state became equal to the reference's, or ceased to be; None where there is no reference.
+        assertions: Likewise for each of the task's assertions.
+        differences: Where the final state differs from the reference's.
+        note: Why changes are missing, where some are.
+    """
+
+    changes: dict[int, list[StateChange]] = field(default_factory=dict)
+    database: Turned | None = None
+    assertions: list[Turned] = field(default_factory=list)
+    differences: list[Difference] = field(default_factory=list)
+    note: str | None = None
+
+
+def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
+    """Carry out the calls of a conversation again and look at what each of them changes.
+
+    Args:
+        simulation: The conversation.
+        task: Its task; one object for all trials of it, as its reference state is computed once for each object.
+        domain: Where it took place.
+    """
+    calls = simulation.calls
+    try:
+        environment = domain.environment(task, solo=worked_alone(simulation, domain), replay_history=False)
+        gated = task.criteria.actions is not None or task.criteria.env_assertions is not None
+        watch = _Watch(environment, domain.reference_environment(task) if gated else None, task)
+    except (TauError, RecursionError) as error:
+        return StateHistory(note=f"Changes of the environment are not shown: {error}")
+    last = len(simulation.messages) - 1
+    for position, made in enumerate(calls):
+        pending = made.result is None and made.turn == last
+        if pending or made.call.malformed is not None:
+            continue
+        if not environment.mutates(made.call.name, made.call.requestor):
+            continue
+        if (note := watch.carry_out(position, made)) is not None:
+            return StateHistory(watch.changes, note=note)
+    environment.sync()
+    return watch.history()
+
+
+class _Watch:
+    """An environment, and what was seen of it so far."""
+
+    def __init__(self, environment: Environment, reference: Environment | None, task: Task) -> None:
+        self._environment, self._reference = environment, reference
+        self._assertions: Sequence[EnvAssertion] = task.criteria.env_assertions or ()
+        self.changes: dict[int, list[StateChange]] = {}
+        self._other_results = 0
+        self._database = Turned(self._equal(), None) if reference else None
+        self._turned = [Turned(holds, None) for holds in self._held()]
+
+    def carry_out(self, position: int, made: Call) -> str | None:
+        """Make a call; returns why there is no use in going on, if there is none."""
+        environment, call = self._environment, made.call
+        agent, user = environment.agent_db.fork(), environment.user_db.fork() if environment.user_db else None
+        result = environment.call(call.name, call.arguments, call.requestor)
+        recorded = made.result
+        if recorded is not None and recorded.error != result.error:
+            then, now = ("failed", "succeeds") if recorded.error else ("succeeded", "fails")
+            return (
+                f"From turn {made.turn} on, changes of the environment are not shown: {call.name} {then} in the "
+                f"conversation and {now} on the data at hand."
+            )
+        # How an error is worded is no matter of the data.
+        if recorded is not None and not result.error and not same_result(recorded.content, result.content):
+            self._other_results += 1
+        found = [*_changes("agent", agent, environment.agent_db)]
+        if user is not None and environment.user_db is not None:
+            found += _changes("user", user, environment.user_db)
+        if found:
+            self.changes[position] = found
+            self._look(position)
+        return None
+
+    def history(self) -> StateHistory:
+        """All of it."""
+        note = None
+        if self._other_results:
+            many = self._other_results > 1
+            results = f"{self._other_results} results" if many else "One result"
+            note = (
+                f"{results} of calls that change something {'are' if many else 'is'} not as recorded on the data at "
+                "hand; the changes shown are those on this data."
+            )
+        wrong = self._database is not None and not self._database.holds
+        differences = check_db(self._environment, self._reference).differences if wrong else []
+        return StateHistory(self.changes, self._database, self._turned, differences, note)
+
+    def _look(self, position: int) -> None:
+        if self._database is not None and self._database.holds != (equal := self._equal()):
+            self._database = Turned(equal, position)
+        for number, (before, holds) in enumerate(zip(self._turned, self._held(), strict=True)):
+            if before.holds != holds:
+                self._turned[number] = Turned(holds, position)
+
+    def _equal(self) -> bool:
+        expected, got = self._reference, self._environment
+        if expected is None:
+            return True
+        users = expected.user_db is None or got.user_db is None or expected.user_db.equals(got.user_db)
+        return users and expected.agent_db.equals(got.agent_db)
+
+    def _held(self) -> list[bool]:
+        return [check.met for check in check_env_assertions(self._assertions, self._environment)]
+
+
+def _changes(side: str, before: Database, after: Database) -> list[StateChange]:
+    return [_change(side, change) for change in before.changes(after)]
+
+
+def _change(side: str, change: Change) -> StateChange:
+    before = None if change.missing == "expected" else value_text(change.expected, _LONGEST_VALUE)
+    after = None if change.missing == "got" else value_text(change.got, _LONGEST_VALUE)
+    return StateChange(side, change.path, before, after)
+
+
+def worked_alone(simulation: Simulation, domain: Domain) -> bool:
+    """Whether the agent had no user: the simulation says so, or the agent made a call of the user's that succeeded."""
+    if simulation.info and simulation.info.get("solo") is True:
+        return True
+    spec = domain.spec
+    users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
+    return any(
+        made.call.name in users
+        and made.result is not None
+        and not made.result.error
+        and isinstance(simulation.messages[made.turn], AssistantMessage)
+        for made in simulation.calls
+    )

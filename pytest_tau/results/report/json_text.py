@@ -1,0 +1,62 @@
+"""Values as text: the page never sees a number of a conversation as its own, which has no integers and drops ``.0``."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+#: What looks like a key, where an error's text quotes a request or an answer to one.
+_KEY = re.compile(
+    r"(?P<kept>://)[^/@\s]+(?=@)"
+    r"|(?P<word>\b(?:bearer|basic)\s+)[\w.~+/=-]{8,}"
+    r"|\b(?:sk|rk|pk|xai|gsk|key|ghp|hf)[-_][\w-]{12,}"
+    r"|(?P<name>\b(?:api[-_ ]?key|access[-_ ]?token|secret|password|authorization)[\"']?\s*[:=]\s*[\"']?)"
+    r"[^\s\"',;&}]{6,}",
+    re.IGNORECASE,
+)
+
+
+def without_keys(text: str) -> str:
+    """A text that is not part of a conversation, without what looks like a key or a login."""
+    return _KEY.sub(lambda found: (found["kept"] or found["word"] or found["name"] or "") + "***", text)
+
+
+def value_text(value: Any, longest: int | None = None) -> str:
+    """A JSON value as one line of JSON; what is no JSON by its text.
+
+    Args:
+        value: It.
+        longest: Characters after which it is cut off, which is told.
+    """
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return clipped(text, longest)
+
+
+def clipped(text: str, longest: int | None) -> str:
+    """The text, or its beginning with how much is left out."""
+    if longest is None or len(text) <= longest:
+        return text
+    return f"{text[:longest]} … and {len(text) - longest:,} more characters"
+
+
+def document(value: Any) -> str:
+    """A document for the page: ASCII, and harmless inside of a script element."""
+    try:
+        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
+    # Only strings have these characters, and there an escape means the same.
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _finite(value: Any) -> Any:
+    """The value with figures that JSON lacks as null."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -1,0 +1,434 @@
+// A conversation as one reads a chat, and what is told beside it. `talk` is a conversation as it was unpacked.
+
+const LONGEST_INLINE = 90;
+
+// Bubbles, calls and results from one turn to another; `jump` prefixes the ids of turns, as two may be on the page.
+function chat(talk, jump, from = 0, to = Infinity) {
+  const marks = marksByTurn(talk);
+  const list = el("ol", { class: "chat" });
+  for (const message of talk.messages) {
+    if (message.turn < from || message.turn >= to) continue;
+    list.append(turnItem(message, talk, jump, marks.get(message.turn) || []));
+  }
+  return list;
+}
+
+const SPEAKERS = { assistant: "agent", user: "user", system: "system", tool: "result" };
+
+function turnItem(message, talk, jump, marks) {
+  const who = SPEAKERS[message.role] || message.role;
+  const told = [
+    `turn ${message.turn}`,
+    message.seconds && seconds(message.seconds),
+    message.cost && money(message.cost),
+  ];
+  const calls = (message.calls || []).map((place) =>
+    callItem(
+      talk,
+      place,
+      marks.filter((mark) => mark.call === place),
+    ),
+  );
+  const turning = talk.turning_point && talk.turning_point.turn === message.turn;
+  return el(
+    "li",
+    { class: `turn ${who}${turning ? " turning" : ""}`, id: `${jump}-turn-${message.turn}`, tabindex: -1 },
+    turning
+      ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.told || talk.turning_point.kind)
+      : "",
+    el("p", { class: "who" }, el("b", {}, who), el("span", {}, told.filter(Boolean).join(" · "))),
+    message.text ? el("div", { class: "bubble" }, message.text) : "",
+    calls,
+    markLine(marks.filter((mark) => mark.call === null)),
+  );
+}
+
+function callItem(talk, place, marks) {
+  const call = talk.calls[place];
+  const inline =
+    call.malformed !== null ? call.malformed : call.arguments.map(([name, value]) => `${name}: ${value}`).join(", ");
+  const badges = [
+    call.error ? el("span", { class: "badge failed" }, "error") : "",
+    call.result === null ? el("span", { class: "badge error" }, "no result") : "",
+    call.changes.length ? el("span", { class: "badge edits" }, counted(call.changes.length + call.more, "change")) : "",
+  ];
+  const details = el(
+    "details",
+    { class: "call" },
+    el(
+      "summary",
+      {},
+      el("code", { class: "name" }, call.name),
+      el("span", { class: "inline" }, clip(inline, 300)),
+      badges,
+    ),
+  );
+  // What is folded is built when it is opened: results may be long.
+  details.addEventListener(
+    "toggle",
+    () => details.open && details.childElementCount === 1 && details.append(...callContent(call)),
+  );
+  return el("div", { class: "callbox" }, details, changeList(call.changes, call.more), markLine(marks));
+}
+
+function callContent(call) {
+  const given =
+    call.malformed !== null
+      ? [
+          el("p", { class: "note" }, "These arguments are no JSON object; the call was not carried out."),
+          el("pre", {}, call.malformed),
+        ]
+      : call.arguments.length
+        ? el(
+            "dl",
+            { class: "arguments" },
+            call.arguments.map(([name, value]) => [el("dt", {}, name), el("dd", {}, jsonBlock(value))]),
+          )
+        : el("p", { class: "note" }, "No arguments.");
+  const result = call.result === null ? el("p", { class: "note" }, "There is no result.") : jsonBlock(call.result);
+  return [
+    el("h5", {}, "Arguments"),
+    given,
+    el("h5", { class: call.error ? "failed" : "" }, call.error ? "Result: an error" : "Result"),
+    result,
+  ].flat();
+}
+
+const SHOWN_CHANGES = 6;
+
+function changeList(changes, more) {
+  if (!changes.length) return "";
+  const list = el("ul", { class: "changed", "aria-label": "What the call changed" });
+  const show = (shown) => {
+    list.replaceChildren(
+      ...changes.slice(0, shown).map((change) => el("li", {}, changeLine(change, "before", "after"))),
+    );
+    const left = changes.length - shown;
+    if (left > 0)
+      list.append(
+        el(
+          "li",
+          {},
+          button(`${left} more`, () => show(changes.length), { class: "link" }),
+        ),
+      );
+    else if (more) list.append(el("li", { class: "note" }, `and ${more} more`));
+  };
+  show(SHOWN_CHANGES);
+  return list;
+}
+
+function changeLine([side, path, before, after]) {
+  const where = el("code", { class: "path" }, side === "user" ? "user side: " : "", path);
+  if (before === null) return [el("span", { class: "sign added" }, "+ "), where, " ", valueNode(after, "added")];
+  if (after === null) return [el("span", { class: "sign removed" }, "− "), where, " ", valueNode(before, "removed")];
+  return [where, " ", valueNode(before, "removed"), el("span", { class: "to" }, " → "), valueNode(after, "added")];
+}
+
+function valueNode(text, kind) {
+  if (text.length <= LONGEST_INLINE) return el("code", { class: `value ${kind}` }, text);
+  const details = el(
+    "details",
+    { class: `value ${kind}` },
+    el("summary", {}, el("code", {}, clip(text, LONGEST_INLINE))),
+  );
+  details.addEventListener(
+    "toggle",
+    () => details.open && details.childElementCount === 1 && details.append(jsonBlock(text)),
+  );
+  return details;
+}
+
+// Checks beside turns
+
+function marksByTurn(talk) {
+  const found = new Map();
+  for (const check of talk.checks) {
+    if (check.turn === null) continue;
+    if (!found.has(check.turn)) found.set(check.turn, []);
+    found.get(check.turn).push(check);
+  }
+  return found;
+}
+
+function markLine(checks) {
+  if (!checks.length) return "";
+  return el(
+    "ul",
+    { class: "marks", "aria-label": "Checks decided here" },
+    checks.map((check) => el("li", {}, checkChip(check))),
+  );
+}
+
+function checkChip(check) {
+  const action = check.kind === "ACTION";
+  const verb = check.met ? "met here" : action ? "not met by this" : "broken here";
+  // Beside the call that it was met by, an action need not be told again.
+  const told = action && check.call !== null ? (check.met ? "" : check.note) : check.text;
+  return el(
+    "span",
+    {
+      class: `check ${check.met ? "passed" : "failed"}${check.gates ? "" : " aside"}`,
+      title: [check.text, check.note].filter(Boolean).join("\n"),
+    },
+    el("span", { "aria-hidden": "true" }, check.met ? "✓ " : "✕ "),
+    el("b", {}, check.kind),
+    ` ${verb}${told ? ": " : ""}`,
+    clip(told, 140),
+  );
+}
+
+// Everything beside the chat
+
+function unmetBox(talk, jump) {
+  const unmet = talk.checks.filter((check) => !check.met && check.gates);
+  if (!unmet.length) return "";
+  const lines = unmet.map((check) =>
+    el(
+      "li",
+      {},
+      el("b", {}, check.kind),
+      " ",
+      check.text,
+      check.note ? el("span", { class: "note" }, ` – ${check.note}`) : "",
+      check.turn === null ? "" : [" ", turnLink(check.turn, jump)],
+    ),
+  );
+  return el(
+    "section",
+    { class: "box failed" },
+    el("h3", {}, unmet.length === 1 ? "The check that was not met" : `${unmet.length} checks were not met`),
+    el("ul", {}, lines),
+  );
+}
+
+function turnLink(turn, jump, told) {
+  return button(told || `turn ${turn}`, () => goToTurn(turn, jump), { class: "link" });
+}
+
+function goToTurn(turn, jump) {
+  for (let at = turn; at >= 0; at -= 1) {
+    const found = byId(`${jump}-turn-${at}`) || byId(`AB-turn-${at}`);
+    if (!found) continue;
+    const fold = found.closest("details:not([open])");
+    if (fold) fold.open = true;
+    found.focus({ preventScroll: true });
+    found.scrollIntoView({
+      block: "center",
+      behavior: matchMedia("(prefers-reduced-motion: reduce)").matches ? "auto" : "smooth",
+    });
+    return;
+  }
+}
+
+function blameBox(talk, jump) {
+  const blame = talk.blame;
+  // What shows whose fault it is often is the turning point.
+  const point = blame && talk.turning_point && blame.evidence === talk.turning_point.told ? null : talk.turning_point;
+  if (!blame && !point) return "";
+  const turn = blame && Number.isInteger(blame.turn) ? blame.turn : null;
+  return el(
+    "section",
+    { class: "box" },
+    blame
+      ? [
+          el("h3", {}, `It looks like the ${blame.party}'s fault`),
+          el("p", {}, sentence(blame.reason)),
+          blame.evidence ? el("p", { class: "note" }, String(blame.evidence)) : "",
+        ]
+      : el("h3", {}, "Where it turned"),
+    turn === null ? "" : el("p", {}, turnLink(turn, jump)),
+    point
+      ? el(
+          "p",
+          {},
+          "The turning point: ",
+          point.told || point.kind,
+          " ",
+          point.turn === null ? "" : turnLink(point.turn, jump),
+        )
+      : "",
+  );
+}
+
+function sentence(text) {
+  const plain = String(text || "");
+  return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
+}
+
+function errorBox(talk) {
+  if (!talk.error) return "";
+  return el("section", { class: "box error" }, el("h3", {}, "What went wrong"), el("pre", {}, talk.error));
+}
+
+const KIND_WORDS = {
+  matched: "matched",
+  differs: "other arguments",
+  missing: "not made",
+  extra: "no reference action",
+};
+
+function actionsPanel(talk, jump) {
+  if (!talk.rows.length) return el("p", { class: "note" }, "There are no reference actions, and no calls.");
+  const counts = Object.keys(KIND_WORDS).map((kind) => [kind, talk.rows.filter((row) => row.kind === kind).length]);
+  const told = counts
+    .filter(([, many]) => many)
+    .map(([kind, many]) => `${many} ${kind === "extra" ? "extra" : KIND_WORDS[kind]}`);
+  return [
+    el("p", { class: "note" }, told.join(", ")),
+    el(
+      "table",
+      { class: "beside" },
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Reference"), el("th", { scope: "col" }, "Actual"))),
+      el(
+        "tbody",
+        {},
+        talk.rows.map((row) => {
+          const action = row.action === null ? null : talk.actions[row.action];
+          const call = row.call === null ? null : talk.calls[row.call];
+          return el(
+            "tr",
+            { class: row.kind },
+            el("td", {}, action ? sideCell(action, row.arguments) : el("span", { class: "note" }, "–")),
+            el(
+              "td",
+              {},
+              call
+                ? [sideCell(call, row.arguments), " ", turnLink(call.turn, jump)]
+                : el("b", { class: "missing" }, "not made"),
+            ),
+          );
+        }),
+      ),
+    ),
+  ];
+}
+
+function sideCell(one, differing) {
+  const shown = (one.arguments || []).map(([name, value]) =>
+    el(
+      "span",
+      { class: `argument${differing.includes(name) ? " differs" : ""}` },
+      el("i", {}, name),
+      " ",
+      clip(value, 120),
+    ),
+  );
+  const by = one.by === "user" ? el("span", { class: "note" }, "user · ") : "";
+  const error = one.error ? el("span", { class: "badge failed" }, "error") : "";
+  return [el("span", { class: "callname" }, by, el("code", {}, one.name), " ", error), shown];
+}
+
+function checksPanel(talk, jump) {
+  if (!talk.checks.length) return el("p", { class: "note" }, "It was not graded, or there is nothing to check.");
+  return el(
+    "ul",
+    { class: "checks" },
+    talk.checks.map((check) =>
+      el(
+        "li",
+        { class: check.met ? "passed" : "failed" },
+        el("span", { class: "sign", "aria-hidden": "true" }, check.met ? "✓" : "✕"),
+        el(
+          "div",
+          {},
+          el("b", {}, check.kind),
+          el("span", { class: "note" }, `${check.met ? "met" : "not met"}${check.gates ? "" : ", does not count"}`),
+          el("p", {}, check.text),
+          check.note ? el("p", { class: "note" }, check.note) : "",
+          check.turn === null ? "" : turnLink(check.turn, jump),
+        ),
+      ),
+    ),
+  );
+}
+
+function differencesPanel(talk) {
+  return el(
+    "ul",
+    { class: "changed wrong" },
+    talk.differences.map(([side, path, expected, got]) =>
+      el(
+        "li",
+        {},
+        el("code", { class: "path" }, side === "user" ? "user side: " : "", path),
+        el(
+          "div",
+          {},
+          el("span", { class: "note" }, "expected "),
+          expected === null ? "nothing" : valueNode(expected, "added"),
+        ),
+        el("div", {}, el("span", { class: "note" }, "got "), got === null ? "nothing" : valueNode(got, "removed")),
+      ),
+    ),
+  );
+}
+
+function taskPanel(talk) {
+  if (!talk.task) return el("p", { class: "note" }, "The task is not known.");
+  return el(
+    "dl",
+    { class: "texts" },
+    talk.task.map(([title, text]) => [el("dt", {}, title), el("dd", {}, text)]),
+  );
+}
+
+function factsPanel(talk) {
+  const facts = [
+    ...talk.facts,
+    ...(talk.test ? [["Test", talk.test]] : []),
+    ...(talk.verdict ? talk.verdict.notes : []),
+  ];
+  const usage = talk.usage.map((used) => {
+    const cost = used.unpriced_calls
+      ? `${money(used.known_cost)} and ${counted(used.unpriced_calls, "call")} of unknown price`
+      : money(used.known_cost);
+    const tokens = `${thousands(used.prompt_tokens)} + ${thousands(used.completion_tokens)} tokens`;
+    return [`${used.role} ${used.model}`, `${counted(used.calls, "call")}, ${tokens}, ${cost}`];
+  });
+  return el(
+    "dl",
+    { class: "facts" },
+    [...facts, ...usage].map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+  );
+}
+
+function panel(title, content, open, note) {
+  return el(
+    "details",
+    { class: "card panel", open },
+    el("summary", {}, el("h3", {}, title), note ? el("span", { class: "note" }, note) : ""),
+    content,
+  );
+}
+
+function checksNote(checks) {
+  const unmet = checks.filter((check) => !check.met);
+  const gating = unmet.filter((check) => check.gates).length;
+  if (!checks.length) return "";
+  return gating ? `${gating} not met` : unmet.length ? "all that count are met" : "all met";
+}
+
+function panels(talk, jump, wide) {
+  const missing = talk.rows.filter((row) => row.kind === "missing" || row.kind === "differs").length;
+  return [
+    panel("Checks", checksPanel(talk, jump), wide, checksNote(talk.checks)),
+    panel("Reference actions beside actual ones", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
+    talk.differences.length
+      ? panel("Database at the end", differencesPanel(talk), wide, counted(talk.differences.length, "difference"))
+      : "",
+    panel("Task", taskPanel(talk), false),
+    panel("Facts", factsPanel(talk), false),
+  ];
+}
+
+function notes(talk) {
+  const found = [talk.note, ...talk.replay.slice(0, 5).map((line) => `Replay: ${line}`)].filter(Boolean);
+  return found.length
+    ? el(
+        "ul",
+        { class: "notes" },
+        found.map((line) => el("li", {}, line)),
+      )
+    : "";
+}

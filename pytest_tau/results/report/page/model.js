@@ -1,0 +1,93 @@
+// The data of the page: trials of one run, or pairs of trials of two; and conversations, unpacked when asked for.
+
+const DATA = JSON.parse(byId("data").textContent);
+const RUNS = DATA.runs;
+const COMPARED = RUNS.length > 1;
+const LETTERS = ["A", "B"];
+const DOMAINS = new Set(DATA.tasks.map((task) => task[0]));
+
+function rowOf(run, place) {
+  if (place === null) return null;
+  const row = { run, place };
+  DATA.fields.forEach((name, column) => (row[name] = RUNS[run].rows[place][column]));
+  return row;
+}
+
+// One line of the table: a trial, with both runs' rows where there are two; `now` is what filters and charts look at.
+const TRIALS = (DATA.pairs || RUNS[0].rows.map((_, place) => [place, null, null])).map(([first, second, parts], id) => {
+  const rows = COMPARED ? [rowOf(0, first), rowOf(1, second)] : [rowOf(0, first)];
+  const now = rows[1] || rows[0];
+  const [domain, name, groups] = DATA.tasks[now.task];
+  const trial = { id, rows, now, parts, domain, name, groups, trial: now.trial };
+  trial.change = COMPARED ? changeOf(rows) : null;
+  trial.failed = rows.flatMap((row) => (row ? row.failed : [])).map((check) => DATA.checks[check]);
+  trial.search = [name, domain, ...Object.values(groups), ...trial.failed, ...rows.map((row) => (row ? row.ended : ""))]
+    .join(" ")
+    .toLowerCase();
+  return trial;
+});
+
+function changeOf([before, after]) {
+  if (!before || !after) return before ? "only in A" : "only in B";
+  if (before.outcome === after.outcome) return "same";
+  if (before.outcome === "error" || after.outcome === "error") return "error in one";
+  return after.outcome === "passed" ? "better" : "worse";
+}
+
+// What trials can be filtered and grouped by; each gives the values of a trial.
+const GROUPS = {
+  domain: (trial) => (trial.domain ? [trial.domain] : []),
+  intent: (trial) => present(trial.groups.intent),
+  persona: (trial) => present(trial.groups.persona),
+  actions: (trial) => (trial.groups.actions === undefined ? [] : [counted(Number(trial.groups.actions), "action")]),
+  tags: (trial) => (trial.groups.tags ? trial.groups.tags.split(", ") : []),
+  ended: (trial) => [...new Set(trial.rows.filter(Boolean).map((row) => ending(row.ended)))],
+  "failed check": (trial) => [...new Set(trial.failed)],
+  blame: (trial) => [...new Set(trial.rows.filter(Boolean).flatMap((row) => present(row.blame)))],
+  task: (trial) => [trial.name],
+};
+const GROUP_LABELS = { actions: "reference actions", blame: "whose fault it looks like", ended: "how it ended" };
+
+function present(value) {
+  return value === undefined || value === null || value === "" ? [] : [value];
+}
+
+function valuesOf(group) {
+  const found = new Map();
+  for (const trial of TRIALS) for (const value of GROUPS[group](trial)) found.set(value, (found.get(value) || 0) + 1);
+  return new Map([...found].sort((one, other) => one[0].localeCompare(other[0], "en", { numeric: true })));
+}
+
+const RAN = RUNS.map((_, run) => TRIALS.map((trial) => trial.rows[run]).filter(Boolean));
+
+// Conversations
+
+const unpacked = new Map();
+const KEPT_BLOCKS = 6;
+
+function whole() {
+  if (document.readyState !== "loading") return Promise.resolve();
+  return new Promise((done) => document.addEventListener("DOMContentLoaded", done, { once: true }));
+}
+
+async function conversationOf(row) {
+  const run = RUNS[row.run];
+  if (!run.kept) return null;
+  const id = `c${row.run}-${Math.floor(row.place / DATA.block)}`;
+  if (!byId(id)) await whole();
+  if (!unpacked.has(id)) {
+    if (unpacked.size >= KEPT_BLOCKS) unpacked.delete(unpacked.keys().next().value);
+    unpacked.set(id, unpack(byId(id).textContent));
+  }
+  return (await unpacked.get(id))[row.place % DATA.block];
+}
+
+async function unpack(text) {
+  if (typeof DecompressionStream === "undefined")
+    throw new Error(
+      "This browser cannot unpack conversations; it needs DecompressionStream, as browsers have had since 2023.",
+    );
+  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return JSON.parse(await new Response(stream).text());
+}

@@ -1,0 +1,237 @@
+"""Intervals by resampling tasks, and percentiles. Pure, without a numerical library.
+
+A run's trials are not independent: those of one task resemble each other. So tasks are resampled, each with all of its
+trials, which is the cluster bootstrap. The intervals are BCa ones, which correct the percentiles of the resamples for
+bias and skewness.
+
+Source: Efron and Tibshirani, An Introduction to the Bootstrap (1993), chapter 14, for BCa; Wilson (1927) for tasks that
+all have the same value; Miller, Adding Error Bars to Evals (2024), for treating a task's trials as a cluster.
+"""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect_left, bisect_right
+from collections import Counter
+from functools import lru_cache
+from math import comb, copysign, fsum, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+
+#: How often tasks are resampled.
+RESAMPLES = 2000
+_NORMAL = NormalDist()
+#: With more tasks than this for each distinct value, counts are drawn instead of tasks.
+_MANY = 15
+#: What sums of the same numbers in another order may differ by.
+_ROUNDING = 1e-12
+
+
+class Interval(NamedTuple):
+    """Where a value lies, with the confidence that was asked for."""
+
+    low: float
+    high: float
+
+    def told(self, digits: int = 3) -> str:
+        """As a person reads it: ``0.790 to 0.890``."""
+        return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
+
+
+def pass_hat_k_interval(
+    results: Iterable[tuple[int, int]], k: int, *, level: float = 0.95, seed: int = 0
+) -> Interval | None:
+    """The interval of pass^k.
+
+    Args:
+        results: For each task, its trials that ran and how many of them passed.
+        k: How many trials must pass.
+        level: The confidence.
+        seed: Of the resampling; the same gives the same interval.
+
+    Returns:
+        None with fewer than two tasks that have k trials. Where all tasks have the same rate there is nothing to
+        resample, and it is Wilson's interval with a trial for each task: a rate varies at most as a coin does.
+    """
+    cells = Counter((comb(passed, k) / comb(trials, k), 1) for trials, passed in results if trials >= k)
+    return _ratio_interval(cells, level, seed, proportion=True)
+
+
+def proportion_interval(parts: Iterable[tuple[int, int]], *, level: float = 0.95, seed: int = 0) -> Interval | None:
+    """The interval of a share of all trials, such as that of errors.
+
+    Args:
+        parts: For each task, its trials and how many of them count.
+        level: The confidence.
+        seed: Of the resampling.
+
+    Returns:
+        None with fewer than two tasks.
+    """
+    cells = Counter((float(counted), trials) for trials, counted in parts if trials)
+    return _ratio_interval(cells, level, seed, proportion=True)
+
+
+def mean_interval(
+    values_by_task: Iterable[Collection[float]], *, level: float = 0.95, seed: int = 0
+) -> Interval | None:
+    """The interval of the mean over all trials.
+
+    Args:
+        values_by_task: For each task, a value of each of its trials.
+        level: The confidence.
+        seed: Of the resampling.
+
+    Returns:
+        None with fewer than two tasks that have values.
+    """
+    cells = Counter((fsum(values), len(values)) for values in values_by_task if values)
+    return _ratio_interval(cells, level, seed)
+
+
+def percentile(values: Iterable[float], share: float) -> float | None:
+    """The value below which this share lies, interpolated between neighbours; None where there are no values.
+
+    Args:
+        values: In any order.
+        share: From 0 to 1: 0.5 for the median.
+    """
+    ordered = sorted(values)
+    if not ordered:
+        return None
+    position = share * (len(ordered) - 1)
+    below = int(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
+
+
+def _ratio_interval(
+    cells: Counter[tuple[float, int]], level: float, seed: int, *, proportion: bool = False
+) -> Interval | None:
+    """The interval of a sum over tasks, divided by another sum over the same tasks.
+
+    Args:
+        cells: How many tasks have each pair of what is added above and below the line.
+        level: The confidence.
+        seed: Of the resampling.
+        proportion: The ratio is between 0 and 1.
+    """
+    tasks = cells.total()
+    if tasks < 2:
+        return None
+    pairs = sorted(cells)
+    counts = tuple(cells[pair] for pair in pairs)
+    estimate = _ratio(pairs, counts)
+    influence = [above - estimate * below for above, below in pairs]
+    spread = fsum(count * one**2 for count, one in zip(counts, influence, strict=True))
+    if spread <= _ROUNDING * max(1.0, estimate**2):
+        return _wilson(estimate, tasks, level) if proportion else Interval(estimate, estimate)
+    found = sorted(_resampled(pairs, counts, seed))
+    skew = fsum(count * one**3 for count, one in zip(counts, influence, strict=True))
+    return _bca(found, estimate, skew / (6 * spread**1.5), level)
+
+
+def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
+    above = below = 0.0
+    for (one, other), count in zip(pairs, counts, strict=True):
+        above += one * count
+        below += other * count
+    return above / below
+
+
+def _bca(found: Sequence[float], estimate: float, acceleration: float, level: float) -> Interval:
+    """From sorted estimates of resamples, their percentiles corrected for bias and skewness."""
+    slack = _ROUNDING * max(1.0, abs(estimate))
+    # Of a discrete distribution, what equals the estimate lies half on either side of it.
+    below = (bisect_left(found, estimate - slack) + bisect_right(found, estimate + slack)) / 2
+    bias = _NORMAL.inv_cdf(min(max(below, 0.5), len(found) - 0.5) / len(found))
+
+    def corrected(share: float) -> float:
+        shifted = bias + _NORMAL.inv_cdf(share)
+        # Past its pole the correction has lost its meaning, and the extreme is meant.
+        held = 1 - acceleration * shifted
+        position = _NORMAL.cdf(bias + shifted / held) if held > 0 else (copysign(1.0, shifted) + 1) / 2
+        value = percentile(found, position)
+        assert value is not None, "there are resamples"
+        return value
+
+    return Interval(corrected((1 - level) / 2), corrected((1 + level) / 2))
+
+
+def _wilson(rate: float, trials: int, level: float) -> Interval:
+    """Wilson's interval of a proportion."""
+    z = _NORMAL.inv_cdf((1 + level) / 2)
+    centre = (rate + z**2 / (2 * trials)) / (1 + z**2 / trials)
+    reach = z / (1 + z**2 / trials) * sqrt(rate * (1 - rate) / trials + z**2 / (4 * trials**2))
+    return Interval(max(0.0, centre - reach) if rate else 0.0, min(1.0, centre + reach) if rate < 1 else 1.0)
+
+
+def _resampled(pairs: list[tuple[float, int]], counts: tuple[int, ...], seed: int) -> Iterator[float]:
+    """The ratios of resamples."""
+    tasks = sum(counts)
+    if tasks > _MANY * len(counts):
+        yield from (_ratio(pairs, drawn) for drawn in resampled_counts(counts, seed))
+        return
+    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
+    everyone = [pair for pair, count in zip(pairs, counts, strict=True) for _ in range(count)]
+    if len({below for _, below in pairs}) == 1:
+        below, tops = pairs[0][1], [above for above, _ in everyone]
+        yield from (sum(generator.choices(tops, k=tasks)) / (below * tasks) for _ in range(RESAMPLES))
+        return
+    for _ in range(RESAMPLES):
+        above, below = map(sum, zip(*generator.choices(everyone, k=tasks), strict=True))
+        yield above / below
+
+
+# The intervals of pass^1 to pass^k are of the same resamples, which are what takes the time.
+@lru_cache(maxsize=4)
+def resampled_counts(counts: tuple[int, ...], seed: int = 0) -> tuple[tuple[int, ...], ...]:
+    """How often each distinct value is drawn when as many as there are, are drawn with replacement.
+
+    Args:
+        counts: How often it is there.
+        seed: Of the drawing.
+
+    Returns:
+        The counts of each resample.
+    """
+    generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
+    return tuple(_multinomial(counts, generator) for _ in range(RESAMPLES))
+
+
+def _multinomial(counts: tuple[int, ...], generator: random.Random) -> tuple[int, ...]:
+    left = weight = sum(counts)
+    drawn = []
+    for count in counts:
+        drawn.append(binomial(left, count / weight, generator))
+        left, weight = left - drawn[-1], weight - count
+    return tuple(drawn)
+
+
+def binomial(number: int, share: float, generator: random.Random) -> int:
+    """How many of so many draws succeed.
+
+    Each draw compares a random binary fraction with the share, digit by digit; a digit of all draws is one integer, and
+    half of those that are undecided are decided by it.
+
+    Args:
+        number: Of draws.
+        share: The chance of each.
+        generator: Where randomness is from.
+    """
+    if share >= 1:
+        return number
+    successes, undecided = 0, (1 << number) - 1
+    while undecided and share:
+        share *= 2
+        digits = generator.getrandbits(number)
+        if share >= 1:
+            share -= 1
+            successes += (undecided & ~digits).bit_count()
+            undecided &= digits
+        else:
+            undecided &= ~digits
+    return successes

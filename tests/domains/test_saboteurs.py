@@ -1,0 +1,187 @@
+"""Saboteur by check: what spoils a right agent's work is caught, and by the check that is meant for it.
+
+The agent is the domain's own, which passes every one of these tasks, so whatever fails fails by the saboteur.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau import Limits, SimulationSettings
+from pytest_tau.evaluation import Evaluation, Verdict
+from pytest_tau.models import CustomCheck
+from pytest_tau.participants import domain_agent, saboteurs
+from pytest_tau.results.record import TrialRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Message, Task
+
+DOMAINS = ("airline", "retail", "telecom")
+#: Enough to see each kind at work, and quick.
+MOST = 40
+
+
+class Privacy:
+    """The agent tells nothing that it has looked up of anybody but its caller."""
+
+    name = "PRIVACY"
+
+    def __init__(self, strangers: Sequence[tuple[str, dict[str, Any]]]) -> None:
+        self._strangers = strangers
+
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Any) -> CustomCheck:
+        called = [(c.name, c.arguments) for m in messages for c in getattr(m, "tool_calls", None) or []]
+        own = [(a.name, a.arguments) for a in task.criteria.actions or []]
+        leaked = [call for call in self._strangers if call in called and call not in own]
+        return CustomCheck(name=self.name, reward=0.0 if leaked else 1.0, justification=str(leaked))
+
+
+class Manners:
+    """A judge that has heard of three insults."""
+
+    name = "manners"
+
+    def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
+        said = " ".join(m.content or "" for m in messages if m.role == "assistant")
+        rude = any(word in said for word in ("nuisance", "How can anybody be this slow", "fool"))
+        return [Verdict(not rude, "heard" if rude else "friendly") for _ in statements]
+
+
+@pytest.fixture(scope="module", params=DOMAINS)
+def domain(request: pytest.FixtureRequest) -> Domain:
+    return pytest_tau.load_domain(request.param)
+
+
+@pytest.fixture(scope="module")
+def solvable(domain: Domain) -> list[Task]:
+    """Tasks that the agent passes unspoiled, and in which it writes something itself."""
+    tasks = [task for task in domain.tasks("base") if writes(task, domain)]
+    passed = [task for task in tasks if held(task, domain).passed][:MOST]
+    assert len(passed) >= 20
+    return passed
+
+
+def writes(task: Task, domain: Domain) -> bool:
+    tools = domain.spec.agent_tools.tool_infos
+    actions = task.criteria.actions or []
+    return any(a.requestor == "assistant" and tools[a.name].mutates for a in actions)
+
+
+def held(task: Task, domain: Domain, kind: str | None = None, **settings: Any) -> TrialRecord:
+    simulation = pytest_tau.simulate(
+        task,
+        domain=domain,
+        agent=f"saboteur:{kind}" if kind else "rules",
+        user="scripted",
+        seed=1,
+        settings=SimulationSettings(**settings),
+    )
+    return TrialRecord.of(simulation, task, domain.name)
+
+
+def checks(record: TrialRecord) -> set[str]:
+    """The kinds of checks that were not met, or how the conversation was cut off."""
+    if record.termination_reason not in ("user_stop", "agent_stop"):
+        return {record.termination_reason}
+    return {name.split()[0] for name in record.failed_checks}
+
+
+def by_state(task: Task) -> set[str]:
+    """What looks at the final state of this task."""
+    return {"DB", "ENV_ASSERTION"} & set(task.criteria.reward_basis)
+
+
+@pytest.mark.parametrize("kind", ["forgets-last-write", "transfers-too-soon"])
+def test_a_final_state_that_was_not_reached_is_caught_by_the_state(
+    domain: Domain, solvable: list[Task], kind: str
+) -> None:
+    missed = [task.id for task in solvable if not checks(held(task, domain, kind)) & by_state(task)]
+    assert not missed
+
+
+def test_a_wrong_item_is_caught_by_the_state(domain: Domain, solvable: list[Task]) -> None:
+    """Where nothing else of its kind was seen there is no wrong item to take."""
+    caught = [task for task in solvable if checks(held(task, domain, "wrong-item")) & by_state(task)]
+    assert len(caught) >= 0.9 * len(solvable)
+
+
+def test_a_loop_is_caught_by_the_limits(domain: Domain, solvable: list[Task]) -> None:
+    ends = Counter(held(task, domain, "loops").termination_reason for task in solvable)
+    assert set(ends) <= {"max_steps", "too_many_errors"}
+    assert ends["max_steps"]
+
+
+def test_a_leak_is_caught_by_a_check_of_one_s_own_and_by_no_other(domain: Domain, solvable: list[Task]) -> None:
+    evaluation = Evaluation(evaluators=[Privacy(strangers_of(domain))])
+    for task in solvable[:15]:
+        watched = with_criteria(task, reward_basis=[*task.criteria.reward_basis, "PRIVACY"])
+        assert held(watched, domain, evaluation=evaluation).passed
+        assert checks(held(watched, domain, "leaks", evaluation=evaluation)) == {"PRIVACY"}
+        assert held(task, domain, "leaks").passed
+
+
+def test_rudeness_is_caught_by_a_judge_and_by_nothing_else(domain: Domain, solvable: list[Task]) -> None:
+    evaluation = Evaluation(judge=Manners())
+    for task in solvable[:15]:
+        basis = [*task.criteria.reward_basis, "NL_ASSERTION"]
+        watched = with_criteria(task, reward_basis=basis, nl_assertions=["The agent is polite."])
+        assert held(watched, domain, evaluation=evaluation).passed
+        assert checks(held(watched, domain, "rude", evaluation=evaluation)) == {"NL_ASSERTION"}
+        assert held(task, domain, "rude").passed
+
+
+def test_slowness_is_caught_by_the_clock(domain: Domain, solvable: list[Task], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(saboteurs, "DELAY", 0.2)
+    for task in solvable[:3]:
+        record = held(task, domain, "slow", limits=Limits(timeout=0.1))
+        assert (record.outcome, record.termination_reason) == ("failed", "timeout")
+
+
+def test_a_skipped_confirmation_is_caught_where_the_user_would_have_objected() -> None:
+    """By the final state, and only there: who says yes in the end has lost nothing by not being asked."""
+    retail = pytest_tau.load_domain("retail")
+    tasks = [task for task in retail.tasks("base") if held(task, retail).passed]
+    spoiled = {task.id: held(task, retail, "skips-confirmation") for task in tasks}
+    caught = {task_id for task_id, record in spoiled.items() if not record.passed}
+    assert caught
+    assert all("DB" in checks(spoiled[task_id]) for task_id in caught)
+    minds = {task.id for task in tasks if changes_its_mind(task)}
+    assert caught <= minds
+
+
+def changes_its_mind(task: Task) -> bool:
+    script = task.user_scenario.script
+    assert script is not None
+    answers = [answer for request in script.requests for answer in request.answers] + list(script.answers)
+    return any("confirm" in words for answer in answers for words in answer.asks) or bool(script.declines)
+
+
+def strangers_of(domain: Domain) -> Sequence[tuple[str, dict[str, Any]]]:
+    found: Sequence[tuple[str, dict[str, Any]]] = domain_agent("rules", domain.spec.agents).strangers
+    assert len(found) >= 2
+    return found
+
+
+def with_criteria(task: Task, **changes: Any) -> Task:
+    criteria = task.criteria.model_copy(update=changes)
+    return task.model_copy(update={"evaluation_criteria": criteria})
+
+
+def test_the_kinds_are_those_of_the_table() -> None:
+    assert set(saboteurs.SABOTEURS) == {
+        "forgets-last-write",
+        "wrong-item",
+        "skips-confirmation",
+        "leaks",
+        "transfers-too-soon",
+        "loops",
+        "rude",
+        "slow",
+    }

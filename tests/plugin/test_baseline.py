@@ -1,0 +1,153 @@
+"""--tau-baseline, --tau-fail-on regression: the run beside an earlier one."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_tau.cli import main
+
+PARTS = """
+import os
+from pytest_tau.testing import ScriptedParticipant, call
+
+class Agent(ScriptedParticipant):
+    fails = ()
+
+    def __init__(self, task):
+        made = call("create_task", user_id="user_1", title="Buy milk")
+        super().__init__(["No."] if task.id in self.fails else [made, "Done."])
+
+class Worse(Agent):
+    fails = [f"t{number}" for number in range(8)]
+
+class Unlucky(Agent):
+    fails = ["t3"]
+"""
+WORKERS = [(), ("-n", "2")]
+
+
+@pytest.fixture
+def run(project, a_task):
+    """Runs twelve tasks with an agent of parts.py."""
+    project.write("parts.py", PARTS)
+    tasks = [a_task(f"t{number}") for number in range(12)]
+    project.tasks("mock/t.tau.json", tasks)
+
+    def start(agent, *args):
+        return project.run("--tau-agent", f"parts.py:{agent}", "--tb=no", *args)
+
+    return start
+
+
+@pytest.fixture
+def blessed(run, monkeypatch, project):
+    """A baseline of the good agent, and how to run against it."""
+    run("Agent", "--tau-results", "runs").outcomes(passed=12)
+    monkeypatch.chdir(project.path)
+    assert main(["bless", "runs", "--to", "baseline"]) == 0
+    return run
+
+
+class TestBaseline:
+    """What is told."""
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_loss_is_told_with_the_tasks(self, blessed, workers):
+        found = blessed("Worse", "--tau-baseline", "baseline", *workers)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.outcomes(passed=4, failed=8)
+        found.line("tau: baseline: baseline (")
+        found.line("tau: this run beside baseline (", "12 tasks in both, trials of each: 1")
+        found.line("tau: pass^1 1.000 -> 0.333: -0.667 (95 % interval", "p = 0.004)")
+        found.line("tau: a significant loss; a loss of 0.", "would be found with a chance of 80 %")
+        names = found.line("tau: worse on 8 tasks: ").rpartition(": ")[2].split(", ")
+        assert sorted(names) == [f"t{number}" for number in range(8)]
+        found.line("tau: sign-flip test over tasks (Fisher 1935), two-sided mid-p, exact")
+        found.lacks("tau: baseline: not the same")
+        found.lacks("tau: --tau-fail-on")
+
+    def test_tasks_on_one_side_only_are_denominators(self, blessed, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(2, 20)])
+        found = blessed("Agent", "--tau-baseline", "baseline")
+        found.line("10 tasks in both")
+        found.line("tau: left out: 2 tasks only in baseline (", "8 tasks only in this run")
+        found.line("tau: every task passes as often as before")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_changed_task_is_warned_of(self, blessed, project, a_task, workers):
+        changed = a_task("t0", user_scenario={"instructions": "Milk, at once."})
+        project.tasks("mock/t.tau.json", [changed, *(a_task(f"t{number}") for number in range(1, 12))])
+        found = blessed("Agent", "--tau-baseline", "baseline", *workers)
+        found.line("tau: baseline: not the same in both runs: 1 task")
+
+    def test_a_run_below_the_results_is_found_by_its_name(self, run, project):
+        run("Agent", "--tau-results", "kept")
+        name = next((project.path / "kept").iterdir()).name
+        run("Agent", "--tau-results", "kept", "--tau-baseline", name).line(f"tau: this run beside {name}: 12 tasks")
+
+    def test_a_baseline_is_never_written_by_a_run(self, blessed, project):
+        files = {file: file.read_bytes() for file in (project.path / "baseline").iterdir()}
+        blessed("Worse", "--tau-baseline", "baseline", "--tau-fail-on", "regression")
+        assert {file: file.read_bytes() for file in (project.path / "baseline").iterdir()} == files
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_one_that_is_not_there_is_a_usage_error(self, run, workers):
+        run("Agent", "--tau-baseline", "nowhere", *workers).usage_error("--tau-baseline: unknown run 'nowhere'")
+
+    def test_an_ini_that_names_one_leaves_other_tests_alone(self, run, project):
+        project.ini("tau_baseline = nowhere", "tau_fail_on = regression")
+        project.write("test_plain.py", "def test_plain(): pass")
+        found = project.run("test_plain.py")
+        assert found.ret == pytest.ExitCode.OK
+        found.lacks("tau:")
+        run("Agent").usage_error("tau_baseline: unknown run 'nowhere'")
+
+    def test_one_that_cannot_be_read_is_a_usage_error(self, run, project):
+        project.write("broken/records.jsonl", '{"domain": "mock"}\n')
+        run("Agent", "--tau-baseline", "broken").usage_error("--tau-baseline:", "records.jsonl, line 1: no record")
+        project.write("empty/records.jsonl", "")
+        run("Agent", "--tau-baseline", "empty").usage_error("--tau-baseline:", "has no trials")
+
+
+class TestFailOnRegression:
+    """Only a significant loss fails the run."""
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_significant_loss_does(self, blessed, workers):
+        found = blessed("Worse", "--tau-baseline", "baseline", "--tau-fail-on", "regression", *workers)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.outcomes(passed=4, failing=8)
+        found.line("tau: --tau-fail-on regression: a regression")
+        found.line("tau: 8 failing: no single trial fails the run, only a regression does")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_what_may_be_chance_does_not(self, blessed, workers):
+        found = blessed("Unlucky", "--tau-baseline", "baseline", "--tau-fail-on", "regression", *workers)
+        assert found.ret == pytest.ExitCode.OK
+        found.outcomes(passed=11, failing=1)
+        found.line("tau: no significant difference")
+        found.line("tau: --tau-fail-on regression: no regression")
+
+    def test_gates_decide_beside_it(self, blessed):
+        args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "--tau-gate"]
+        assert blessed("Unlucky", *args, "pass^1>=0.95").ret == pytest.ExitCode.TESTS_FAILED
+        assert blessed("Worse", *args, "pass^1>=0.1").ret == pytest.ExitCode.TESTS_FAILED
+        assert blessed("Unlucky", *args, "pass^1>=0.1").ret == pytest.ExitCode.OK
+
+    def test_all_gates_being_met_does_not_end_it_early(self, blessed):
+        args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "--tau-stop-early"]
+        blessed("Agent", *args, "--tau-gate", "pass^1>=0.1").outcomes(passed=12)
+
+    def test_nothing_to_compare_is_no_success(self, blessed, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task("other")])
+        found = blessed("Agent", "--tau-baseline", "baseline", "--tau-fail-on", "regression")
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("tau: --tau-fail-on regression: nothing to compare")
+
+    def test_the_baseline_has_no_conversations_and_no_errors_text(self, blessed, project):
+        lines = (project.path / "baseline" / "records.jsonl").read_text(encoding="utf-8").splitlines()
+        assert len(lines) == 12
+        assert all("messages" not in each or isinstance(each["messages"], int) for each in map(json.loads, lines))
+        assert json.loads((project.path / "baseline" / "run.json").read_text(encoding="utf-8"))["blessed"]

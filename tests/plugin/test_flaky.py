@@ -1,0 +1,175 @@
+"""Out of how many, and which tasks both pass and fail."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+from pytest_tau.plugin.flaky import denominator_lines, flaky_lines
+from pytest_tau.results.record import TrialRecord
+
+#: Passes where the trial's seed is even, breaks in the user of ``broken`` tasks.
+AGENT = """
+class Agent:
+    def __init__(self, task, seed):
+        self.fails, self.done = seed % 2, False
+
+    def respond(self, message):
+        if self.done or self.fails:
+            return "Done."
+        self.done = True
+        arguments = {"user_id": "user_1", "title": "Buy milk"}
+        return {"tool_calls": [{"name": "create_task", "arguments": arguments}]}
+
+
+class User:
+    def __init__(self, task):
+        self.turns, self.broken = 0, task.id == "broken"
+
+    def respond(self, message):
+        if self.broken:
+            raise ValueError("the user broke")
+        self.turns += 1
+        return "Please." if self.turns == 1 else "###STOP###"
+"""
+
+
+def record(task, outcome, trial=0, domain="mock"):
+    return TrialRecord(
+        domain=domain,
+        task_id=task,
+        trial=trial,
+        outcome=outcome,
+        reward=float(outcome == "passed"),
+        termination_reason="user_stop",
+        test=f"{domain}::{task}[trial-{trial}]",
+    )
+
+
+def records(**outcomes):
+    """By task, a letter a trial: passed, failed, error."""
+    words = {"p": "passed", "f": "failed", "e": "error"}
+    return [record(task, words[c], n) for task, letters in outcomes.items() for n, c in enumerate(letters)]
+
+
+class TestFlaky:
+    """Tasks that pass and fail within a run."""
+
+    def test_listed_with_their_rate(self):
+        lines = flaky_lines(records(a="ppff", b="pppp", c="pfff", d="ffff"))
+        assert lines[0] == "flaky: 2 of 4 tasks with several trials both passed and failed"
+        assert [line.split() for line in lines[1:]] == [
+            ["mock::a", "2", "of", "4", "passed", "(50", "%)"],
+            ["mock::c", "1", "of", "4", "passed", "(25", "%)"],
+        ]
+
+    def test_errors_are_nobodys_verdict(self):
+        assert flaky_lines(records(a="pe", b="fe", c="ppe")) == []
+        assert "2 of 3 passed" in flaky_lines(records(a="ppfe"))[1]
+
+    def test_a_task_in_two_domains_is_two(self):
+        found = [record("a", "passed", 0), record("a", "failed", 0, domain="retail")]
+        assert flaky_lines(found) == []
+
+    def test_few_are_listed_and_all_with_v(self):
+        many = records(**{f"t{n:02}": "pf" for n in range(12)})
+        assert len(flaky_lines(many)) == 12
+        assert flaky_lines(many)[-1] == "  and 2 more (-v lists them)"
+        assert len(flaky_lines(many, 1)) == 13
+        assert flaky_lines(many, -1) == []
+
+    def test_none_where_all_is_even(self):
+        assert flaky_lines(records(a="pp", b="f")) == []
+        assert flaky_lines([]) == []
+
+
+class TestDenominators:
+    """Planned, run, and why the rest was not."""
+
+    def planned(self, **trials):
+        return {f"mock::{task}[trial-{n}]": ("mock", task) for task, number in trials.items() for n in range(number)}
+
+    def test_short_where_all_ran(self):
+        assert denominator_lines(self.planned(a=2, b=2), records(a="pf", b="pp")) == [
+            "2 tasks x 2 trials planned: all run"
+        ]
+        assert denominator_lines(self.planned(a=1), records(a="f")) == ["1 task x 1 trial planned: all run"]
+
+    def test_errors_and_what_was_not_run(self):
+        reasons = {"mock::b[trial-1]": "budget", "mock::c[trial-0]": "no ticket"}
+        lines = denominator_lines(self.planned(a=2, b=2, c=2), records(a="pe", b="f"), reasons)
+        assert lines == [
+            "3 tasks x 2 trials planned: 2 run, 1 error, 1 not run (budget), 1 not run (no ticket), 1 not run (not reached)"
+        ]
+
+    def test_everything_adds_up(self):
+        planned = self.planned(a=4, b=4)
+        assert denominator_lines(planned, records(a="ppe", b="pfff")) == [
+            "2 tasks x 4 trials planned: 6 run, 1 error, 1 not run (not reached)"
+        ]
+
+    def test_unequal_numbers_of_trials(self):
+        assert denominator_lines(self.planned(a=2, b=1), records(a="pp", b="p")) == [
+            "2 tasks, 3 trials planned: all run"
+        ]
+
+    def test_what_was_left_out_before(self):
+        lines = denominator_lines(self.planned(a=1), records(a="p"), {}, {"deselected": 3, "in other shards": 0})
+        assert lines == ["1 task x 1 trial planned: all run; left out: 3 deselected"]
+        assert denominator_lines({}, [], {}, {"deselected": 3}) == ["no trials planned; left out: 3 deselected"]
+
+    def test_nothing_where_there_was_nothing(self):
+        assert denominator_lines({}, []) == []
+
+
+class TestRun:
+    """In the summary."""
+
+    @pytest.fixture
+    def tasks(self, project, a_task):
+        importlib.import_module("pytest_tau.results.record")
+        project.write("agents.py", AGENT)
+
+        def run(*args, names=("one", "two")):
+            project.tasks("mock/t.tau.json", [a_task(name) for name in names])
+            return project.run("mock", "--tau-agent", "agents.py:Agent", "--tau-user", "agents.py:User", *args)
+
+        return run
+
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
+    def test_flaky_and_all_run(self, tasks, workers):
+        run = tasks("--tau-trials", "4", *workers)
+        run.outcomes(passed=2, failed=6)
+        run.line("tau: 2 tasks x 4 trials planned: all run")
+        run.line("tau: flaky: 2 of 2 tasks with several trials both passed and failed")
+        run.line("tau:   mock::one  1 of 4 passed (25 %)")
+
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
+    def test_errors_and_deselected(self, tasks, workers):
+        run = tasks("-k", "not two", *workers, names=("one", "two", "broken"))
+        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 error; left out: 1 deselected")
+
+    def test_broken_off(self, tasks):
+        run = tasks("-x", "--tau-seed", "1")
+        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not reached)")
+
+    def test_skipped(self, project, tasks):
+        project.write(
+            "conftest.py",
+            """
+            import pytest
+
+            def pytest_collection_modifyitems(items):
+                items[0].add_marker(pytest.mark.skip(reason="not today"))
+            """,
+        )
+        tasks().line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not today)")
+
+    def test_tests_that_are_no_trials_are_not_counted(self, project, tasks):
+        project.write("mock/test_mine.py", "def test_it():\n    pass\n")
+        tasks().line("tau: 2 tasks x 1 trial planned: all run")
+
+    def test_a_project_without_tasks_hears_nothing(self, project):
+        project.write("test_mine.py", "def test_it():\n    pass\n")
+        project.run().lacks("tau:")

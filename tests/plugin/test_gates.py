@@ -1,0 +1,276 @@
+"""--tau-gate, --tau-stop-early: the run as a whole decides, in one process and over workers."""
+
+from __future__ import annotations
+
+from xml.etree import ElementTree as ET
+
+import pytest
+
+#: Tasks whose id begins with ``good`` pass, those with ``bad`` fail; with ``lost`` their user breaks.
+PARTS = """
+from pytest_tau.testing import ScriptedParticipant, call
+
+class Agent(ScriptedParticipant):
+    def __init__(self, task):
+        made = call("create_task", user_id="user_1", title="Buy milk")
+        super().__init__(["No."] if task.id.startswith("bad") else [made, "Done."])
+
+class User:
+    def __init__(self, task):
+        self.lost, self.said = task.id.startswith("lost"), False
+
+    def respond(self, message):
+        if self.lost:
+            raise ConnectionError("provider down")
+        self.said, before = True, self.said
+        return "###STOP###" if before else "Milk!"
+"""
+ARGS = ["--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User"]
+WORKERS = [(), ("-n", "2")]
+
+
+@pytest.fixture
+def agents(project, a_task):
+    """Runs so many tasks of each kind."""
+    project.write("parts.py", PARTS)
+
+    def run(*args, good=0, bad=0, lost=0):
+        names = {"good": good, "bad": bad, "lost": lost}
+        ids = [f"{name}-{number}" for name, many in names.items() for number in range(many)]
+        project.tasks("mock/t.tau.json", [a_task(one) for one in ids])
+        return project.run(*ARGS, *args)
+
+    return run
+
+
+class TestGates:
+    """Single trials do not fail the run; gates do."""
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_met_gates_let_failing_trials_pass(self, agents, workers):
+        run = agents("--tau-gate", "pass^1>=0.7", "--tau-gate", "mock:errors<=0.2", *workers, good=8, bad=2, lost=1)
+        assert run.ret == pytest.ExitCode.OK
+        run.outcomes(passed=8, failing=2, broken=1)
+        run.line("tau: gates: pass^1 >= 0.7, mock:errors <= 0.2")
+        run.line("tau: gate pass^1 >= 0.7: 0.800 (95 % interval", "): met")
+        run.line("tau: gate mock:errors <= 0.2: 0.091 (95 % interval", "): met")
+        run.line("tau: 2 failing and 1 broken: no single trial fails the run, the gates decide (-rx explains each)")
+        for word in ("FAILED", "FAILURES", "ERRORS", "reference action not made", "XFAIL"):
+            run.lacks(word)
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_missed_gate_fails_the_run_and_trials_are_explained(self, agents, workers):
+        run = agents("--tau-gate", "pass^1>=0.9", *workers, good=8, bad=2)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.outcomes(passed=8, failing=2)
+        run.line("tau: gate pass^1 >= 0.9: 0.800 (95 % interval", "): missed")
+        run.line("FAILING TRIALS")
+        run.line("bad-1[trial-0]")
+        run.line("reference action not made: create_task")
+        run.lacks("= FAILURES")
+
+    def test_explanations_are_there_when_asked_for_and_not_when_unwanted(self, agents):
+        run = agents("--tau-gate", "pass^1>=0.1", "-rx", good=1, bad=1, lost=1)
+        assert run.ret == pytest.ExitCode.OK
+        run.line("FAILING TRIALS")
+        run.line("reference action not made: create_task")
+        run.line("BROKEN TRIALS")
+        run.line("ConnectionError: provider down")
+        agents("--tau-gate", "pass^1>=0.9", "--tb=no", good=1, bad=1).lacks("FAILING TRIALS")
+
+    def test_letters_and_words(self, agents):
+        agents("--tau-gate", "pass^1>=0", good=1, bad=1, lost=1).line("t.tau.json .fe")
+        run = agents("--tau-gate", "pass^1>=0", "-v", good=1, bad=1, lost=1)
+        run.line("bad-0[trial-0] FAILING", "reward 0 = DB 0")
+        run.line("lost-0[trial-0] BROKEN", "user_error")
+
+    def test_errors_fail_the_run_only_by_a_gate_of_their_own(self, agents):
+        run = agents("--tau-gate", "pass^1>=1", good=3, lost=1)
+        assert run.ret == pytest.ExitCode.OK
+        run.line("tau: broken trials have no verdict and are left out; --tau-gate 'errors<=0' has them fail the run")
+        run = agents("--tau-gate", "pass^1>=1", "--tau-gate", "errors<=0", good=3, lost=1)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("tau: gate errors <= 0: 0.250", "missed")
+        run.lacks("left out; --tau-gate")
+
+    def test_a_gate_that_nothing_tells_is_missed(self, agents):
+        run = agents("--tau-gate", "pass^1>=0", lost=2)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("tau: gate pass^1 >= 0: missed: no task has 1 trials with a verdict, the most is 0")
+        run = agents("--tau-gate", "pass^4>=0", good=2)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("tau: gate pass^4 >= 0: missed: no task has 4 trials")
+
+    def test_every_trial_counts(self, agents):
+        run = agents("--tau-gate", "pass^4>=0.7", "--tau-trials", "4", good=3, bad=1)
+        assert run.ret == pytest.ExitCode.OK
+        run.outcomes(passed=12, failing=4)
+        run.line("tau: gate pass^4 >= 0.7: 0.750")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_failing_trials_do_not_count_for_maxfail(self, agents, workers):
+        run = agents("--tau-gate", "pass^1>=0.1", "-x", *workers, good=3, bad=3, lost=2)
+        assert run.ret == pytest.ExitCode.OK
+        run.outcomes(passed=3, failing=3, broken=2)
+
+    def test_junit_has_no_failures_of_them(self, agents, project):
+        agents("--tau-gate", "pass^1>=0.1", "--junitxml=r.xml", good=1, bad=1, lost=1)
+        suite = ET.parse(project.path / "r.xml").getroot().find("testsuite")
+        assert (suite.get("failures"), suite.get("errors"), suite.get("skipped")) == ("0", "0", "2")
+        messages = [skipped.get("message") for skipped in suite.iter("skipped")]
+        assert any(message.startswith("reward 0 = DB 0") for message in messages)
+
+    def test_they_are_run_again_by_last_failed(self, agents):
+        agents("--tau-gate", "pass^1>=0.1", good=2, bad=1)
+        run = agents("--tau-gate", "pass^1>=0", "--lf", good=2, bad=1)
+        run.outcomes(failing=1)
+
+    def test_from_the_ini(self, agents, project):
+        project.ini("tau_gate = pass^1>=0.5 errors<=0")
+        assert agents(good=1, bad=1).ret == pytest.ExitCode.OK
+        run = agents(good=1, bad=2)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("tau: gate pass^1 >= 0.5: 0.333", "missed")
+
+    def test_nothing_is_decided_where_nothing_is_run(self, project, agents):
+        run = agents("--tau-gate", "pass^1>=1", "--collect-only", good=1)
+        assert run.ret == pytest.ExitCode.OK
+        run.lacks("tau: gate pass")
+        project.ini("tau_gate = pass^1>=1")
+        project.write("test_plain.py", "def test_plain(): pass")
+        run = project.run("test_plain.py")
+        assert run.ret == pytest.ExitCode.OK
+        run.lacks("tau:")
+
+
+class TestOtherFailures:
+    """What the gates have no say in."""
+
+    def test_assertions_of_ones_own_still_fail_and_what_broke_does_not(self, project, agents):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", user="gold")
+            def test_polite(tau_simulation):
+                assert "please" in str(tau_simulation.messages), "impolite"
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_lost(tau_simulation):
+                pass
+
+            def test_plain():
+                assert 1 + 1 == 3
+            """,
+        )
+        project.write("conftest.py", "")
+        run = agents("--tau-gate", "pass^1>=0", "test_own.py")
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("impolite")
+        assert run.line("FAILED test_own.py::test_plain")
+        run.line("FAILED test_own.py::test_polite")
+
+    def test_a_broken_trial_of_a_test_of_ones_own_is_told_as_one(self, project):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            class Lost:
+                def respond(self, message):
+                    raise ConnectionError("provider down")
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", user=Lost)
+            def test_lost(tau_simulation):
+                pass
+            """,
+        )
+        run = project.run("--tau-gate", "errors<=1", "test_own.py")
+        assert run.ret == pytest.ExitCode.OK
+        run.outcomes(broken=1)
+
+    def test_mistakes_in_tasks_still_are_usage_errors(self, project):
+        project.write("mock/t.tau.json", "[")
+        project.run("--tau-gate", "pass^1>=0").usage_error("not valid JSON")
+
+    @pytest.mark.parametrize(
+        ("args", "told"),
+        [
+            (["--tau-gate", "pas^1>=0.8"], "--tau-gate: unknown metric 'pas^1'; did you mean 'pass^1'"),
+            (["--tau-gate", "pass^1=0.8"], "--tau-gate: 'pass^1=0.8': expected one of >=, >, <=, <"),
+            (["--tau-gate", "mok:pass^1>=0.8"], "unknown domain 'mok'; did you mean 'mock'?"),
+            (["--tau-stop-early"], "--tau-stop-early: needs a gate"),
+            (["--tau-fail-on", "regression"], "--tau-fail-on: compared with what? Name a run with --tau-baseline"),
+            (["--tau-fail-on", "loss"], "--tau-fail-on: expected regression, got 'loss'"),
+        ],
+    )
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_options_that_cannot_be_used(self, agents, args, told, workers):
+        agents(*args, *workers, good=1).usage_error(told)
+
+
+class TestStopEarly:
+    """Trials that can change nothing are not run."""
+
+    def test_a_gate_that_can_no_longer_be_met(self, agents):
+        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-rs", bad=3, good=17)
+        assert run.ret == pytest.ExitCode.OK
+        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-rs", bad=20)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.outcomes(failing=5, skipped=15)
+        run.line("SKIPPED [15]", "not run: the gates are settled")
+        run.line("tau: stopped early, pass^1 >= 0.8 can no longer be met: 15 trials not run")
+        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most 0.750 with the trials that were not run")
+
+    def test_gates_that_can_no_longer_be_missed(self, agents):
+        args = ["--tau-gate", "pass^1>=0.5", "--tau-gate", "errors<=0.6", "--tau-stop-early"]
+        run = agents(*args, good=10)
+        assert run.ret == pytest.ExitCode.OK
+        run.outcomes(passed=5, skipped=5)
+        run.line("tau: stopped early, no gate can be missed any more: 5 trials not run")
+        run.line("tau: gate pass^1 >= 0.5: 1.000", "met, at least 0.500 with the trials that were not run")
+
+    def test_without_the_option_everything_is_run(self, agents):
+        agents("--tau-gate", "pass^1>=0.8", "--tb=no", bad=10).outcomes(failing=10)
+
+    def test_over_workers(self, agents):
+        """What a worker has begun, or is about to, it finishes."""
+        pytest.importorskip("xdist")
+        run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-n", "2", bad=60)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        told = run.line("tau: stopped early, pass^1 >= 0.8 can no longer be met:", "trials not run")
+        not_run = int(told.split(": ")[2].split()[0])
+        assert 1 <= not_run <= 47
+        run.outcomes(failing=60 - not_run, skipped=not_run)
+        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most")
+
+    def test_conversations_that_have_begun_are_finished_and_counted(self, models, project, a_task):
+        models.script(
+            """
+            async def answer(role, request):
+                await asyncio.sleep(0.03)
+                return "Bye. ###STOP###" if role == "user" else "No."
+            """
+        )
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(40)])
+        args = ["--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", "--tau-concurrency", "3"]
+        run = models.run(*args)
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        held = len([call for call in models.asked if call["role"] == "user"])
+        assert 4 <= held < 40
+        run.outcomes(failing=held, skipped=40 - held)
+
+    def test_tests_of_ones_own_are_run_all_the_same(self, agents, project):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create*", agent="gold", user="gold")
+            def test_own(tau_simulation):
+                assert tau_simulation.reward == 1
+            """,
+        )
+        run = agents("--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", ".", bad=10)
+        run.outcomes(failing=2, skipped=8, passed=2)

@@ -1,0 +1,706 @@
+"""A run that goes on with an earlier one: what had finished is told again as it was, and only the rest is held."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from .conftest import _QUICK
+
+SMALL = ("create-task", "transfer-deletion", "dismiss-after-done")
+MOCK = ("--tau-domain", "mock", "--tau-split", "small")
+
+#: An agent that logs each trial that it is built for, passes some tasks, fails others, and ends the whole run with the
+#: trial that KILL names: under xdist, the controller.
+_AGENT = """
+    import os
+    import time
+    from pathlib import Path
+
+    from pytest_tau.testing import ScriptedParticipant, call
+
+    class Agent(ScriptedParticipant):
+        def __init__(self, task, seed):
+            trial = f"{task.id}-{seed}"
+            before = log()
+            with Path("built.txt").open("a") as file:
+                file.write(trial + "\\n")
+            if len(before) + 1 == int(os.environ.get("KILL", "0")):
+                if "PYTEST_XDIST_WORKER" in os.environ:
+                    os.kill(os.getppid(), 9)
+                os.kill(os.getpid(), 9)
+            made = call("create_task", user_id="user_1", title="Buy milk")
+            super().__init__(["Well."] if task.id.startswith("bad") else [made, "Done."])
+
+    def log():
+        return Path("built.txt").read_text().split() if Path("built.txt").exists() else []
+"""
+
+
+def folders(project, home=".tau/runs"):
+    """The folders of runs, oldest first."""
+    return sorted((project.path / home).iterdir(), key=lambda folder: folder.stat().st_ctime_ns)
+
+
+def lines(folder):
+    """The simulations of a run, in the order of its files; every line is whole."""
+    text = b"".join(file.read_bytes() for file in sorted(folder.glob("simulations*.jsonl")))
+    assert text.endswith(b"\n")
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def simulations(folder):
+    """The simulations by test, the last of each, without ids and times."""
+    found = {}
+    for entry in lines(folder):
+        for name in ("id", "start_time", "end_time", "duration"):
+            del entry[name]
+        for message in entry["messages"]:
+            message.pop("timestamp", None)
+            message.pop("generation_time_seconds", None)
+        found[entry.pop("test")] = entry
+    return found
+
+
+def verdicts(file):
+    """How each test ended, by a JUnit report: its outcome, what was said of a failure, its simulation's outcome."""
+    found = {}
+    for case in ET.parse(file).getroot().iter("testcase"):
+        said = [(child.tag, child.get("message"), child.text) for child in case if child.tag in ("failure", "error")]
+        told = {one.get("name"): one.get("value") for one in case.iter("property")}
+        found[case.get("name")] = (said, told.get("tau_outcome"), told.get("tau_reward"))
+    return found
+
+
+def info_of(folder):
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))
+
+
+class Killable:
+    """A project with twelve trials, and an agent that may end the run in the middle of them."""
+
+    def __init__(self, project):
+        self.project = project
+
+    def run(self, *args, kill=0, home="runs"):
+        """Run pytest in a process of its own; returns its exit status and what it wrote."""
+        options = ["--tau-agent", "agents.py:Agent", "--tau-trials", "2", "--tau-results", home, *args]
+        command = [sys.executable, "-m", "pytest", *_QUICK, "mock/t.tau.json", *options]
+        environment = {"KILL": str(kill), "COLUMNS": "200", "PATH": "", "HOME": str(self.project.path)}
+        done = subprocess.run(
+            command, cwd=self.project.path, env=environment, capture_output=True, text=True, check=False, timeout=240
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    def built(self):
+        """The trials that the agent was built for since this was last asked."""
+        log = self.project.path / "built.txt"
+        found = log.read_text().split() if log.exists() else []
+        log.unlink(missing_ok=True)
+        return found
+
+
+@pytest.fixture
+def killable(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task(f"{kind}-{number}") for number in range(3) for kind in ("good", "bad")])
+    project.write("agents.py", _AGENT)
+    return Killable(project)
+
+
+class TestKilled:
+    @pytest.mark.parametrize("options", [[], ["--tau-concurrency=3"], ["-n2"]], ids=" ".join)
+    def test_a_run_that_was_killed_and_goes_on_ends_like_an_undisturbed_one(self, killable, options):
+        if "-n2" in options:
+            pytest.importorskip("xdist")
+        project = killable.project
+        status, text = killable.run("--junitxml=whole.xml", *options, home="whole")
+        assert status == pytest.ExitCode.TESTS_FAILED, text
+        assert len(killable.built()) == 12
+
+        status, text = killable.run(*options, kill=7)
+        assert status == -9, text
+        (folder,) = folders(project, "runs")
+        kept = simulations(folder)
+        assert 0 < len(kept) < 12
+        assert info_of(folder)["finished"] is None
+        killable.built()
+
+        status, text = killable.run("--tau-resume", "--junitxml=r.xml", *options)
+        assert status == pytest.ExitCode.TESTS_FAILED, text
+        assert f"tau: resume: {len(kept)} of 12 trials taken from the earlier run" in text
+        assert len(killable.built()) == 12 - len(kept)
+        assert folders(project, "runs") == [folder]
+        (whole,) = folders(project, "whole")
+        assert simulations(folder) == simulations(whole)
+        assert len(lines(folder)) == 12
+        assert [file.name for file in sorted(folder.iterdir())] == ["run.json", "simulations.jsonl"]
+        assert verdicts(project.path / "r.xml") == verdicts(project.path / "whole.xml")
+        before, after = info_of(whole), info_of(folder)
+        assert after["finished"] is not None
+        assert len(after["resumed"]) == 1
+        for part in ("planned", "hashes", "settings"):
+            assert after[part] == before[part]
+
+    def test_what_workers_have_left_is_read_without_workers_too(self, killable):
+        pytest.importorskip("xdist")
+        status, text = killable.run("-n2", kill=6)
+        assert status == -9, text
+        (folder,) = folders(killable.project, "runs")
+        assert not (folder / "simulations.jsonl").exists()
+        kept = simulations(folder)
+        killable.built()
+        assert killable.run("--tau-resume")[0] == pytest.ExitCode.TESTS_FAILED
+        assert len(killable.built()) == 12 - len(kept)
+        assert [file.name for file in sorted(folder.glob("sim*"))] == ["simulations.jsonl"]
+        assert len(simulations(folder)) == 12
+
+    def test_one_that_is_killed_again_and_again_gets_there(self, killable):
+        for kill in (3, 6, 9):
+            assert killable.run(*(["--tau-resume"] if kill > 3 else []), kill=kill)[0] == -9
+        status, text = killable.run("--tau-resume")
+        assert status == pytest.ExitCode.TESTS_FAILED, text
+        (folder,) = folders(killable.project, "runs")
+        assert len(lines(folder)) == 12
+        assert len(info_of(folder)["resumed"]) <= 3
+
+
+@pytest.fixture
+def cut_off(project):
+    """A run of three trials, of which the last one's line was cut off."""
+    project.run(*MOCK, "--tau-agent", "noop").outcomes(failed=3)
+    (folder,) = folders(project)
+    file = folder / "simulations.jsonl"
+    file.write_bytes(file.read_bytes()[:-40])
+    return folder
+
+
+class TestRestored:
+    @pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-concurrency=4"]], ids=" ".join)
+    def test_a_line_that_was_cut_off_is_run_again_and_the_others_are_not(self, project, cut_off, options):
+        run = project.run(*MOCK, "--tau-agent", "noop", "--tau-resume", *options)
+        run.outcomes(failed=3)
+        run.line("tau: resume: 2 finished simulations in .tau/runs/")
+        run.line("tau: resume: 2 of 3 trials taken from the earlier run")
+        assert len(lines(cut_off)) == 3
+        assert folders(project) == [cut_off]
+
+    def test_a_last_line_without_its_end_is_dropped_where_the_file_goes_on(self, project, cut_off):
+        file = cut_off / "simulations.jsonl"
+        file.write_bytes(file.read_bytes() + b'"}')
+        project.run(*MOCK, "--tau-agent", "noop", "--tau-resume").outcomes(failed=3)
+        assert len(lines(cut_off)) == 3
+
+    def test_what_is_only_looked_at_stays_as_it_is(self, project, cut_off):
+        before = {file: file.read_bytes() for file in cut_off.iterdir()}
+        assert len(project.collected(*MOCK, "--tau-agent", "noop", "--tau-resume")) == 3
+        assert {file: file.read_bytes() for file in cut_off.iterdir()} == before
+
+    def test_failures_are_told_as_they_were(self, project):
+        def told(run):
+            parts = re.split(r"\n=+ [A-Z]*FAILURES[A-Z]* =+\n", run.text)
+            return parts[1].partition("\ntau: ")[0]
+
+        args = [*MOCK, "--tau-agent", "noop"]
+        first = project.run(*args)
+        again = project.run(*args, "--tau-resume")
+        again.outcomes(failed=3)
+        again.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        assert "reward 0 = DB 0" in told(first)
+        assert told(again) == told(first)
+
+    def test_errors_are_told_as_they_were(self, project):
+        project.write(
+            "parts.py",
+            """
+            class User:
+                def respond(self, message):
+                    raise ConnectionError("provider down")
+            """,
+        )
+        args = [*MOCK, "--tau-user", "parts.py:User"]
+        project.run(*args).outcomes(errors=3)
+        project.write("parts.py", "class User:\n    def respond(self, message):\n        return '###STOP###'\n")
+        run = project.run(*args, "--tau-resume")
+        run.outcomes(errors=3)
+        run.line("ConnectionError: provider down")
+
+    def test_no_model_is_called_and_nothing_is_spent(self, models):
+        models.run("--tau-trials", "3").outcomes(passed=3)
+        models.calls()
+        run = models.run("--tau-trials", "4", "--tau-resume", "--tau-budget", "0.5", "--tau-concurrency=1")
+        run.outcomes(passed=4)
+        assert len(models.calls()) == 4
+        run.line("tau: resume: 3 of 4 trials taken from the earlier run")
+        assert len(models.kept()) == 1
+
+    def test_what_is_restored_needs_no_budget(self, models):
+        models.run().outcomes(passed=1)
+        run = models.run("--tau-resume", "--tau-budget", "0", "--tau-trials", "2")
+        run.outcomes(passed=1, skipped=1)
+
+    def test_cassettes_of_what_is_restored_are_left_alone(self, models, project):
+        models.run("--tau-record").outcomes(passed=1)
+        models.calls()
+        shutil.rmtree(project.path / "mock/cassettes")
+        models.run("--tau-record", "--tau-resume").outcomes(passed=1)
+        models.run("--tau-replay", "--tau-resume").outcomes(passed=1)
+        assert models.calls() == models.cassettes() == []
+
+    def test_hooks_are_told_of_it_like_of_any_other(self, project):
+        project.write(
+            "conftest.py",
+            """
+            from pathlib import Path
+
+            def tell(text):
+                with Path("told.txt").open("a") as file:
+                    file.write(text + "\\n")
+
+            def pytest_tau_simulation_started(task, trial):
+                tell(f"started {task.id} {trial}")
+
+            def pytest_tau_message(message):
+                tell(f"message {message.role} {message.content}")
+
+            def pytest_tau_simulation_finished(simulation):
+                tell(f"finished {simulation.reward}")
+            """,
+        )
+        log = project.path / "told.txt"
+        project.run(*MOCK)
+        first = log.read_text(encoding="utf-8")
+        log.unlink()
+        project.run(*MOCK, "--tau-resume")
+        assert log.read_text(encoding="utf-8") == first
+        assert first.count("finished 1.0") == 3
+
+    def test_the_time_that_it_took_is_told(self, project):
+        project.run(*MOCK)
+        (folder,) = folders(project)
+        file = folder / "simulations.jsonl"
+        file.write_text(re.sub(r'"duration":[0-9.]+', '"duration":77.5', file.read_text()), encoding="utf-8")
+        run = project.run(*MOCK, "--tau-resume", "--durations=3")
+        assert len(re.findall(r"^77\.5\ds setup ", run.text, re.MULTILINE)) == 3
+
+    def test_more_trials_and_other_selections_may_follow(self, project):
+        project.run(*MOCK, "--tau-task", "create-task").outcomes(passed=1)
+        run = project.run("--tau-domain", "mock", "--tau-resume", "--tau-trials", "2", "-k", "create-task or dismiss")
+        run.outcomes(passed=4, deselected=28)
+        run.line("tau: resume: 1 of 4 trials taken from the earlier run")
+        (folder,) = folders(project)
+        assert info_of(folder)["planned"] == {"mock": {"create-task": 2, "dismiss-after-done": 2}}
+        assert info_of(folder)["settings"]["tasks"] == ["create-task"]
+        assert info_of(folder)["excluded"] == {"deselected": 28}
+        project.run("--tau-domain", "mock", "--tau-resume", "--tau-task", "create-task").outcomes(passed=1)
+        assert info_of(folder)["planned"] == {"mock": {"create-task": 2, "dismiss-after-done": 2}}
+
+    def test_beside_other_tests_of_the_project(self, project):
+        project.write("test_plain.py", "def test_plain(): pass")
+        project.run(*MOCK, "test_plain.py").outcomes(passed=1)
+        project.run(*MOCK).outcomes(passed=3)
+        project.run("test_plain.py", "mock::create-task", "--tau-resume").outcomes(passed=2)
+
+    def test_a_line_of_another_trial_under_the_same_node_id_is_not_taken(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task("a")])
+        project.run().outcomes(passed=1)
+        (folder,) = folders(project)
+        file = folder / "simulations.jsonl"
+        file.write_text(file.read_text().replace('"task_id":"a"', '"task_id":"b"'), encoding="utf-8")
+        run = project.run("--tau-resume")
+        run.outcomes(passed=1)
+        run.line("tau: resume: 0 of 1 trial taken from the earlier run")
+
+    def test_lines_that_are_none_are_passed_over(self, project, cut_off):
+        file = cut_off / "simulations.jsonl"
+        whole = [line for line in file.read_bytes().splitlines(keepends=True) if line.endswith(b"\n")]
+        broken = whole[0].replace(b'"messages":[', b'"messages":{', 1)
+        file.write_bytes(b"\0\0\n" + broken + whole[1])
+        run = project.run(*MOCK, "--tau-agent", "noop", "--tau-resume")
+        run.outcomes(failed=3)
+        run.line("tau: resume: 1 of 3 trials taken from the earlier run")
+
+
+class TestTestsOfOnesOwn:
+    def test_they_run_with_the_restored_simulation_and_its_final_environment(self, project):
+        project.write(
+            "test_own.py",
+            """
+            import os
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="agents.py:Agent")
+            def test_own(tau_simulation, tau_env, tau_task, record_property):
+                assert tau_simulation.reward == 1
+                assert tau_simulation.called("create_task")
+                created = [task for task in tau_env.dump()["agent"]["tasks"].values() if task["title"] == "Order new chairs"]
+                assert len(created) == 1
+                assert "FAIL" not in os.environ
+            """,
+        )
+        project.write(
+            "agents.py",
+            """
+            from pytest_tau.testing import ScriptedParticipant, call
+
+            class Agent(ScriptedParticipant):
+                def __init__(self):
+                    print("built")
+                    super().__init__([call("create_task", user_id="user_1", title="Order new chairs"), "Done."])
+            """,
+        )
+        run = project.run("-s")
+        run.outcomes(passed=1)
+        run.line("built")
+        run = project.run("-s", "--tau-resume")
+        run.outcomes(passed=1)
+        run.lacks("built")
+        run.line("tau: resume: 1 of 1 trial taken from the earlier run")
+
+    def test_a_test_that_fails_by_itself_is_run_again_with_the_same_simulation(self, project, monkeypatch):
+        project.write(
+            "test_own.py",
+            """
+            import os
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_own(tau_simulation):
+                assert "FAIL" not in os.environ
+            """,
+        )
+        monkeypatch.setenv("FAIL", "1")
+        project.run().outcomes(failed=1)
+        monkeypatch.delenv("FAIL")
+        run = project.run("--tau-resume")
+        run.outcomes(passed=1)
+        run.line("tau: resume: 1 of 1 trial taken from the earlier run")
+
+    @pytest.mark.parametrize(
+        ("fixture", "test"),
+        [
+            ("", "def test_own(tau_simulation, tau_agent): assert tau_agent.asked"),
+            ("", "def test_own(asked, tau_simulation): assert asked()"),
+            (
+                "@pytest.fixture\ndef tau_env(tau_env):\n    tau_env.call('nothing', {})\n    return tau_env",
+                "def test_own(tau_simulation): pass",
+            ),
+        ],
+        ids=["looks at the agent", "by a fixture", "makes the environment"],
+    )
+    def test_one_that_needs_more_than_a_simulation_is_run_again(self, project, fixture, test):
+        project.write(
+            "conftest.py",
+            """
+            import pytest
+
+            class Agent:
+                asked = 0
+
+                def respond(self, message):
+                    self.asked += 1
+                    return "Well."
+
+            def pytest_tau_make_agent():
+                return Agent()
+
+            @pytest.fixture
+            def asked(tau_agent):
+                return lambda: tau_agent.asked
+            """,
+        )
+        text = f'import pytest\n\n{fixture}\n\n@pytest.mark.tau(domain="mock", tasks="create-task")\n{test}\n'
+        project.write("test_own.py", text)
+        project.run().outcomes(passed=1)
+        run = project.run("--tau-resume")
+        run.outcomes(passed=1)
+        run.line("tau: resume: 0 of 1 trial taken from the earlier run")
+
+
+class TestRerun:
+    @pytest.fixture
+    def mixed(self, project, a_task):
+        """A run in which one trial passed, one failed, and one ended in an error; then, all would pass."""
+        project.tasks("mock/t.tau.json", [a_task("good"), a_task("bad"), a_task("lost")])
+        project.write(
+            "parts.py",
+            """
+            from pathlib import Path
+            from pytest_tau.testing import ScriptedParticipant, call
+
+            mended = Path("mended").exists()
+
+            class Agent(ScriptedParticipant):
+                def __init__(self, task):
+                    made = call("create_task", user_id="user_1", title="Buy milk")
+                    super().__init__(["Well."] if task.id == "bad" and not mended else [made, "Done."])
+
+            class User:
+                def __init__(self, task):
+                    self.lost, self.said = task.id == "lost" and not mended, False
+
+                def respond(self, message):
+                    if self.lost:
+                        raise ConnectionError("provider down")
+                    self.said, before = True, self.said
+                    return "###STOP###" if before else "Milk!"
+            """,
+        )
+        options = ["--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User"]
+        project.run(*options).outcomes(passed=1, failed=1, errors=1)
+        project.write("mended", "")
+        return options
+
+    @pytest.mark.parametrize(
+        ("given", "outcomes", "taken"),
+        [
+            (["--tau-rerun", "failed"], {"passed": 2, "errors": 1}, 2),
+            (["--tau-resume", "--tau-rerun", "error"], {"passed": 2, "failed": 1}, 2),
+            (["--tau-rerun=failed,error"], {"passed": 3}, 1),
+            (["--tau-rerun=failed, error", "-n2"], {"passed": 3}, 1),
+            (["--tau-resume"], {"passed": 1, "failed": 1, "errors": 1}, 3),
+        ],
+        ids=lambda value: " ".join(value) if isinstance(value, list) else None,
+    )
+    def test_those_with_that_outcome_are_run_again_and_the_later_result_counts(
+        self, project, mixed, given, outcomes, taken
+    ):
+        run = project.run(*mixed, *given)
+        run.outcomes(**outcomes)
+        run.line(f"tau: resume: {taken} of 3 trials taken from the earlier run")
+        if taken < 3:
+            run.line("tau: resume: 3 finished simulations in .tau/runs/", f"; run again: {3 - taken} (")
+        # Whoever reads it next takes the later ones, too.
+        after = project.run(*mixed, "--tau-resume")
+        after.outcomes(**outcomes)
+        after.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        assert len(folders(project)) == 1
+
+    def test_what_an_ini_asks_for(self, project, mixed):
+        project.ini("tau_rerun = error")
+        project.run(*mixed).outcomes(passed=2, failed=1)
+
+    @pytest.mark.parametrize("given", ["passed", "failed,other", "Failed"])
+    def test_other_outcomes_are_none(self, project, mixed, given):
+        project.run(*mixed, "--tau-rerun", given).usage_error(
+            "--tau-rerun: expected 'failed', 'error' or 'failed,error'"
+        )
+
+
+class TestWhichRun:
+    def test_the_latest(self, project):
+        project.run(*MOCK, "--tau-agent", "noop").outcomes(failed=3)
+        project.run(*MOCK).outcomes(passed=3)
+        first, second = folders(project)
+        run = project.run(*MOCK, "--tau-resume")
+        run.outcomes(passed=3)
+        run.line(f"3 finished simulations in .tau/runs/{second.name}")
+        assert folders(project) == [first, second]
+
+    @pytest.mark.parametrize("how", ["path", "absolute path", "name"])
+    def test_one_that_is_named(self, project, how):
+        project.run(*MOCK, "--tau-agent", "noop").outcomes(failed=3)
+        project.run(*MOCK).outcomes(passed=3)
+        first, _ = folders(project)
+        named = {"path": first.relative_to(project.path), "absolute path": first, "name": first.name}[how]
+        run = project.run(*MOCK, "--tau-agent", "noop", f"--tau-resume={named}")
+        run.outcomes(failed=3)
+        run.line("tau: resume: 3 of 3 trials taken from the earlier run")
+
+    def test_one_that_ended_before_its_first_simulation(self, project):
+        project.run(*MOCK).outcomes(passed=3)
+        (folder,) = folders(project)
+        (folder / "simulations.jsonl").unlink()
+        project.run(*MOCK, "--tau-resume").outcomes(passed=3)
+        assert len(lines(folder)) == 3
+
+    def test_there_is_none(self, project):
+        project.run(*MOCK, "--tau-resume").usage_error("--tau-resume: expected an earlier run, and none is kept in")
+        project.run(*MOCK, "--tau-rerun=failed").usage_error("--tau-rerun: expected an earlier run")
+        assert not (project.path / ".tau").exists()
+
+    def test_there_is_none_of_that_name(self, project):
+        project.run(*MOCK)
+        (folder,) = folders(project)
+        run = project.run(*MOCK, "--tau-resume", folder.name[:-1] + "x")
+        run.usage_error("--tau-resume: unknown run", folder.name)
+
+    def test_nothing_is_kept(self, project):
+        project.run(*MOCK)
+        run = project.run(*MOCK, "--tau-results", "none", "--tau-resume")
+        run.usage_error("--tau-resume: expected an earlier run, and nothing is kept (--tau-results none)")
+
+    def test_elsewhere(self, project):
+        project.run(*MOCK, "--tau-results", "there")
+        run = project.run(*MOCK, "--tau-results", "there", "--tau-resume")
+        run.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        assert not (project.path / ".tau").exists()
+
+    def test_a_folder_that_does_not_tell_how_it_was_run(self, project):
+        project.run(*MOCK)
+        (folder,) = folders(project)
+        (folder / "run.json").unlink()
+        project.run(*MOCK, f"--tau-resume={folder}").usage_error("--tau-resume: unknown run")
+
+    @pytest.mark.parametrize(
+        ("text", "told"), [("{", "cannot be read"), ('{"format": 2}', "expected format 1, got 2"), ("[]", "got None")]
+    )
+    def test_one_that_is_none_of_ours(self, project, text, told):
+        project.run(*MOCK)
+        (folder,) = folders(project)
+        (folder / "run.json").write_text(text, encoding="utf-8")
+        project.run(*MOCK, "--tau-resume").usage_error("run.json", told)
+
+
+class TestRefused:
+    """Before anything runs."""
+
+    @pytest.mark.parametrize(
+        ("options", "told"),
+        [
+            (["--tau-seed=1"], "seed: 300 then, 1 now"),
+            (["--tau-seed=1", "-n2"], "seed: 300 then, 1 now"),
+            (["--tau-agent=noop"], 'agent: "gold" then, "noop" now'),
+            (["--tau-user=noop"], 'user: "gold" then, "noop" now'),
+            (["--tau-grading=strict"], 'grading: "official" then, "strict" now'),
+            (["--tau-max-steps=7"], "max_steps: 200 then, 7 now"),
+            (["--tau-timeout=0"], "timeout: 1800.0 then, null now"),
+            (["--tau-judge=accept"], 'judge: null then, "accept" now'),
+            (["--tau-solo"], "solo: null then, true now"),
+        ],
+    )
+    def test_other_settings(self, project, options, told):
+        project.run(*MOCK).outcomes(passed=3)
+        (folder,) = folders(project)
+        before = {file: file.read_bytes() for file in folder.iterdir()}
+        run = project.run(*MOCK, "--tau-resume", *options)
+        run.usage_error("--tau-resume: .tau/runs/", "was run otherwise")
+        run.line(told)
+        assert {file: file.read_bytes() for file in folder.iterdir()} == before
+
+    def test_other_models_and_arguments(self, models, project):
+        models.run().outcomes(passed=1)
+        other = ["--tau-agent-llm", "fake/other", "--tau-user-llm", "fake/user"]
+        run = project.run(*other, "--tau-agent-llm-args", '{"temperature": 1, "api_key": "sesame"}', "--tau-resume")
+        run.usage_error("--tau-resume")
+        run.line('agent_llm: "fake/agent" then, "fake/other" now')
+        run.line('agent_llm_args: {"temperature": 0.0} then, {"temperature": 1} now')
+        run.lacks("sesame")
+
+    def test_another_prompt_of_the_same_name(self, models, project):
+        prompt = project.write("p.txt", "Be brief. {{policy}}")
+        models.run("--tau-agent-prompt", "p.txt").outcomes(passed=1)
+        models.run("--tau-agent-prompt", "p.txt", "--tau-resume").outcomes(passed=1)
+        prompt.write_text("Be kind. {{policy}}", encoding="utf-8")
+        models.run("--tau-agent-prompt", "p.txt", "--tau-resume").usage_error("agent prompt: ", " then, ", " now")
+
+    def test_what_no_verdict_hangs_on_may_differ(self, models, project):
+        models.run("--tau-concurrency=1").outcomes(passed=1)
+        models.run(
+            *("--tau-resume", "--tau-concurrency=3", "--tau-budget=9", "--tau-llm-timeout=5", "--tau-trials=2"),
+            *("--tau-agent-llm-args", '{"temperature": 0.0, "api_base": "http://other", "timeout": 3}'),
+        ).outcomes(passed=2)
+
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+    @pytest.mark.parametrize(
+        ("file", "change", "told"),
+        [
+            ("shelf/short.md", "Lend nothing.", "policy of shelf: "),
+            (
+                "shelf/db.json",
+                '{"books": {"Emma": {"title": "Emma"}, "Ulysses": {"title": "U"}}}',
+                "database of shelf: ",
+            ),
+        ],
+    )
+    def test_another_domain(self, shelf, file, change, told, workers):
+        shelf.run("--tau-domain", "shelf").outcomes(passed=2)
+        shelf.write(file, change)
+        run = shelf.run("--tau-domain", "shelf", "--tau-resume", *workers)
+        run.usage_error("--tau-resume: .tau/runs/")
+        run.line(told, " then, ", " now")
+
+    def test_other_tools(self, shelf):
+        shelf.run("--tau-domain", "shelf").outcomes(passed=2)
+        text = (shelf.path / "conftest.py").read_text(encoding="utf-8")
+        shelf.write("conftest.py", text.replace("Which one.", "Which book."))
+        shelf.run("--tau-domain", "shelf", "--tau-resume").usage_error("tools of shelf: ")
+
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
+    def test_another_task_of_a_file(self, project, a_task, workers):
+        project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
+        project.run().outcomes(passed=2)
+        project.tasks("mock/t.tau.json", [a_task("one"), a_task("two", ticket="Do.")])
+        run = project.run("--tau-resume", *workers)
+        run.usage_error("task 'two' of mock: ", " then, ", " now")
+        run.lacks("task 'one'")
+        # What is not selected does not matter.
+        project.run("--tau-resume", "--tau-task", "one", *workers).outcomes(passed=1)
+
+    def test_another_task_of_a_marked_test(self, shelf):
+        shelf.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="shelf")
+            def test_own(tau_simulation):
+                pass
+            """,
+        )
+        shelf.run("test_own.py").outcomes(passed=2)
+        tasks = json.loads((shelf.path / "shelf/tasks/tasks.json").read_text(encoding="utf-8"))
+        tasks[1]["user_scenario"]["instructions"] = "Borrow it!"
+        shelf.tasks("shelf/tasks/tasks.json", tasks)
+        shelf.run("test_own.py", "--tau-resume").usage_error("task 'lend-ulysses' of shelf: ")
+
+    def test_new_tasks_are_none_that_have_changed(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task("one")])
+        project.run().outcomes(passed=1)
+        project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
+        project.run("--tau-resume").outcomes(passed=2)
+
+    def test_other_rules_of_grading(self, project):
+        project.run(*MOCK)
+        (folder,) = folders(project)
+        info = info_of(folder)
+        info["hashes"]["grader"] = "0" * 16
+        (folder / "run.json").write_text(json.dumps(info), encoding="utf-8")
+        run = project.run(*MOCK, "--tau-resume")
+        run.usage_error("rules of grading: 0000000000000000 of pytest-tau ", " then, ")
+
+    def test_many_differences_are_not_all_told(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(20)])
+        project.run().outcomes(passed=20)
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}", ticket="Do.") for number in range(20)])
+        run = project.run("--tau-resume")
+        run.usage_error("task 't7' of mock")
+        run.line("and 12 more")
+
+    def test_workers_on_other_machines(self, project, tmp_path_factory):
+        pytest.importorskip("xdist")
+        project.run(*MOCK)
+        elsewhere = tmp_path_factory.mktemp("elsewhere")
+        run = project.run(*MOCK, "--tau-resume", "--dist=load", f"--tx=popen//chdir={elsewhere}")
+        run.usage_error("--tau-resume: workers on other machines cannot read", ".tau/runs/")
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_another_commit_is_told_and_not_refused(project):
+    def git(*args):
+        who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
+        subprocess.run(["git", *who, *args], cwd=project.path, capture_output=True, check=True)
+
+    git("init", "-q")
+    git("commit", "-qm", "One", "--allow-empty")
+    project.run(*MOCK)
+    project.run(*MOCK, "--tau-resume").lacks("the project was at")
+    git("commit", "-qm", "Two", "--allow-empty")
+    run = project.run(*MOCK, "--tau-resume")
+    run.outcomes(passed=3)
+    run.line("tau: resume: the project was at ", " then, and is at ", " now")

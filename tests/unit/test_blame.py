@@ -1,0 +1,344 @@
+"""Whose fault a failure looks like."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.evaluation import evaluate
+from pytest_tau.evaluation.blame import RULES, Blame, blame, look_into
+from pytest_tau.evaluation.explain import explain
+from pytest_tau.evaluation.turning_point import turning_point
+from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage
+from pytest_tau.runner import simulate
+from pytest_tau.testing import ScriptedParticipant
+
+from .tiny import action, agent, call, check, task, user
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import TerminationReason
+
+#: How a row of the table in the documentation begins.
+PARTIES = ("| agent", "| user", "| provider", "| harness")
+RENAME = action("rename", item_id="lamp", name="L")
+#: What it takes to pass: the lamp is called L.
+WANTED = task({"actions": [RENAME], "reward_basis": ["DB"]})
+
+
+def graded(
+    domain: Domain,
+    wanted: Task,
+    *messages: Any,
+    reason: TerminationReason = "user_stop",
+    error: str | None = None,
+    grading: bool = True,
+) -> Simulation:
+    """A finished conversation; of calls only those are made whose results are there."""
+    info = evaluate(wanted, messages, termination_reason=reason, domain=domain) if grading else None
+    return Simulation(
+        id="s",
+        task_id="t",
+        termination_reason=reason,
+        error=error,
+        messages=list(messages),
+        reward_info=info,
+    )
+
+
+def blamed(domain: Domain, wanted: Task, *messages: Any, **how: Any) -> Blame:
+    simulation = graded(domain, wanted, *messages, **how)
+    found = blame(simulation, turning_point(wanted, simulation, domain))
+    assert found is not None
+    return found
+
+
+def made(made: ToolCall, content: str = "done", *, error: bool = False) -> list[Any]:
+    """A call with its result."""
+    said = user(made) if made.requestor == "user" else agent(made)
+    return [said, ToolMessage(content=content, requestor=made.requestor, error=error)]
+
+
+def ended(domain: Domain, asked: str, said: str) -> Blame:
+    """Of a conversation that ends so, with the lamp not renamed."""
+    return blamed(domain, WANTED, agent("Hello"), user("Call the lamp L."), agent(asked), user(said))
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("reason", "error", "party", "evidence"),
+    [
+        ("unexpected_error", "Traceback:\n  here\nValueError: broken", "harness", "ValueError: broken"),
+        ("infrastructure_error", "ModelError: 503, try later", "provider", "ModelError: 503, try later"),
+        ("infrastructure_error", "ReplayError: no such call", "harness", "ReplayError: no such call"),
+        ("user_error", "IndexError: the script has ended\nand so on", "user", "IndexError: the script has ended"),
+        ("user_stop", "JudgeError: no answer", "provider", "JudgeError: no answer"),
+        ("user_stop", "EvaluatorError: mine failed", "harness", "EvaluatorError: mine failed"),
+        ("user_stop", None, "provider", "no error was told"),
+    ],
+)
+def test_errors_are_nobodys_who_talked(domain: Domain, reason: Any, error: str, party: str, evidence: str) -> None:
+    found = blamed(domain, WANTED, agent("Hello"), reason=reason, error=error, grading=False)
+    assert (found.party, found.turn, found.evidence) == (party, None, evidence)
+
+
+@pytest.mark.parametrize("reason", ["agent_error", "timeout", "context_window_exceeded"])
+def test_an_agent_that_broke(domain: Domain, reason: Any) -> None:
+    found = blamed(domain, WANTED, agent("Hello"), reason=reason, error="KeyError: 'x'")
+    assert (found.party, found.evidence) == ("agent", "KeyError: 'x'")
+
+
+# Limits
+
+
+def test_whoever_has_made_most_of_the_failed_calls(domain: Domain) -> None:
+    mine, theirs = made(call("fly"), "Error: a", error=True), made(call("swim", "user"), "Error: u", error=True)
+    how: dict[str, Any] = {"reason": "too_many_errors", "error": "3 failed tool calls, the limit is 3"}
+    assert blamed(domain, WANTED, *mine, *theirs, *mine, **how)[:1] == ("agent",)
+    found = blamed(domain, WANTED, *mine, *theirs, *theirs, **how)
+    assert (found.party, found.turn, found.evidence) == ("user", 4, "Error: u")
+
+
+def test_an_agent_that_does_not_come_to_an_end(domain: Domain) -> None:
+    found = blamed(domain, WANTED, user("Hi"), agent("Hm."), reason="max_steps", error="200 steps, the limit is 200")
+    assert (found.party, found.evidence) == ("agent", "200 steps, the limit is 200")
+
+
+def test_a_user_that_does_not_stop_although_all_is_done(domain: Domain) -> None:
+    done = [
+        *made(call("rename", item_id="lamp", name="L")),
+        agent("Done."),
+        user("Thanks!"),
+        agent("Bye."),
+        user("Bye!"),
+    ]
+    found = blamed(domain, WANTED, *done, reason="max_steps")
+    assert (found.party, found.turn, found.evidence) == ("user", 5, "Bye!")
+    # An agent that still calls tools is the one that goes on.
+    more = [*done, *made(call("look", item_id="lamp"))]
+    assert blamed(domain, WANTED, *more, reason="max_steps").party == "agent"
+
+
+# How the user left
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("I can rename it. Shall I do so?", "Yes, please. ###STOP###"),
+        ("Please confirm the name L (yes/no).", "I confirm. ###STOP###"),
+        ("Once you confirm, I will proceed.", "Please go ahead, thank you!###STOP###"),
+        ("What is your id?", "It is 7. Please proceed with it. ###TRANSFER###"),
+    ],
+)
+def test_a_user_that_agrees_and_leaves(domain: Domain, asked: str, said: str) -> None:
+    found = ended(domain, asked, said)
+    assert (found.party, found.turn) == ("user", 3)
+    assert "agreed" in found.reason
+    assert asked in found.evidence
+    assert said in found.evidence
+
+
+@pytest.mark.parametrize(
+    "asked",
+    ["Please hold, I am looking.", "I will now rename the lamp.", "I\N{RIGHT SINGLE QUOTATION MARK}ll now do it."],
+)
+def test_a_user_that_leaves_when_the_agent_is_about_to_act(domain: Domain, asked: str) -> None:
+    found = ended(domain, asked, "Thanks! ###STOP###")
+    assert (found.party, found.turn) == ("user", 3)
+    assert "about to act" in found.reason
+
+
+def test_a_user_that_asks_and_leaves(domain: Domain) -> None:
+    found = ended(domain, "That cannot be done.", "Is there nobody else?###TRANSFER###")
+    assert (found.party, found.turn) == ("user", 3)
+    assert "asked something" in found.reason
+
+
+def test_a_user_that_takes_itself_for_transferred(domain: Domain) -> None:
+    found = ended(domain, "That cannot be done.", "Fine. ###TRANSFER###")
+    assert (found.party, found.evidence) == ("user", "That cannot be done.")
+    assert "transferred" in found.reason
+
+
+@pytest.mark.parametrize("asked", ["I am transferring you.", "If you like, a human agent takes over. Shall I?"])
+def test_a_transfer_that_the_agent_spoke_of_is_the_agents(domain: Domain, asked: str) -> None:
+    assert ended(domain, asked, "Yes. ###TRANSFER###").party == "agent"
+
+
+def test_a_user_that_finds_it_out_of_its_scenario(domain: Domain) -> None:
+    found = ended(domain, "Of which colour is the lamp?", "###OUT-OF-SCOPE###")
+    assert (found.party, found.turn) == ("user", 3)
+    assert "colour" in found.evidence
+
+
+def test_out_of_scope_after_a_failed_call_is_the_agents(domain: Domain) -> None:
+    failed = made(call("look", item_id="x"), "Error: no item x", error=True)
+    found = blamed(domain, WANTED, *failed, agent("Which item?"), user("###OUT-OF-SCOPE###"))
+    assert found.party == "agent"
+
+
+def test_a_user_that_plays_the_agent(domain: Domain) -> None:
+    said = [
+        agent("Hello"),
+        user("It is done. Is there anything else I can help you with?"),
+        agent("No."),
+        user("###STOP###"),
+    ]
+    found = blamed(domain, WANTED, *said)
+    assert (found.party, found.turn) == ("user", 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ("Is there anything else I can help you with?", "No, go ahead and have a nice day. ###STOP###"),
+        ("Would you like me to look for another lamp?", "No, I leave it as it is. ###STOP###"),
+        ("The lamp is called L now.", "Great! ###STOP###"),
+        ("It cannot be renamed.", "###STOP###"),
+    ],
+)
+def test_a_user_that_simply_ends_it_is_not_at_fault(domain: Domain, asked: str, said: str) -> None:
+    found = ended(domain, asked, said)
+    assert (found.party, found.reason) == ("agent", "it never did it")
+    assert found.evidence.startswith("never made: rename(")
+
+
+def test_how_the_user_left_does_not_excuse_what_was_broken_before(domain: Domain) -> None:
+    broken = made(call("remove", item_id="desk"))
+    found = blamed(domain, WANTED, *broken, agent("Shall I rename it?"), user("Yes. ###STOP###"))
+    assert (found.party, found.turn) == ("agent", 0)
+
+
+# The final state
+
+
+def test_a_call_of_the_users_that_broke_the_state(domain: Domain) -> None:
+    wanted = task({"actions": [], "reward_basis": ["DB"]})
+    noted = made(call("write_note", "user", note_id="n", text="x"))
+    found = blamed(domain, wanted, *noted, user("###STOP###"))
+    assert (found.party, found.turn) == ("user", 0)
+    assert "notes/n could no longer be absent" in found.evidence
+
+
+def test_an_agent_that_hands_the_user_over(domain: Domain) -> None:
+    handed = made(call("transfer", summary="too hard"))
+    found = blamed(domain, WANTED, user("Hi"), *handed, agent("Hold on."), user("###TRANSFER###"))
+    assert (found.party, found.turn) == ("agent", 1)
+    assert "handed the user over" in found.reason
+    assert 'transfer(summary="too hard")' in found.evidence
+
+
+def test_a_write_that_the_user_was_to_make(domain: Domain) -> None:
+    wanted = task({"actions": [action("write_note", "user", note_id="n", text="x")], "reward_basis": ["DB"]})
+    found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
+    assert (found.party, found.reason) == ("agent", "it never had the user do it")
+
+
+# What leaves no trace in a state
+
+
+def test_a_phrase_that_was_not_said(domain: Domain) -> None:
+    found = blamed(domain, task({"communicate_info": ["42"]}), agent("I do not know."), user("###STOP###"))
+    assert (found.party, found.turn, found.evidence) == ("agent", None, "never said: '42'")
+
+
+def test_a_call_that_was_not_made(domain: Domain) -> None:
+    wanted = task({"actions": [action("look", item_id="lamp")], "reward_basis": ["ACTION"]})
+    found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
+    assert (found.party, found.reason) == ("agent", "it left out calls")
+    assert "look" in found.evidence
+    wanted = task({"actions": [action("read_phone", "user")], "reward_basis": ["ACTION"]})
+    assert blamed(domain, wanted, agent("Done."), user("###STOP###")).reason == "it never had the user do it"
+
+
+def test_anything_else_names_the_check(domain: Domain) -> None:
+    wanted = task({"env_assertions": [check("phone_on", "user")], "actions": [], "reward_basis": ["ENV_ASSERTION"]})
+    found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
+    assert (found.party, found.evidence) == ("agent", "ENV_ASSERTION")
+
+
+def test_what_passed_is_nobodys_fault(domain: Domain) -> None:
+    done = graded(domain, WANTED, *made(call("rename", item_id="lamp", name="L")), user("###STOP###"))
+    assert blame(done, None) is None
+    look_into(done, WANTED, domain)
+    assert done.info is None
+
+
+def test_every_rule_says_when_it_applies() -> None:
+    assert len({rule.when for rule in RULES}) == len(RULES) == len({rule.apply for rule in RULES})
+
+
+# In a trial, and in the report of its failure
+
+
+def test_a_failed_trial_tells_both(domain: Domain) -> None:
+    failed = simulate(
+        WANTED,
+        domain=domain,
+        agent=ScriptedParticipant([{"tool_calls": [call("remove", item_id="desk")]}, "Done."]),
+        user=ScriptedParticipant(["Hi", "###STOP###"]),
+    )
+    assert failed.info is not None
+    assert failed.info["blame"]["party"] == "agent"
+    assert failed.info["turning_point"]["turn"] == failed.info["blame"]["turn"] == 2
+    texts = [line.text for line in explain(failed)]
+    point = next(text for text in texts if text.startswith("turning point: "))
+    assert point.startswith('turning point: turn 2, agent called remove(item_id="desk"): after it ')
+    # What the line above says is not said again.
+    assert "looks like the agent's fault: its call broke the state, turn 2" in texts
+    assert Simulation.model_validate_json(failed.model_dump_json()).info == failed.info
+
+
+def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Domain) -> None:
+    lost = simulate(
+        WANTED, domain=domain, agent=ScriptedParticipant(["Hm."]), user=ScriptedParticipant([ValueError("no")])
+    )
+    assert lost.outcome == "error"
+    assert lost.info is not None
+    assert lost.info["blame"]["party"] == "user"
+    assert "turning_point" not in lost.info
+    assert "looks like the user's fault: the user broke" in [line.text for line in explain(lost)]
+
+
+def test_a_passed_trial_costs_nothing(domain: Domain) -> None:
+    passed = simulate(WANTED, domain=domain, agent="gold", user="gold")
+    assert (passed.outcome, passed.info) == ("passed", None)
+
+
+def test_evidence_that_is_nowhere_else_is_in_the_report(domain: Domain) -> None:
+    left = graded(domain, WANTED, agent("Shall I rename the lamp?"), user("Yes! ###STOP###"))
+    look_into(left, WANTED, domain)
+    told = next(line.text for line in explain(left) if line.text.startswith("looks like"))
+    assert told.startswith(
+        "looks like the user's fault: it agreed and ended the conversation in the same message, turn 1: "
+    )
+    assert "Shall I rename the lamp?" in told
+
+
+def test_a_domain_that_breaks_on_the_way_back_does_not_touch_the_verdict(
+    domain: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    failed = graded(domain, WANTED, agent("Done."), user("###STOP###"))
+    verdict = failed.reward_info
+
+    def broken(*_: Any, **__: Any) -> Any:
+        raise RuntimeError("out of order")
+
+    monkeypatch.setattr(domain, "environment", broken)
+    look_into(failed, WANTED, domain)
+    assert (failed.reward_info, failed.outcome) == (verdict, "failed")
+    assert failed.info is not None
+    assert failed.info["turning_point_problem"] == "RuntimeError: out of order"
+    assert failed.info["blame"]["party"] == "agent"
+    assert "turning point: not found, RuntimeError: out of order" in [line.text for line in explain(failed)]
+
+
+def test_the_documentation_has_every_rule_in_its_order() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "failures.md").read_text(encoding="utf-8")
+    told = [line.rstrip(" |").rpartition("| ")[2] for line in text.splitlines() if line.startswith(PARTIES)]
+    assert told == [rule.when for rule in RULES]

@@ -1,0 +1,373 @@
+"""Two runs beside each other: the test, the interval and what could be found; ``tau compare``, ``tau bless``."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+import subprocess
+import sys
+from math import comb
+from pathlib import Path
+
+import pytest
+
+from pytest_tau.cli import main
+from pytest_tau.results import paired as paired_module
+from pytest_tau.results.compare import Comparison, Told
+from pytest_tau.results.paired import Pair, Paired, Rate, smallest_loss
+from pytest_tau.results.record import TrialRecord
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+KEPT, LOST, GAINED, NEVER = (Pair(Rate(1, one), Rate(1, two)) for one, two in ((1, 1), (1, 0), (0, 1), (0, 0)))
+
+
+def trials(*told, domain="mock", errors=0, **fields):
+    """Records from pairs of a task and its trials: ``("a", "pf")``; ``e`` is an error."""
+    outcomes = {"p": "passed", "f": "failed", "e": "error"}
+    return [
+        TrialRecord(domain, task, trial, outcomes[one], float(one == "p"), "user_stop", **fields)
+        for task, letters in told
+        for trial, one in enumerate(letters)
+    ]
+
+
+def random_pairs(seed, tasks=40, most=4, loss=0.0):
+    generator = random.Random(seed)
+    found = []
+    for _ in range(tasks):
+        rates = []
+        for share in (1.0, 1 - loss):
+            number, chance = generator.randint(1, most), generator.random() * share
+            rates.append(Rate(number, sum(generator.random() < chance for _ in range(number))))
+        found.append(Pair(*rates))
+    return found
+
+
+class TestProbability:
+    """The sign-flip test."""
+
+    def test_of_single_trials_it_is_mcnemars_mid_p(self):
+        """Six tasks lost and one gained: of 128 ways for the signs 2 are further, 14 as far, which count half."""
+        found = Paired([LOST] * 6 + [GAINED] + [KEPT] * 10 + [NEVER] * 3)
+        assert found.p == pytest.approx(9 / 128)
+        assert found.exact
+        assert found.difference == pytest.approx(-5 / 20)
+        assert (found.before, found.after) == (0.8, 0.55)
+
+    @pytest.mark.parametrize(("lost", "gained"), [(0, 1), (5, 0), (9, 2), (3, 3), (40, 25)])
+    def test_against_the_binomial_distribution(self, lost, gained):
+        number, most = lost + gained, max(lost, gained)
+        tail = sum(comb(number, each) for each in range(most + 1, number + 1))
+        expected = min(1.0, (2 * tail + comb(number, most)) / 2**number)
+        assert Paired([LOST] * lost + [GAINED] * gained + [KEPT] * 4).p == pytest.approx(expected)
+
+    def test_sizes_of_differences_count(self):
+        """Changes of -1 and -1/2: signs give ±3/2 and ±1/2 alike, and half of the two ways to ±3/2 count."""
+        pairs = [Pair(Rate(2, 2), Rate(2, 0)), Pair(Rate(2, 2), Rate(2, 1))]
+        assert Paired(pairs).p == pytest.approx(0.25)
+
+    def test_trials_of_one_task_are_not_taken_for_tasks(self):
+        pairs = [Pair(Rate(8, 8), Rate(8, 0))] * 3
+        assert Paired(pairs).p == pytest.approx(1 / 8)
+
+    def test_against_every_sign_one_by_one(self):
+        pairs = random_pairs(2, tasks=11)
+        changes = [pair.change for pair in pairs]
+        found = abs(sum(changes))
+        further = equal = 0
+        for signs in range(2 ** len(changes)):
+            drawn = abs(sum(change if signs >> place & 1 else -change for place, change in enumerate(changes)))
+            further, equal = further + (drawn > found + 1e-9), equal + (abs(drawn - found) <= 1e-9)
+        assert Paired(pairs).p == pytest.approx((further + equal / 2) / 2 ** len(changes))
+
+    def test_without_a_difference_it_is_1(self):
+        assert Paired([KEPT, NEVER]).p == 1
+        assert Paired([LOST, GAINED]).p == 1
+
+    def test_sampled_it_is_nearly_the_same(self, monkeypatch):
+        pairs = random_pairs(4, loss=0.2)
+        exact = Paired(pairs)
+        assert exact.exact
+        assert 0.01 < exact.p < 0.5
+        monkeypatch.setattr(paired_module, "_MOST_BITS", 0)
+        sampled = Paired(pairs)
+        assert not sampled.exact
+        assert sampled.p == pytest.approx(exact.p, abs=4 * (exact.p / paired_module.SAMPLES) ** 0.5)
+        assert sampled.p == Paired(pairs).p
+
+    def test_sampled_it_is_never_0(self, monkeypatch):
+        monkeypatch.setattr(paired_module, "_MOST_BITS", 0)
+        assert 0 < Paired([LOST] * 200).p < 1e-3
+
+
+class TestInterval:
+    """By inversion of the test."""
+
+    def test_it_leaves_0_out_where_the_difference_is_significant(self):
+        significant = 0
+        for seed in range(60):
+            found = Paired(random_pairs(seed, loss=0.15))
+            if abs(found.p - 0.05) < 0.005:
+                continue  # the interval is sampled
+            assert (found.p < 0.05) is not (found.interval.low <= 0 <= found.interval.high)
+            assert found.interval.low < found.difference < found.interval.high
+            significant += found.p < 0.05
+        assert 5 < significant < 55
+
+    def test_it_is_the_same_each_time_and_turns_with_the_runs(self):
+        pairs = random_pairs(1, loss=0.3)
+        there, back = Paired(pairs).interval, Paired([Pair(pair.after, pair.before) for pair in pairs]).interval
+        assert there == Paired(pairs).interval
+        assert back == pytest.approx((-there.high, -there.low), abs=0.01)
+
+    def test_where_nothing_changed_it_tells_what_may_not_have_been_seen(self):
+        """1 - 0.025 ** (1 / 20)."""
+        assert Paired([KEPT] * 20).interval == pytest.approx((-0.1684, 0.1684), abs=1e-4)
+        low, high = Paired([LOST] * 20).interval
+        assert low == -1
+        assert high == pytest.approx(-1 + 2 * 0.1684, abs=1e-4)
+
+    def test_with_five_tasks_there_is_none(self):
+        assert Paired([LOST] * 5).interval is None
+        assert Paired([LOST] * 6).interval is not None
+
+
+class TestSmallestLoss:
+    """What so many tasks and trials could have shown."""
+
+    def test_more_tasks_and_more_trials_show_less(self):
+        def mixed(trials, times):
+            halves = [
+                Pair(Rate(trials, trials), Rate(trials, trials)),
+                Pair(Rate(trials, 0), Rate(trials, trials // 2)),
+            ]
+            halves.append(Pair(Rate(trials, trials // 2), Rate(trials, trials // 2)))
+            return halves * times
+
+        found = [smallest_loss(mixed(*size)) for size in ((2, 10), (8, 10), (2, 40), (8, 40))]
+        assert found[0] > found[1] > found[3]
+        assert found[0] > found[2] > found[3]
+
+    def test_of_single_trials_it_is_what_the_sign_test_needs(self):
+        """Of 40 tasks that all pass, with a chance of 0.8 at least 5 must fail for a mid-p below 0.05."""
+        found = smallest_loss([KEPT] * 40)
+        assert found is not None
+        enough = 1 - sum(comb(40, each) * found**each * (1 - found) ** (40 - each) for each in range(5))
+        assert enough == pytest.approx(0.8, abs=0.1)
+
+    def test_with_too_few_tasks_nothing_would_be_found(self):
+        assert smallest_loss([KEPT] * 4) is None
+        assert smallest_loss([NEVER] * 40) is None
+
+    def test_it_is_found_four_times_out_of_five_and_alarms_are_as_false_as_they_say(self, tmp_path):
+        """The benchmark, with little of everything: 200 comparisons of a kind, so that ± 0.03 is chance."""
+        file = tmp_path / "figures.json"
+        command = [sys.executable, "-m", "benchmarks", "--quick", "--only", "comparison-error", "--json", str(file)]
+        subprocess.run(command, cwd=REPOSITORY, capture_output=True, check=True)
+        figures = json.loads(file.read_text(encoding="utf-8"))["benchmarks"]["comparison-error"]["figures"]
+        shares = {figure["name"].rpartition(" ± ")[0]: figure for figure in figures}
+        assert len(shares) == 12
+        for name, figure in shares.items():
+            share = sum(figure["runs"]) / len(figure["runs"])
+            if "false alarms" in name:
+                assert share <= 0.09, name
+            elif "covered" in name:
+                assert share >= 0.88, name
+            else:
+                assert 0.7 <= share <= 0.92, name
+
+
+class TestComparison:
+    """What is compared, and what is told of it."""
+
+    def compare(self, before, after, then=None, now=None):
+        return Comparison(Told("then", before, then or {}), Told("now", after, now or {}))
+
+    def test_tasks_are_compared_and_what_is_left_out_is_told(self):
+        before = trials(("a", "pp"), ("b", "pf"), ("c", "p"), ("gone", "p"), ("dead", "ee"))
+        after = trials(("new", "p"), ("a", "pe"), ("b", "pppp"), ("c", "f"), ("dead", "p"), ("also", "f"))
+        found = self.compare(before, after)
+        assert [key.task_id for key in found.pairs] == ["a", "b", "c"]
+        assert [key.task_id for key, _ in found.worse] == ["c"]
+        assert [key.task_id for key, _ in found.better] == ["b"]
+        lines = found.lines()
+        assert lines[0] == "now beside then: 3 tasks in both, trials of each: 1 to 2 and 1 to 4"
+        assert lines[1] == (
+            "left out: 1 task only in then, 2 tasks only in now, 1 task with nothing but errors in one of them, "
+            "2 errors then and 1 now"
+        )
+        assert lines[2].startswith("pass^1 0.833 -> 0.667: -0.167 (no interval with fewer than 6 tasks, p = ")
+        assert "worse on 1 task: c (1 of 1 -> 0 of 1)" in lines
+        assert "better on 1 task: b (1 of 2 -> 4 of 4)" in lines
+
+    def test_a_significant_loss_is_a_regression_and_a_gain_is_not(self):
+        good, bad = (trials(*((str(number), letter) for number in range(12))) for letter in "pf")
+        for before, after, told in ((good, bad, "a significant loss"), (bad, good, "a significant gain")):
+            found = self.compare(before, after)
+            assert found.significant
+            assert found.regression is (before is good)
+            assert told in found.lines()[2]
+        same = self.compare(good, good)
+        assert not same.significant
+        assert same.lines()[2].startswith("no significant difference; a loss of 0.")
+        assert "every task passes as often as before" in same.lines()
+
+    def test_many_tasks_are_named_up_to_ten(self):
+        good, bad = (trials(*((str(number), letter) for number in range(12))) for letter in "pf")
+        assert "worse on 12 tasks: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more" in self.compare(good, bad).lines()
+
+    def test_domains_are_told_apart_and_ids_may_be_the_same(self):
+        before = trials(("0", "p"), domain="one") + trials(("0", "f"), domain="two")
+        after = trials(("0", "f"), domain="one") + trials(("0", "f"), domain="two")
+        found = self.compare(before, after)
+        assert len(found.pairs) == 2
+        assert any(line.startswith("  one 1.000 -> 0.000") for line in found.lines())
+        assert any(line.startswith("  two 0.000 -> 0.000") for line in found.lines())
+        assert "worse on 1 task: one:0" in found.lines()
+
+    def test_a_run_that_does_not_know_its_domain_has_that_of_the_other(self):
+        found = self.compare(trials(("0", "p"), domain=""), trials(("0", "p"), domain="airline"))
+        assert [key.domain for key in found.pairs] == ["airline"]
+
+    def test_nothing_in_common_is_told(self):
+        found = self.compare(trials(("a", "p")), trials(("b", "p")))
+        assert found.paired is None
+        assert not found.regression
+        assert "nothing can be compared" in found.lines()[-1]
+
+    def test_what_is_not_the_same_is_told(self):
+        def hashes(grader="g", policy="p", task="t"):
+            domains = {"mock": {"policy": policy, "tools": "u", "database": "d"}}
+            return {"hashes": {"grader": grader, "domains": domains, "tasks": {"mock": {"a": task, "other": task}}}}
+
+        def warnings(**after):
+            return self.compare(trials(("a", "p")), trials(("a", "p")), hashes(), hashes(**after)).warnings()
+
+        assert warnings() == []
+        assert warnings(grader="h", policy="q", task="s") == [
+            "not the same in both runs: the rules of grading, policy of mock, 1 task"
+        ]
+        found = self.compare(trials(("a", "p")), trials(("a", "p")), hashes())
+        assert found.warnings() == [
+            "no hashes in now: whether tasks, policy, tools or grading are the same is not known"
+        ]
+
+
+@pytest.fixture
+def tau(tmp_path, monkeypatch, capsys):
+    """Runs the command in an empty folder: exit status, and what was printed."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "200")
+
+    def run(*args):
+        try:
+            status = main(args)
+        except SystemExit as end:  # argparse
+            status = end.code
+        captured = capsys.readouterr()
+        return status, captured.out + captured.err
+
+    return run
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """Two τ²-bench result files: of 12 tasks, the good agent passes all and the bad one none; and one in between."""
+
+    def write(name, passing):
+        simulations = [
+            {
+                "id": f"s{number}",
+                "task_id": str(number),
+                "trial": 0,
+                "termination_reason": "user_stop",
+                "reward_info": {"reward": float(number < passing)},
+                "messages": [{"role": "assistant", "content": "Hello."}],
+                "duration": 1.0,
+            }
+            for number in range(12)
+        ]
+        info = {"environment_info": {"domain_name": "mock"}, "agent_info": {"llm_args": {"api_key": "sk-secret"}}}
+        tasks = [{"id": str(number), "user_scenario": {"instructions": "Do it."}} for number in range(12)]
+        text = json.dumps({"info": info, "tasks": tasks, "simulations": simulations})
+        with gzip.open(tmp_path / f"{name}.json.gz", "wt", encoding="utf-8") as file:
+            file.write(text)
+        return f"{name}.json.gz"
+
+    return [write("good", 12), write("bad", 0), write("fair", 11)]
+
+
+class TestCompareCommand:
+    """``tau compare``."""
+
+    def test_it_prints_the_comparison(self, tau, runs):
+        status, out = tau("compare", *runs[:2])
+        assert status == 0
+        assert "bad beside good: 12 tasks in both, trials of each: 1" in out
+        assert "pass^1 1.000 -> 0.000: -1.000 (95 % interval" in out
+        assert "a significant loss" in out
+        assert "warning: no hashes in good and bad" in out
+
+    def test_a_regression_is_its_exit_status_where_that_is_asked_for(self, tau, runs):
+        good, bad, fair = runs
+        assert tau("compare", good, bad, "--fail-on", "regression")[0] == 1
+        assert tau("compare", bad, good, "--fail-on", "regression")[0] == 0
+        assert tau("compare", good, fair, "--fail-on", "regression")[0] == 0
+
+    def test_runs_with_nothing_in_common_are_no_success(self, tau, runs, tmp_path):
+        lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
+        (tmp_path / "other").mkdir()
+        (tmp_path / "other" / "records.jsonl").write_text("\n".join(lines))
+        assert tau("compare", runs[0], "other")[0] == 0
+        assert tau("compare", runs[0], "other", "--fail-on", "regression")[0] == 1
+
+    def test_mistakes_are_told(self, tau, runs):
+        status, out = tau("compare", runs[0], "nowhere")
+        assert status == 2
+        assert "unknown run 'nowhere'" in out
+        assert tau("compare", runs[0], runs[1], "--fail-on", "anything")[0] == 2
+
+
+class TestBlessCommand:
+    """``tau bless``."""
+
+    def test_a_blessed_run_is_the_baseline(self, tau, runs, tmp_path):
+        status, out = tau("bless", runs[0])
+        assert status == 0
+        assert ".tau/baseline: the baseline is good, 12 trials" in out
+        assert (tmp_path / ".tau" / ".gitignore").read_text() == "*\n"
+        status, out = tau("compare", "baseline", runs[1])
+        assert "bad beside baseline (good): 12 tasks in both" in out
+        assert "1.000 -> 0.000" in out
+
+    def test_only_the_command_changes_it(self, tau, runs):
+        tau("bless", runs[0])
+        tau("compare", runs[1], runs[2])
+        assert "beside baseline (good)" in tau("compare", "baseline", runs[1])[1]
+        tau("bless", runs[1])
+        assert "beside baseline (bad)" in tau("compare", "baseline", runs[0])[1]
+
+    def test_it_can_be_kept_where_it_is_committed(self, tau, runs, tmp_path):
+        status, out = tau("bless", runs[0], "--to", "tests/agent")
+        assert status == 0
+        assert "pytest --tau-baseline tests/agent" in out
+        assert sorted(file.name for file in (tmp_path / "tests" / "agent").iterdir()) == ["records.jsonl", "run.json"]
+        assert not (tmp_path / ".tau").exists()
+        assert "bad beside agent (good)" in tau("compare", "tests/agent", runs[1])[1]
+        # In the same order whatever the run's was, without keys.
+        first = (tmp_path / "tests" / "agent" / "records.jsonl").read_text()
+        assert [json.loads(line)["task_id"] for line in first.splitlines()][:3] == ["0", "1", "10"]
+        assert "secret" not in (tmp_path / "tests" / "agent" / "run.json").read_text()
+
+    def test_the_conversations_of_a_run_are_not_overwritten(self, tau, runs, tmp_path):
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "simulations.jsonl").write_text("{}\n")
+        status, out = tau("bless", runs[0], "--to", "run")
+        assert status == 2
+        assert "has the conversations of a run in it" in out
+
+    def test_without_any_run_there_is_nothing_to_bless(self, tau):
+        status, out = tau("bless")
+        assert status == 2
+        assert "no run has been kept" in out

@@ -1,0 +1,413 @@
+"""``tau export``: a run as τ²-bench's results file, as a table, as JSON lines; and what reads them again."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import weakref
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+import pytest_tau
+from pytest_tau.cli import main
+from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
+from pytest_tau.results.export import COLUMNS, write_jsonl
+from pytest_tau.results.run_info import digest
+from pytest_tau.results.runs import Run, StoredTrial
+from pytest_tau.runner import SimulationSettings
+from pytest_tau.runner.result_files import ResultFile
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    Tau = Callable[..., "Ran"]
+
+DOMAINS = ("mock", "airline", "retail", "telecom")
+
+
+class Ran(NamedTuple):
+    """What a command printed, and how it ended."""
+
+    status: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def tau(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tau:
+    """Runs the command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*args: str | Path) -> Ran:
+        try:
+            status = main([str(arg) for arg in args])
+        except SystemExit as end:  # argparse
+            status = int(str(end.code))
+        captured = capsys.readouterr()
+        return Ran(status, captured.out, captured.err)
+
+    return run
+
+
+class Kept(NamedTuple):
+    """A run's folder, and what is in it."""
+
+    folder: Path
+    trials: list[StoredTrial]
+
+
+def keep(folder: Path, trials: list[StoredTrial], info: dict[str, Any] | None = None) -> Kept:
+    """Lay out a run's folder as a run does."""
+    folder.mkdir(parents=True)
+    lines = []
+    for trial in trials:
+        entry = {"test": trial.test, "domain": trial.domain, **trial.simulation.model_dump(mode="json")}
+        if trial.task:
+            entry["task"] = trial.task.model_dump(mode="json", exclude_none=True)
+        lines.append(json.dumps(entry) + "\n")
+    (folder / "simulations.jsonl").write_text("".join(lines), encoding="utf-8")
+    if info is not None:
+        (folder / "run.json").write_text(json.dumps({"format": 1, **info}), encoding="utf-8")
+    return Kept(folder, trials)
+
+
+def held(name: str, agent: str = "gold", most: int = 6, trials: int = 1) -> list[StoredTrial]:
+    """Simulations of a bundled domain's tasks."""
+    domain = pytest_tau.load_domain(name)
+    tasks = [task for task in domain.tasks() if not task.needs_judge][:most]
+    found = []
+    for task in tasks:
+        for trial in range(trials):
+            simulation = pytest_tau.simulate(task, domain=domain, agent=agent, trial=trial, seed=7 + trial)
+            found.append(StoredTrial(name, simulation, task, f"{name}::{task.id}[trial-{trial}]"))
+    return found
+
+
+def essence(simulation: Simulation) -> dict[str, Any]:
+    """Everything that a simulation tells, but for the numbers of its turns, which an export adds."""
+    found = simulation.model_dump(mode="json")
+    for message in found["messages"]:
+        message.pop("turn_idx", None)
+    return found
+
+
+def plain(task: Task | None) -> dict[str, Any] | None:
+    return task.model_dump(mode="json", exclude={"user_scenario": {"script"}}) if task else None
+
+
+def trial(task_id: str = "t", number: int = 0, *, domain: str = "mock", basis: Any = (), **fields: Any) -> StoredTrial:
+    """A made-up trial."""
+    criteria = {"reward_basis": list(basis)} if basis else None
+    task = Task.model_validate({"id": task_id, "user_scenario": {"instructions": "x"}, "evaluation_criteria": criteria})
+    verdict = RewardInfo(reward=1.0, reward_basis=["DB"], reward_breakdown={"DB": 1.0})
+    given = {"termination_reason": "user_stop", "reward_info": verdict} | fields
+    simulation = Simulation(id=f"{task_id}-{number}", task_id=task_id, trial=number, **given)
+    return StoredTrial(domain, simulation, task, f"{domain}::{task_id}[trial-{number}]")
+
+
+# τ²-bench's format
+
+
+@pytest.mark.parametrize("agent", ["gold", "noop"])
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_run_is_the_same_once_it_is_read_back(tau: Tau, tmp_path: Path, name: str, agent: str) -> None:
+    kept = keep(tmp_path / "run", held(name, agent))
+    assert tau("export", "run", "--format", "tau2", "--out", "results.json").status == 0
+    again = ResultFile.scan(tmp_path / "results.json")
+    assert (again.kind, again.domain, again.problems) == ("τ²-bench", name, [])
+    runs: list[Any] = list(again.runs())
+    assert [essence(run.simulation) for run in runs] == [essence(each.simulation) for each in kept.trials]
+    assert [plain(run.task) for run in runs] == [plain(each.task) for each in kept.trials]
+    assert [run.simulation.reward for run in runs] == [each.simulation.reward for each in kept.trials]
+
+
+@pytest.mark.parametrize("agent", ["gold", "noop"])
+@pytest.mark.parametrize("name", DOMAINS)
+def test_everything_but_a_table_can_be_graded_again(tau: Tau, tmp_path: Path, name: str, agent: str) -> None:
+    kept = keep(tmp_path / "run", held(name, agent, most=3))
+    for suffix, form in (("json", "tau2"), ("json.gz", "tau2"), ("jsonl", "jsonl"), ("jsonl.gz", "jsonl")):
+        assert tau("export", "run", "--format", form, "-o", f"out.{suffix}").status == 0
+    done = tau("regrade", "run", "out.json", "out.json.gz", "out.jsonl", "out.jsonl.gz")
+    assert done.status == 0, done.out
+    assert f"{5 * len(kept.trials)} simulations, {5 * len(kept.trials)} agree" in done.out
+
+
+def test_a_run_that_was_merged_is_graded_again_and_exported(tau: Tau, tmp_path: Path) -> None:
+    trials = held("mock", most=4)
+    keep(tmp_path / "a", trials[:2])
+    keep(tmp_path / "b", trials[2:])
+    assert tau("merge", "a", "b", "-o", "both").status == 0
+    assert "4 simulations, 4 agree" in tau("regrade", "both").out
+    assert tau("export", "both", "--format", "jsonl", "-o", "c/simulations.jsonl").status == 0
+    assert tau("merge", "both", "c", "-o", "all").status == 0
+    assert "4 simulations, 4 agree" in tau("regrade", "all").out
+
+
+def test_the_file_has_the_fields_of_the_format_and_no_others(tau: Tau, tmp_path: Path) -> None:
+    settings = {
+        "agent": "llm",
+        "agent_llm": "openai/m",
+        "agent_llm_args": {"temperature": 0.0},
+        "user": "llm",
+        "max_steps": 50,
+        "max_errors": 5,
+        "seed": 11,
+    }
+    info = {"started": "2026-01-02T03:04:05+00:00", "commit": "abc", "settings": settings}
+    keep(tmp_path / "run", held("mock", trials=2), info)
+    tau("export", "run", "--format", "tau2", "-o", "results.json")
+    document = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
+    assert list(document) == ["timestamp", "info", "tasks", "simulations"]
+    assert document["timestamp"] == info["started"]
+    told = document["info"]
+    assert (told["git_commit"], told["num_trials"], told["max_steps"], told["max_errors"]) == ("abc", 2, 50, 5)
+    assert told["agent_info"]["llm"] == "openai/m"
+    assert (told["user_info"]["implementation"], told["user_info"]["llm"]) == ("llm", None)
+    assert told["environment_info"] == {"domain_name": "mock", "policy": None, "tool_defs": None}
+    simulation, task = document["simulations"][0], document["tasks"][0]
+    assert set(simulation) == {
+        *("id", "task_id", "timestamp", "start_time", "end_time", "duration", "termination_reason"),
+        *("agent_cost", "user_cost", "reward_info", "messages", "trial", "seed", "mode", "info"),
+    }
+    assert simulation["info"] == {"pytest_tau": {"test": "mock::create-task[trial-0]", "stop_token": "###STOP###"}}
+    assert "db_diff" not in simulation["reward_info"]
+    assert "script" not in task["user_scenario"]
+    assert [message["turn_idx"] for message in simulation["messages"]] == list(range(len(simulation["messages"])))
+    assert len(document["tasks"]) * 2 == len(document["simulations"])
+
+
+def test_the_policy_is_told_where_it_is_still_the_one_that_the_run_had(tau: Tau, tmp_path: Path) -> None:
+    policy = pytest_tau.load_domain("mock").environment().policy
+    for folder, recorded in (("same", digest(policy)), ("other", "0" * 16)):
+        keep(tmp_path / folder, held("mock", most=1), {"hashes": {"domains": {"mock": {"policy": recorded}}}})
+        tau("export", folder, "--format", "tau2", "-o", f"{folder}.json")
+    told = [json.loads((tmp_path / name).read_text(encoding="utf-8")) for name in ("same.json", "other.json")]
+    assert [one["info"]["environment_info"]["policy"] for one in told] == [policy, None]
+
+
+def test_what_tau2_has_no_field_for_stands_under_our_name(tau: Tau, tmp_path: Path) -> None:
+    (failed,) = held("mock", "noop", most=1)
+    failed.simulation.reward_info.custom_checks = [CustomCheck(name="tone", reward=0.5)]
+    failed.simulation.error = "it broke"
+    keep(tmp_path / "run", [failed])
+    tau("export", "run", "--format", "tau2", "-o", "results.json")
+    (simulation,) = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["simulations"]
+    own = simulation["reward_info"]["info"]["pytest_tau"]
+    assert own["custom_checks"] == [{"name": "tone", "reward": 0.5, "justification": ""}]
+    assert own["db_diff"][0]["path"].startswith("tasks/")
+    assert simulation["info"]["pytest_tau"]["error"] == "it broke"
+
+
+def test_secrets_of_a_foreign_file_are_not_passed_on(tau: Tau, tmp_path: Path) -> None:
+    keep(tmp_path / "run", held("mock", most=1))
+    tau("export", "run", "--format", "tau2", "-o", "a.json")
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    document["info"]["agent_info"]["llm_args"] = {"api_key": "sk-1", "temperature": 0.0}
+    (tmp_path / "a.json").write_text(json.dumps(document), encoding="utf-8")
+    tau("export", "a.json", "--format", "tau2", "-o", "b.json")
+    text = (tmp_path / "b.json").read_text(encoding="utf-8")
+    assert "sk-1" not in text
+    assert json.loads(text)["info"]["agent_info"]["llm_args"] == {"temperature": 0.0}
+
+
+def test_several_domains_are_a_file_each(tau: Tau, tmp_path: Path) -> None:
+    keep(tmp_path / "run", [trial("a"), trial("b", domain="other"), trial("c")])
+    ran = tau("export", "run", "--format", "tau2", "-o", "out/results.json")
+    assert ran.status == 0
+    assert "results-mock.json: 2 simulations" in ran.err
+    names = {file.name: ResultFile.scan(file).domain for file in (tmp_path / "out").iterdir()}
+    assert names == {"results-mock.json": "mock", "results-other.json": "other"}
+    ran = tau("export", "run", "--format", "tau2")
+    assert (ran.status, ran.out) == (2, "")
+    assert "a τ²-bench file has one domain, and the run has mock, other" in ran.err
+    ran = tau("export", "run", "--format", "tau2", "--domain", "other")
+    assert [task["id"] for task in json.loads(ran.out)["tasks"]] == ["b"]
+
+
+def test_what_the_format_cannot_hold_is_refused_with_what_can(tau: Tau, tmp_path: Path) -> None:
+    keep(tmp_path / "tone", [trial(basis=["DB", "tone"])])
+    ran = tau("export", "tone", "--format", "tau2", "-o", "x.json")
+    assert ran.status == 2
+    assert "the reward of task 't' hangs on 'tone', which τ²-bench does not have" in ran.err
+    keep(tmp_path / "two", [trial(basis=["DB"]), trial(number=1, basis=["ACTION"])])
+    ran = tau("export", "two", "--format", "tau2", "-o", "x.json")
+    assert "task 't' of domain 'mock' is there in two versions" in ran.err
+    assert "--format jsonl" in ran.err
+    assert not list(tmp_path.glob("x.json*"))
+    assert tau("export", "two", "--format", "jsonl").out.count("\n") == 2
+
+
+def test_an_agent_that_worked_alone_did_so_in_every_format(tau: Tau, tmp_path: Path) -> None:
+    domain = pytest_tau.load_domain("telecom")
+    task = next(task for task in domain.tasks() if task.ticket)
+    simulation = pytest_tau.simulate(task, domain=domain, agent="gold", settings=SimulationSettings(solo=True))
+    keep(tmp_path / "run", [StoredTrial("telecom", simulation, task, "telecom::x[trial-0]")])
+    tau("export", "run", "--format", "tau2", "-o", "a.json")
+    document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
+    document["simulations"][0]["info"] = None  # τ²-bench tells it of the run alone
+    document["info"]["user_info"]["implementation"] = "dummy_user"
+    (tmp_path / "a.json").write_text(json.dumps(document), encoding="utf-8")
+    tau("export", "a.json", "--format", "tau2", "-o", "b.json")
+    tau("export", "a.json", "--format", "jsonl", "-o", "c.jsonl")
+    assert ResultFile.scan(tmp_path / "b.json").solo
+    (line,) = (tmp_path / "c.jsonl").read_text(encoding="utf-8").splitlines()
+    assert json.loads(line)["info"]["solo"] is True
+    assert "3 simulations, 3 agree" in tau("regrade", "a.json", "b.json", "c.jsonl").out
+
+
+# JSON lines
+
+
+def test_json_lines_hold_everything_that_the_run_has_kept(tau: Tau, tmp_path: Path) -> None:
+    kept = keep(tmp_path / "run", held("mock", "noop", most=3))
+    tau("export", "run", "--format", "jsonl", "-o", "out.jsonl")
+    again = list(Run(tmp_path / "out.jsonl").trials())
+    assert [each.simulation for each in again] == [each.simulation for each in kept.trials]
+    assert [(each.domain, each.test, each.task) for each in again] == [
+        (each.domain, each.test, each.task) for each in kept.trials
+    ]
+
+
+def test_simulations_are_written_one_at_a_time() -> None:
+    alive: list[weakref.ref[Simulation]] = []
+    most = 0
+
+    class Many:
+        info: dict[str, Any] = {}
+
+        def trials(self) -> Iterator[StoredTrial]:
+            nonlocal most
+            for number in range(50):
+                each = trial(number=number)
+                alive.append(weakref.ref(each.simulation))
+                most = max(most, sum(ref() is not None for ref in alive))
+                yield each
+                del each
+
+    file = io.StringIO()
+    assert write_jsonl(Many(), file) == 50  # type: ignore[arg-type]
+    assert most <= 3
+
+
+# Tables
+
+
+def test_a_table_has_a_row_a_simulation(tau: Tau, tmp_path: Path) -> None:
+    used = {"agent": {"model": "m", "calls": 3, "prompt_tokens": 100, "completion_tokens": 7, "known_cost": 0.25}}
+    blamed = {"blame": {"party": "agent", "reason": "it never wrote", "turn": 3, "evidence": "x"}}
+    failed = trial(
+        "a",
+        1,
+        seed=5,
+        duration=1.5,
+        agent_cost=0.25,
+        model_usage=used,
+        info=blamed,
+        reward_info=RewardInfo(reward=0.0, reward_basis=["DB"], reward_breakdown={"DB": 0.0}),
+    )
+    lost = trial("b", termination_reason="infrastructure_error", reward_info=None, error="no answer,\rthrice")
+    keep(tmp_path / "run", [failed, lost])
+    ran = tau("export", "run", "--format", "csv")
+    first, second = csv.DictReader(io.StringIO(ran.out))
+    assert list(first) == list(COLUMNS)
+    assert {name: value for name, value in first.items() if value} == {
+        "domain": "mock",
+        "task_id": "a",
+        "trial": "1",
+        "seed": "5",
+        "outcome": "failed",
+        "reward": "0",
+        "reward_db": "0",
+        "termination_reason": "user_stop",
+        "messages": "0",
+        "turns": "0",
+        "calls": "0",
+        "failed_calls": "0",
+        "seconds": "1.5",
+        "agent_cost": "0.25",
+        "agent_model": "m",
+        "model_calls": "3",
+        "unpriced_calls": "0",
+        "prompt_tokens": "100",
+        "completion_tokens": "7",
+        "reference_actions": "0",
+        "blame": "agent",
+        "blame_reason": "it never wrote",
+        "simulation_id": "a-1",
+        "test": "mock::a[trial-1]",
+    }
+    assert (second["outcome"], second["reward"], second["seconds"]) == ("error", "", "")
+    assert second["error"] == "no answer,\nthrice"
+
+
+@pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@SUM(A1)", "  =1", "\t=1", "\t", "-"])
+def test_no_text_is_a_formula(tau: Tau, tmp_path: Path, text: str) -> None:
+    keep(tmp_path / "run", [trial(text, termination_reason="agent_error", error=text)])
+    ran = tau("export", "run", "--format", "csv", "-o", "out.csv")
+    assert ran.status == 0
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert (row["task_id"], row["error"]) == (f"'{text}", f"'{text}")
+
+
+def test_numbers_and_other_texts_are_left_as_they_are(tau: Tau, tmp_path: Path) -> None:
+    verdict = RewardInfo(reward=-0.5, reward_basis=[], reward_breakdown={})
+    keep(tmp_path / "run", [trial("a-b", reward_info=verdict)])
+    (row,) = csv.DictReader(io.StringIO(tau("export", "run", "--format", "csv").out))
+    assert (row["task_id"], row["reward"]) == ("a-b", "-0.5")
+
+
+def test_the_columns_are_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "export.md").read_text(encoding="utf-8")
+    missing = [name for name in COLUMNS if f"`{name}`" not in page]
+    assert not missing
+
+
+# The command
+
+
+def test_the_latest_run_is_exported_unless_another_is_named(tau: Tau, tmp_path: Path) -> None:
+    keep(tmp_path / ".tau/runs/20260101-000000-mock", [trial("old")])
+    keep(tmp_path / ".tau/runs/20260102-000000-mock", [trial("new")])
+    assert '"task_id": "new"' in tau("export", "--format", "jsonl").out
+    assert '"task_id": "old"' in tau("export", "20260101-000000-mock", "--format", "jsonl").out
+
+
+def test_files_are_compressed_and_written_whole_or_not_at_all(tau: Tau, tmp_path: Path) -> None:
+    keep(tmp_path / "run", [trial("ä\ud800")])
+    assert tau("export", "run", "--format", "csv", "-o", "out.csv.gz").status == 0
+    text = gzip.decompress((tmp_path / "out.csv.gz").read_bytes()).decode()
+    assert "ä\\ud800" in text
+    before = (tmp_path / "out.csv.gz").read_bytes()
+    assert tau("export", "run", "--format", "csv", "-o", "out.csv.gz").status == 0
+    assert (tmp_path / "out.csv.gz").read_bytes() == before
+    assert not list(tmp_path.glob("*.draft"))
+
+
+def test_what_cannot_be_used_is_told(tau: Tau, tmp_path: Path) -> None:
+    kept = keep(tmp_path / "run", [trial()])
+    assert "unknown run 'runn'" in tau("export", "runn", "--format", "csv").err
+    assert "unknown domain of the run 'mokc'" in tau("export", "run", "--format", "csv", "--domain", "mokc").err
+    own = kept.folder / "simulations.jsonl"
+    before = own.read_bytes()
+    ran = tau("export", "run", "--format", "jsonl", "-o", own)
+    assert (ran.status, own.read_bytes()) == (2, before)
+    assert "is of the run that is read" in ran.err
+    keep(tmp_path / "empty", [])
+    assert "there is no simulation to be read in" in tau("export", "empty", "--format", "csv", "-o", "x.csv").err
+    assert not (tmp_path / "x.csv").exists()
+
+
+def test_entries_that_cannot_be_read_are_told_and_the_rest_is_written(tau: Tau, tmp_path: Path) -> None:
+    kept = keep(tmp_path / "run", [trial("a"), trial("b")])
+    with (kept.folder / "simulations.jsonl").open("a", encoding="utf-8") as file:
+        file.write('{"test": "mock::c", "task_id": "c"}\n{"test": "mo')
+    ran = tau("export", "run", "--format", "csv")
+    assert ran.status == 1
+    assert len(ran.out.splitlines()) == 3
+    assert ran.err.count("left out: simulations.jsonl: entry") == 2

@@ -1,0 +1,183 @@
+"""Gates: what they say, what they come to, and when that is settled."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.models import ModelUsage
+from pytest_tau.results.gates import Gate, by_task
+from pytest_tau.results.record import TrialRecord
+
+
+def record(task="t", trial=0, outcome="passed", domain="mock", **fields):
+    reward = fields.pop("reward", float(outcome == "passed"))
+    return TrialRecord(domain, task, trial, outcome, reward, "user_stop", **fields)
+
+
+def records(**tasks):
+    """Trials from letters: ``a="pf"`` is a task that passed and failed; ``e`` is an error."""
+    outcomes = {"p": "passed", "f": "failed", "e": "error"}
+    return [record(task, trial, outcomes[one]) for task, told in tasks.items() for trial, one in enumerate(told)]
+
+
+def verdict(text, trials, planned=None):
+    counts = {("mock", task): number for task, number in planned.items()} if planned else None
+    return Gate.parse(text).verdict(by_task(trials, counts))
+
+
+class TestGrammar:
+    """[domain:]metric OP value."""
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("pass^1>=0.8", "pass^1 >= 0.8"),
+            (" telecom:pass^4 > .5 ", "telecom:pass^4 > 0.5"),
+            ("errors<=0.02", "errors <= 0.02"),
+            ("mock:tool-errors < 1e1", "mock:tool-errors < 10"),
+            ("telecom-workflow:cost<=0.25", "telecom-workflow:cost <= 0.25"),
+        ],
+    )
+    def test_good_ones(self, text, told):
+        assert str(Gate.parse(text)) == told
+        assert Gate.parse(told) == Gate.parse(text)
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("", "expected [domain:]metric OP value"),
+            ("pass^1", "expected [domain:]metric OP value"),
+            (">=0.8", "expected [domain:]metric OP value"),
+            ("pass^1=0.8", "expected one of >=, >, <=, <, got '='"),
+            ("pass^1=>0.8", "got '=>'"),
+            ("pass^1>=high", "expected a number after >=, got 'high'"),
+            ("pass^1>=nan", "expected a number"),
+            ("pass^0>=0.8", "unknown metric 'pass^0'"),
+            ("pass^>=0.8", "pass^K for any K from 1"),
+            ("error<=0", "did you mean 'errors'"),
+            ("rewards>0", "(known: calls, cost, duration, errors, pass^1, pass^4, reward, tool-errors, turns)"),
+        ],
+    )
+    def test_bad_ones_are_told_with_the_good_ones(self, text, told):
+        with pytest.raises(ConfigurationError) as error:
+            Gate.parse(text)
+        assert told in str(error.value)
+
+
+class TestValues:
+    """What a gate comes to."""
+
+    def test_pass_hat_k_is_over_trials_that_ran(self):
+        trials = records(a="pp", b="pf", c="fe", d="ee")
+        assert verdict("pass^1>=0.5", trials).value == pytest.approx((1 + 0.5 + 0) / 3)
+        assert verdict("pass^2>=0.5", trials).value == pytest.approx(1 / 2)
+        assert str(verdict("pass^3>=0.5", trials)).endswith(
+            "missed: no task has 3 trials with a verdict, the most is 2"
+        )
+
+    def test_errors_are_a_share_of_all_trials(self):
+        found = verdict("errors<=0.3", records(a="pp", b="pf", c="fe", d="ee"))
+        assert found.value == 3 / 8
+        assert not found.met
+
+    def test_means_are_over_trials_with_a_verdict(self):
+        trials = [
+            record("a", 0, reward=1.0, duration=2.0, turns=3, calls=4, failed_calls=1),
+            record("b", 0, "failed", reward=0.5, duration=4.0, turns=5, calls=0),
+            record("c", 0, "error", duration=99.0, turns=99, calls=99),
+        ]
+        for name, value in (("reward", 0.75), ("duration", 3), ("turns", 4), ("calls", 2), ("tool-errors", 0.5)):
+            assert verdict(f"{name}>=0", trials).value == value
+
+    def test_a_cost_that_is_not_known_meets_no_gate(self):
+        priced, unpriced = ModelUsage(calls=1, known_cost=0.5), ModelUsage(calls=2, unpriced_calls=1, known_cost=0.1)
+        trials = [record("a", usage={"agent": priced, "user": priced}), record("b", usage={})]
+        assert verdict("cost<=0.5", trials).value == 0.5
+        found = verdict("cost<=9", [*trials, record("c", usage={"agent": unpriced})])
+        assert not found.met
+        assert str(found) == "gate cost <= 9: missed: it is not known of 1 trials"
+
+    def test_of_a_domain_only_its_trials_count(self):
+        trials = [record("a", domain="one"), record("a", 0, "failed", domain="two")]
+        assert [verdict(f"{name}:pass^1>0", trials).value for name in ("one", "two")] == [1.0, 0.0]
+        assert str(verdict("three:pass^1>=0", trials)) == "gate three:pass^1 >= 0: missed: no trial was run"
+
+    @pytest.mark.parametrize(
+        ("operator", "met"), [(">=", (False, True, True)), (">", (False, False, True)), ("<", (True, False, False))]
+    )
+    def test_each_operator(self, operator, met):
+        trials = [record(str(number), 0, "passed" if number < 7 else "failed") for number in range(10)]
+        assert tuple(verdict(f"pass^1{operator}{bound}", trials).met for bound in (0.71, 0.7, 0.69)) == met
+
+    def test_what_is_meant_to_be_equal_is(self):
+        """The mean of three times 0.1 is not 0.1 in binary."""
+        assert verdict("reward>=0.1", [record(str(number), reward=0.1) for number in range(3)]).met
+
+    def test_it_is_told_with_its_interval(self):
+        trials = [record(str(number), 0, "passed" if number < 86 else "failed") for number in range(100)]
+        found = verdict("pass^1>=0.7", trials)
+        assert found.interval.low < 0.86 < found.interval.high
+        assert str(found) == f"gate pass^1 >= 0.7: 0.860 (95 % interval {found.interval.told()}): met"
+        assert str(verdict("pass^1>=0.8", trials)).endswith(": met, but 0.8 lies within the interval")
+        assert str(verdict("pass^1>=0.95", trials)).endswith("): missed")
+        assert str(verdict("pass^1>=0.5", records(a="p"))) == "gate pass^1 >= 0.5: 1.000: met"
+
+
+class TestSettled:
+    """When trials that are waiting can change nothing any more."""
+
+    def test_a_value_that_can_no_longer_reach_the_bound(self):
+        """Of 10 tasks 3 have failed: at most 0.7."""
+        trials = [record(str(number), 0, "failed") for number in range(3)]
+        planned = {str(number): 1 for number in range(10)}
+        assert verdict("pass^1>0.7", trials, planned).why == "at most 0.700 with the trials that were not run"
+        assert verdict("pass^1>=0.7", trials, planned).why == "not settled"
+
+    def test_a_value_that_can_no_longer_fall_below_it(self):
+        trials = [record(str(number)) for number in range(8)]
+        found = verdict("pass^1>=0.8", trials, {str(number): 1 for number in range(10)})
+        assert found.met
+        assert found.value == 1.0
+        assert found.why == "at least 0.800 with the trials that were not run"
+
+    def test_tasks_that_failed_count_although_their_trials_are_not_complete(self):
+        """Four tasks have passed four times. The other six cannot any more, but all of their trials may yet be errors."""
+        trials = records(**{f"a{number}": "pppp" for number in range(4)}, **{f"b{number}": "f" for number in range(6)})
+        planned = dict.fromkeys([one.task_id for one in trials], 4)
+        assert verdict("pass^4>=0.5", trials, planned).why == "not settled"
+        more = trials + [record(f"b{number}", trial, "failed") for number in range(6) for trial in (1, 2, 3)]
+        assert verdict("pass^4>=0.5", more[:-1], planned).why == "at most 0.444 with the trials that were not run"
+
+    def test_what_grows_without_bound_is_only_ever_settled_from_below(self):
+        trials = [record(str(number), duration=10.0) for number in range(5)]
+        planned = {str(number): 1 for number in range(10)}
+        assert verdict("duration<4", trials, planned).why == "at least 5.000 with the trials that were not run"
+        assert verdict("duration<6", trials, planned).why == "not settled"
+
+    @pytest.mark.parametrize("text", ["pass^1>=0.6", "pass^2>=0.5", "pass^2<0.5", "errors<=0.2", "reward>0.4"])
+    def test_whatever_the_rest_brings_it_is_as_settled(self, text):
+        """Every way in which a few trials can end, among them errors."""
+        generator, gate, settled = random.Random(11), Gate.parse(text), 0
+        for _ in range(60):
+            planned = {name: generator.randint(1, 3) for name in "abc"}
+            told = {name: "".join(generator.choices("ppffe", k=generator.randint(0, planned[name]))) for name in "abc"}
+            waiting = [(name, trial) for name in "abc" for trial in range(len(told[name]), planned[name])][:6]
+            counts = {("mock", name): planned[name] for name in "abc"}
+            if sum(planned.values()) - sum(map(len, told.values())) > 6:
+                continue
+            ends = set()
+            for rest in itertools.product("pfe", repeat=len(waiting)):
+                full = dict(told)
+                for (name, _), outcome in zip(waiting, rest, strict=True):
+                    full[name] += outcome
+                value = gate.metric.value(gate.tasks(by_task(records(**full))))
+                ends.add(value is not None and gate.holds(value))
+            found = gate.settled(by_task(records(**told), counts))
+            if found is not None:
+                settled += 1
+                assert ends == {found}, (told, planned)
+        assert settled > 5

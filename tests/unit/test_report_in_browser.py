@@ -1,0 +1,366 @@
+"""The report as a person meets it: in a headless Chromium, with the keyboard."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_tau.results.record import TrialRecord
+from pytest_tau.results.runs import Run
+
+from . import tiny
+from .chromium import browser, chromium
+from .report_pages import report, run_folder
+from .test_report import HOSTILE, hostile_run, trials
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_tau.environment import Domain
+
+    from .chromium import Page
+
+BINARY = chromium()
+pytestmark = pytest.mark.skipif(
+    BINARY is None, reason="there is no Chromium on the path, and $CHROMIUM names none (Debian: apt install chromium)"
+)
+WIDE, NARROW = (1400, 900), (390, 844)
+
+
+@pytest.fixture(scope="module")
+def one_browser() -> Iterator[Page]:
+    """One for all tests of the module, as it takes a second to start."""
+    assert BINARY is not None
+    with browser(BINARY) as page:
+        yield page
+
+
+@pytest.fixture
+def page(one_browser: Page) -> Iterator[Page]:
+    """Wide and light; complaints of the page, and requests to anything but its own file, are failures."""
+    one_browser.size(*WIDE)
+    one_browser.colours("light")
+    one_browser.complaints.clear()
+    yield one_browser
+    assert one_browser.complaints == []
+    assert [url for url in one_browser.requests if not url.startswith(("file:", "data:", "about:"))] == []
+
+
+@pytest.fixture(scope="module")
+def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
+    return tiny.make(tmp_path_factory.mktemp("tiny") / "domain")
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory: pytest.TempPathFactory, domain: Domain) -> dict[str, Path]:
+    """Reports by name: of one run, of two, of a hostile one, of a long one."""
+    folder = tmp_path_factory.mktemp("reports")
+    outcomes = {"alpha": "pf", "beta": "ff", "gamma": "pe"}
+    first = run_folder(folder / "first", *trials(domain, outcomes, agent_cost=0.25), planned={"tiny": {"alpha": 9}})
+    second = run_folder(folder / "second", *trials(domain, outcomes | {"alpha": "pp", "beta": "f", "delta": "p"}))
+    runs = {"one": [first], "two": [first, second], "hostile": [hostile_run(folder / "h", domain)]}
+    runs["long"] = [many(folder / "long", 10_000)]
+    for name, shown in runs.items():
+        report(folder / f"{name}.html", domain, *shown)
+    return {name: folder / f"{name}.html" for name in runs}
+
+
+def many(folder: Path, number: int) -> Run:
+    """A run of so many trials; their conversations alone would take a minute to make."""
+    folder.mkdir()
+    outcomes = itertools.cycle(["passed", "failed", "passed", "error"])
+    with (folder / "records.jsonl").open("w", encoding="utf-8") as file:
+        for place, outcome in zip(range(number), outcomes, strict=False):
+            task, trial = divmod(place, 4)
+            record = TrialRecord("tiny", f"task-{task}", trial, outcome, float(outcome == "passed"), "user_stop")
+            file.write(json.dumps(record.as_dict()) + "\n")
+    return Run(folder)
+
+
+def opened(page: Page, file: Path, fragment: str = "") -> Page:
+    """The list, or what the fragment names once it is unpacked."""
+    page.open(file, fragment)
+    page.wait_for("!document.getElementById('list').hidden || document.querySelector('#detail h1')")
+    return page
+
+
+def current(page: Page) -> str:
+    return page.text(".rows .row.current")
+
+
+# The overview
+
+
+def test_the_overview_tells_what_the_run_comes_to(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    assert page.text("h1") == "first"
+    facts = dict(text.split("\n")[:2] for text in page.texts(".denominators > div"))
+    expected = {"Planned": "9", "Run": "6", "Passed": "2", "Failed": "3", "Errors": "1", "Missing": "3"}
+    assert expected.items() <= facts.items()
+    assert page.text(".rate .figure").split() == ["pass^1", "0.500"]
+    assert "with errors as failures" in page.text(".rate")
+    titles = [text.split("\n")[0] for text in page.texts(".chart h3")]
+    assert titles == [
+        *("pass^k", "Reward by", "Cost against reward", "Length of conversations"),
+        *("How conversations ended", "Checks that failed most"),
+    ]
+    page.wait_for("document.querySelectorAll('.plot svg').length === 3")
+    assert page.count(".plot circle.dot") == 2, "pass^1 and pass^2"
+
+
+def test_a_bar_is_a_filter(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    bar = "[...document.querySelectorAll('.barline')].find((one) => one.innerText.includes('COMMUNICATE 42'))"
+    page.js(f"{bar}.click()")
+    assert page.text(".count") == "3 of 6 simulations"
+    assert all("failed" in row for row in page.texts(".rows .row"))
+
+
+# The table
+
+
+def test_rows_tell_task_outcome_and_what_failed(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    rows = page.texts(".rows .row")
+    assert len(rows) == 6
+    assert rows[0].split("\n")[:4] == ["✓ passed", "alpha", "0", "1"]
+    assert "DB, ENV_ASSERTION phone_on, COMMUNICATE 42" in rows[1]
+    assert "infrastructure" in rows[5]
+
+
+def test_a_click_on_a_column_sorts_by_it(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    names = lambda: [row.split("\n")[1] for row in page.texts(".rows .row")]  # noqa: E731
+    page.click(".c-task button")
+    assert names() == ["alpha"] * 2 + ["beta"] * 2 + ["gamma"] * 2
+    page.click(".c-task button")
+    assert names() == ["gamma"] * 2 + ["beta"] * 2 + ["alpha"] * 2
+    assert page.js("document.querySelector('.head .c-task').getAttribute('aria-sort')") == "descending"
+
+
+def test_filters_by_text_outcome_and_group_narrow_the_table(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    page.key("/")
+    page.type("beta 42")
+    assert page.text(".count") == "2 of 6 simulations"
+    page.choose("Outcome", "passed")
+    assert page.text(".count") == "0 of 6 simulations"
+    assert "No simulation is like this" in page.text(".nothing")
+    page.click(".tools button")
+    assert page.text(".count") == "6 simulations"
+    page.choose("Group", "ended")
+    page.choose("Value", "infrastructure")
+    assert page.text(".count") == "1 of 6 simulations"
+
+
+def test_the_keyboard_moves_opens_and_comes_back(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    page.key("j", "ArrowDown", "j", "k")
+    assert current(page).startswith("✕ failed\nbeta\n0")
+    active = page.js("document.activeElement.getAttribute('aria-activedescendant')")
+    assert page.js(f"document.getElementById('{active}').getAttribute('aria-selected')") == "true"
+    page.key("Enter")
+    page.wait_for("document.querySelector('#detail h1')")
+    assert page.text("#detail h1") == "beta"
+    assert page.js("document.getElementById('list').hidden") is True
+    page.key("]")
+    page.wait_for("document.querySelector('#detail .count')?.innerText === '4 of 6'")
+    page.key("Escape")
+    page.wait_for("!document.getElementById('list').hidden")
+    assert current(page).startswith("✕ failed\nbeta\n1"), "it is where one has been"
+    assert page.js("document.activeElement.id") == "grid"
+    page.key("/")
+    assert page.js("document.activeElement.type") == "search"
+    page.key("Escape")
+    assert page.js("document.activeElement.id") == "grid"
+
+
+def test_focus_is_visible(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    page.key("Tab", "Tab")
+    style = page.js(
+        "(({ outlineStyle, outlineWidth }) => [outlineStyle, outlineWidth])(getComputedStyle(document.activeElement))"
+    )
+    assert style == ["solid", "2px"]
+
+
+def test_roles_tell_what_things_are(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"])
+    assert page.js("document.getElementById('grid').getAttribute('role')") == "grid"
+    assert page.js("document.getElementById('grid').getAttribute('aria-rowcount')") == "7"
+    assert page.count("#grid [role=columnheader]") == page.count(".rows .row:first-child [role=gridcell]") > 8
+    assert page.js("document.querySelector('.count').getAttribute('role')") == "status"
+    assert page.js("[...document.querySelectorAll('input, select')].every((one) => one.getAttribute('aria-label'))")
+    assert page.js("[...document.querySelectorAll('.plot svg')].every((one) => one.getAttribute('aria-label'))")
+
+
+def test_ten_thousand_simulations_are_a_few_rows(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["long"])
+    assert page.text(".count") == "10,000 simulations"
+    assert page.count(".rows .row") < 60
+    page.js("document.getElementById('grid').focus()")
+    page.key("End")
+    assert current(page).split("\n")[:3] == ["! error", "task-2499", "3"]
+    assert page.count(".rows .row") < 60
+    page.choose("Outcome", "error")
+    assert page.text(".count") == "2,500 of 10,000 simulations"
+    page.key("/")
+    page.type("task-1234")
+    assert page.text(".count") == "1 of 10,000 simulations"
+
+
+# A conversation
+
+
+def test_a_conversation_reads_like_a_chat(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"], "#/0")
+    turns = page.texts(".turn .who b")
+    assert turns == ["agent", "user", "agent", "agent", "agent", "user", "user"]
+    assert page.texts(".bubble")[:2] == ["Hello. What can I do?", "Make my lamp a torch."]
+    assert page.texts(".call .name") == ["rename", "look", "price", "switch"]
+    assert page.text(".changed") == 'items/lamp/name "Lamp" → "Torch"'
+    assert page.js("document.querySelector('.turn.user').getBoundingClientRect().right") > 800
+    assert page.count(".call pre") == 0, "folded"
+    page.click(".call summary")
+    page.wait_for("document.querySelector('.call pre.json')")
+    assert '"item_id": "lamp"' in page.texts(".call pre")[-1], "the result, on lines of its own"
+    marks = page.texts("#A-turn-7 .marks li")
+    assert marks == ["✓ COMMUNICATE met here: torch", "✓ COMMUNICATE met here: 42"]
+
+
+def test_unmet_checks_are_at_the_top_and_lead_to_their_turn(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"], "#/1")
+    assert page.text(".box.failed h3") == "3 checks were not met"
+    page.js("[...document.querySelectorAll('.box.failed button')].at(-1).click()")
+    assert page.js("document.activeElement.id").startswith("A-turn-")
+    assert page.text("tr.differs").split() == [
+        *("price", "item_id", '"lamp"', "price", "5.0"),
+        *("price", "item_id", '"lamp"', "price", "7", "turn", "4"),
+    ]
+    page.key("k")
+    assert page.js("document.activeElement.className").startswith("turn")
+
+
+def test_an_address_opens_a_conversation(page: Page, files: dict[str, Path]) -> None:
+    assert opened(page, files["one"], "#/4").text("#detail h1") == "gamma"
+    opened(page, files["one"], "#/99")
+    assert page.js("document.getElementById('detail').hidden") is True
+
+
+def test_hostile_texts_are_read_and_do_nothing(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["hostile"])
+    shown = HOSTILE.replace("\u2028", "\n").replace("\ud800", "\ufffd")
+    assert page.text(".rows .c-task").startswith("</script><script>window.hacked = 1</script><img src=x")
+    page.js("document.getElementById('grid').focus()")
+    page.key("Enter")
+    page.wait_for("document.querySelector('#detail h1')")
+    page.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    page.wait_for("document.querySelectorAll('.call pre').length > 1")
+    assert page.text(".bubble")[:60] == shown[:60]
+    assert page.js("window.hacked") is None
+    assert page.count("img") == 0
+
+
+# Two runs
+
+
+def test_two_runs_stand_beside_each_other(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["two"])
+    assert page.texts(".changes button") == ["1 got better", "4 came out the same", "1 only in A", "1 only in B"]
+    rows = page.texts(".rows .row")
+    better = next(row for row in rows if row.startswith("better"))
+    assert better.split("\n")[1:5] == ["✕ failed", "✓ passed", "alpha", "1"]
+    page.choose("Outcome", "better")
+    page.js("document.getElementById('grid').focus()")
+    page.key("Enter")
+    page.wait_for("document.querySelector('.parting')")
+    assert page.text(".parting") == "They part at turn 2"
+    assert page.text(".same summary") == "2 messages before they part, the same in both"
+    assert page.js(
+        "[...document.querySelectorAll('.pair:last-of-type .column')].map((one) => one.querySelectorAll('.turn').length)"
+    ) == [6, 5]
+    assert page.texts(".verdict .chip") == ["✕ failed", "✓ passed"]
+
+
+def test_a_trial_of_one_run_is_shown_alone(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["two"])
+    page.key("/")
+    page.type("delta")
+    page.key("Enter", "Enter")
+    page.wait_for("document.querySelector('#detail .chat')")
+    assert "not in this run" in page.texts(".verdict")[0]
+    assert "in one of the runs only" in page.text("#detail")
+
+
+# How it looks
+
+
+def brightness(page: Page) -> float:
+    colour = page.js("getComputedStyle(document.body).backgroundColor")
+    return sum(int(part) for part in colour[4:-1].split(",")) / 3
+
+
+def test_it_is_light_or_dark_as_the_system_is_and_as_one_chooses(page: Page, files: dict[str, Path]) -> None:
+    page.colours("dark")
+    opened(page, files["one"])
+    assert brightness(page) < 60
+    page.click("#theme")
+    assert brightness(page) > 200
+    page.js("localStorage.clear()")
+    page.colours("light")
+    opened(page, files["one"])
+    assert brightness(page) > 200
+    page.click("#theme")
+    assert brightness(page) < 60
+    opened(page, files["one"])
+    assert brightness(page) < 60, "it is remembered"
+    page.js("localStorage.clear()")
+
+
+@pytest.mark.parametrize("name", ["one", "two", "hostile"])
+@pytest.mark.parametrize("fragment", ["", "#/0"])
+def test_a_narrow_screen_needs_no_scrolling_sideways(
+    page: Page, files: dict[str, Path], name: str, fragment: str
+) -> None:
+    page.size(*NARROW)
+    opened(page, files[name], fragment)
+    page.js("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert page.js("document.documentElement.scrollWidth") <= NARROW[0]
+
+
+def test_every_colour_of_text_can_be_read(page: Page, files: dict[str, Path]) -> None:
+    """At least 4.5 to 1, in both colour schemes, on the list and in a conversation."""
+    for scheme, fragment in itertools.product(("light", "dark"), ("", "#/1")):
+        page.colours(scheme)
+        opened(page, files["one"], fragment)
+        assert page.js(_CONTRAST) == [], (scheme, fragment)
+
+
+#: Texts whose contrast with what lies behind them is too low.
+_CONTRAST = """(() => {
+    const parts = (colour) => (colour.match(/[\\d.]+/g) || []).map(Number);
+    const light = ([r, g, b]) => [r, g, b]
+        .map((part) => part / 255)
+        .map((part) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4))
+        .reduce((sum, part, place) => sum + part * [0.2126, 0.7152, 0.0722][place], 0);
+    const behind = (element) => {
+        for (let at = element; at; at = at.parentElement) {
+            const colour = parts(getComputedStyle(at).backgroundColor);
+            if (colour.length === 3 || colour[3] > 0) return colour;
+        }
+        return [255, 255, 255];
+    };
+    const found = [];
+    for (const element of document.querySelectorAll("body *")) {
+        const told = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim());
+        if (!told || !element.checkVisibility() || element.closest("svg, :disabled, script, option")) continue;
+        const [one, other] = [light(parts(getComputedStyle(element).color)), light(behind(element))];
+        const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+        if (contrast < 4.5) found.push(`${element.className || element.tagName}: ${contrast.toFixed(2)}`);
+    }
+    return [...new Set(found)];
+})()"""
