@@ -33,19 +33,26 @@ def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(['*books/b1/lent_to*expected "Ines"*got null*'])
 
 
-def test_the_example_agent_does_what_the_readme_shows(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("COLUMNS", "130")
+def test_the_saboteur_does_what_the_readme_shows(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    agent = "--tau-agent=saboteur:forgets-last-write"
+    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "retail", "--tau-split", "small", agent)
+    result.assert_outcomes(passed=1, failed=11)
+    shown = next(block for block in blocks("README.md", "console") if "saboteur" in block)
+    begun = ("reward 0", "database", "  orders", "turning point", "looks like", "  agent", "  user", "tau: retail:")
+    lines = [line for line in shown.splitlines() if line.startswith(begun)]
+    assert len(lines) == 10
+    written = result.stdout.str()
+    for line in lines:
+        assert line in written
+
+
+def test_the_example_agent_passes_most(pytester: pytest.Pytester) -> None:
     agent = f"{ROOT / 'examples' / 'account_desk.py'}:AccountDesk"
     result = pytester.runpytest(
         "-pno:asyncio", "--tau-domain", "telecom", "--tau-split", "small", f"--tau-agent={agent}"
     )
     result.assert_outcomes(passed=18, failed=3)
-    shown = next(block for block in blocks("README.md", "console") if "account_desk" in block)
-    for line in shown.splitlines():
-        if line.startswith(("reward 0", "reference action", "tau: telecom:")):
-            assert line in result.stdout.str()
 
 
 def test_the_marked_test_of_the_readme_runs(pytester: pytest.Pytester) -> None:
