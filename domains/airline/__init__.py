@@ -1,6 +1,9 @@
 """An airline's customer service: searching, booking, changing and cancelling flights, and making up for trouble."""
 
+from __future__ import annotations
+
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest_tau_tasks
 from pytest_tau.environment import DomainSpec
@@ -8,10 +11,26 @@ from pytest_tau.environment import DomainSpec
 from .models import AirlineDB
 from .tools import AirlineTools
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_tau.environment import Difficulty
+    from pytest_tau.models import Task
+
+
+def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
+    # Imported now, so that to know the domain costs nothing.
+    from .generating import generate
+
+    yield from generate(domain.load(), count, seed, difficulty)
+
+
 domain = DomainSpec(
     name="airline",
     folder=Path(__file__).parent,
     tasks=Path(pytest_tau_tasks.__path__[0]) / "airline",
     agent_db=AirlineDB,
     agent_tools=AirlineTools,
+    agents={"rules": "pytest_tau_domains.airline.rules:RulesAgent"},
+    generate=_generate,
 )

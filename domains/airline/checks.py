@@ -29,7 +29,7 @@ def verify(task: Task, domain: Domain, greeting: str = "") -> None:
         TaskFormatError: What is wrong.
     """
     actions, phrases = task.criteria.actions or [], task.criteria.communicate_info or []
-    texts = [_folded(str(task.user_scenario)), _folded(greeting)]
+    texts = [_folded(str(task.user_scenario)), _folded(spoken_by(task)), _folded(greeting)]
 
     def require(condition: object, problem: str) -> None:
         if not condition:
@@ -42,7 +42,7 @@ def verify(task: Task, domain: Domain, greeting: str = "") -> None:
                 environment.call(action.name, action.arguments)
         return environment
 
-    require(re.fullmatch(r"[a-z0-9-]{3,40}", task.id), "an id that is not safe everywhere")
+    require(re.fullmatch(r"[a-z0-9-]{3,60}", task.id), "an id that is not safe everywhere")
     for phrase in phrases:
         require(len(phrase) >= 3 and "," not in phrase, f"too short to tell, or with a comma: {phrase!r}")
         require(not any(phrase.casefold() in text.replace(",", "") for text in texts), f"told by the user: {phrase!r}")
@@ -54,6 +54,17 @@ def verify(task: Task, domain: Domain, greeting: str = "") -> None:
     for action in mutating:
         require(not final.agent_db.equals(outcome(action).agent_db), f"{action.action_id} makes no difference")
     _check_facts(task, domain.environment(), require)
+
+
+def spoken_by(task: Task) -> str:
+    """All that a user without a model may say."""
+    script = task.user_scenario.script
+    if script is None:
+        return ""
+    answers = [*script.answers, *(answer for request in script.requests for answer in request.answers)]
+    told = [*script.facts.values(), *(fact for request in script.requests for fact in request.facts.values())]
+    asked = [text for request in script.requests for text in (request.say, request.fallback) if text]
+    return "\n".join([*asked, *told, *(answer.say for answer in answers)])
 
 
 def _check_facts(task: Task, environment: Environment, require: Callable[[object, str], None]) -> None:

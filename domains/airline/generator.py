@@ -116,7 +116,7 @@ def tasks(domain: Domain) -> list[Task]:
     for scenario in SCENARIOS:
 
         def start(user: User, scenario: Callable[..., Task] = scenario) -> Script:
-            return Script(task_id_of(scenario), scenario.__doc__ or "", domain, user)
+            return Script(task_id_of(scenario), scenario.__doc__ or "", domain.environment(), user)
 
         task = scenario(world, start)
         verify(task, domain)
@@ -147,9 +147,17 @@ def bundled_files(seed: int = DEFAULT_SEED) -> Files:
         Path(folder, "db.json").write_text(db_text, encoding="utf-8")
         Path(folder, "policy.md").write_bytes((spec.folder / "policy.md").read_bytes())
         made = tasks(replace(spec, folder=Path(folder)).load())
-    listed = [task.model_dump(mode="json", exclude_none=True) for task in made]
+    listed = [as_json(task) for task in made]
     parts = splits([task.id for task in made])
     return Files(db_text, *(json.dumps(content, indent=1, ensure_ascii=False) + "\n" for content in (listed, parts)))
+
+
+def as_json(task: Task) -> dict[str, Any]:
+    """A task as its file has it: without what it has not, and without what a script leaves at its default."""
+    content = task.model_dump(mode="json", exclude_none=True)
+    if script := task.user_scenario.script:
+        content["user_scenario"]["script"] = script.model_dump(mode="json", exclude_defaults=True)
+    return content
 
 
 def _as_lines(value: dict[str, Any], deeper: dict[str, int], depth: int = 2, indent: str = "") -> str:

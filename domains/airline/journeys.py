@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .trips import CITIES, Wallet
-from .world import COMING, the
+from .world import the
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,7 +23,7 @@ def from_to(origin: str, destination: str) -> str:
 
 def _ways(w: World, *, choices: int = 2) -> Iterator[tuple[str, str, str]]:
     """Ends and days of direct flights, several a day."""
-    for date in COMING:
+    for date in w.days:
         for origin, destination in w.pairs():
             if w.listed(origin, destination, date) >= choices:
                 yield origin, destination, date
@@ -31,8 +31,8 @@ def _ways(w: World, *, choices: int = 2) -> Iterator[tuple[str, str, str]]:
 
 def pick(w: World, fits: Callable[[str, str, str], Offer | None], *, skip: int = 0, choices: int = 2) -> Offer:
     """An offer on the way and day that fits, of three digits, after skipping some, so that scenarios differ."""
-    found = [offer for way in _ways(w, choices=choices) if (offer := fits(*way)) and offer.price >= 100]
-    return the(found[skip * 11 % len(found)] if found else None)
+    found = (offer for way in _ways(w, choices=choices) if (offer := fits(*way)) and offer.price >= 100)
+    return the(w.choose(found, skip * 11))
 
 
 def ends(offer: Offer) -> tuple[str, str]:

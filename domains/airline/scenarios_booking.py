@@ -6,11 +6,18 @@ from typing import TYPE_CHECKING
 
 from .allowance import free_bags
 from .journeys import PLAIN, ends, from_to, one_card, pick
-from .personas import ANXIOUS, BRISK, CHATTY, FORMAL, STUBBORN
-from .schedule import TODAY
+from .personas import ANXIOUS, BRISK, CHATTY, FORMAL
+from .scenarios_booking_bounds import (
+    book_mixed_cabins_refused,
+    book_six_refused,
+    book_sold_out,
+    book_today_refused,
+    book_within_budget,
+)
 from .script import Order
 from .trips import Wallet, called
-from .world import COMING, TOMORROW, after, as_passenger, cheapest_of, named, spoken, the
+from .wishes import INSURED
+from .world import COMING, after, as_passenger, cheapest_of, named, spoken, the
 
 if TYPE_CHECKING:
     from pytest_tau.models.tasks import Task
@@ -30,6 +37,7 @@ def book_cheapest_one_way(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, offer.dates[0])
     s.say(s.book(origin, destination, Order([offer], "economy", [as_passenger(user)], [card.id])))
+    s.ask_to_book(payment_method=called(card))
     return s.task(
         rule=_BOOKING,
         reason=f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way and without a "
@@ -62,6 +70,13 @@ def book_round_trip_business(w: World, start: Start) -> Task:
     s.direct(destination, origin, second.dates[0])
     people = [as_passenger(user), companion]
     s.say(s.book(origin, destination, Order([first, second], "business", people, [card.id], bags=3, insured=True)))
+    s.ask_to_book(
+        payment_method=called(card),
+        cabin="Business class.",
+        passengers=f"Me and {named(companion)}, who is saved in your profile.",
+        baggage="Three checked bags.",
+        insurance=INSURED,
+    )
     return s.task(
         rule=_BOOKING,
         reason=f"You want to book a round trip for two in business class, {from_to(origin, destination)} on "
@@ -90,6 +105,11 @@ def book_connection(w: World, start: Start) -> Task:
     s.direct(origin, destination, offer.dates[0])
     s.onestop(origin, destination, offer.dates[0])
     s.say(s.book(origin, destination, Order([offer], "economy", [as_passenger(user)], [card.id], bags=2)))
+    s.ask_to_book(
+        payment_method=called(card),
+        flights="A direct flight, or else the cheapest connection with one stop.",
+        baggage="Two checked bags.",
+    )
     return s.task(
         rule=_BOOKING,
         reason=f"You need to get {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way.",
@@ -97,30 +117,6 @@ def book_connection(w: World, start: Start) -> Task:
         do="You would like a direct flight; if there is none, the connection with one stop that is cheapest in "
         "economy. You fly alone, with two checked bags and without insurance. You agree to the price once you know it.",
         persona=BRISK,
-    )
-
-
-def book_six_refused(w: World, start: Start) -> Task:
-    """At most five people a reservation: the sixth stays at home."""
-    user = w.user(where=lambda u: len(u.saved_passengers) == 5)
-    *rest, left_out = user.saved_passengers
-    card = Wallet(user).card
-    offer = pick(w, lambda a, b, d: w.cheapest(a, b, d, "economy", 5), skip=4)
-    origin, destination = ends(offer)
-    s = start(user)
-    s.profile()
-    s.direct(origin, destination, offer.dates[0])
-    s.say(s.book(origin, destination, Order([offer], "economy", [as_passenger(user), *rest], [card.id])))
-    return s.task(
-        rule="Booking: passengers",
-        reason=f"You want to book a flight {from_to(origin, destination)} on {spoken(offer.dates[0])} for six: you and "
-        "the five people saved in your profile, one way, in one reservation.",
-        known=f"You pay with {called(card)}.",
-        do="You want the cheapest direct flight in economy. "
-        + PLAIN
-        + f"If six are too many for a reservation, {left_out.first_name} stays at home: you do not want a second "
-        "reservation. The others are named in the order of your profile, after yourself. You want to know the total "
-        "price and agree to it.",
     )
 
 
@@ -134,6 +130,11 @@ def book_gold_bags(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, offer.dates[0])
     s.say(s.book(origin, destination, Order([offer], "economy", [as_passenger(user)], [card.id], bags=bags)))
+    s.ask_to_book(
+        f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way, with your instruments.",
+        payment_method=called(card),
+        baggage=f"{bags} checked bags.",
+    )
     return s.task(
         rule="Booking: checked bags",
         reason=f"You are going on tour with your instruments: {from_to(origin, destination)} on "
@@ -156,6 +157,13 @@ def book_basic_bags(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, offer.dates[0])
     s.say(s.book(origin, destination, Order([offer], "basic_economy", [as_passenger(user)], [card.id], bags=2)))
+    s.ask_to_book(
+        f"You want the cheapest way to fly {from_to(origin, destination)} without a stop on "
+        f"{spoken(offer.dates[0])}, one way.",
+        payment_method=called(card),
+        cabin="Basic economy.",
+        baggage="Two checked bags.",
+    )
     return s.task(
         rule="Booking: checked bags",
         reason=f"You want the cheapest way to fly {from_to(origin, destination)} without a stop on "
@@ -182,6 +190,7 @@ def book_cheapest_day(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, after(date, -1), date, after(date, 1))
     s.say(s.book(origin, destination, Order([offer], "economy", [as_passenger(user)], [card.id])))
+    s.ask_to_book(payment_method=called(card))
     return s.task(
         rule=_BOOKING,
         reason=f"You want to fly {from_to(origin, destination)}, one way and without a stop, on "
@@ -209,6 +218,11 @@ def book_overnight(w: World, start: Start) -> Task:
     s.direct(origin, destination, offer.dates[0])
     order = Order([offer], "economy", [as_passenger(user), companion], [card.id])
     s.say(s.book(origin, destination, order))
+    s.ask_to_book(
+        payment_method=called(card),
+        flights="The direct flight that arrives on the next morning.",
+        passengers=f"Me and {named(companion)}, born on {companion.dob}.",
+    )
     return s.task(
         rule=_BOOKING,
         reason=f"You want to fly {from_to(origin, destination)} overnight: to leave late on "
@@ -221,122 +235,6 @@ def book_overnight(w: World, start: Start) -> Task:
     )
 
 
-def book_sold_out(w: World, start: Start) -> Task:
-    """Business is sold out on the day that is wanted first; the next day has seats."""
-
-    def next_day(origin: str, destination: str, date: str) -> Offer | None:
-        if w.offers(origin, destination, date, "business") or not w.listed(origin, destination, date):
-            return None
-        return w.cheapest(origin, destination, after(date, 1), "business")
-
-    user = w.user(where=one_card)
-    offer, card = pick(w, next_day, choices=1), Wallet(user).card
-    (origin, destination), full = ends(offer), after(offer.dates[0], -1)
-    s = start(user)
-    s.profile()
-    s.direct(origin, destination, full, offer.dates[0])
-    s.book(origin, destination, Order([offer], "business", [as_passenger(user)], [card.id], bags=1))
-    return s.task(
-        rule=_BOOKING,
-        reason=f"You want to fly {from_to(origin, destination)} in business class on {spoken(full)}, one way.",
-        known=f"You were born on {user.dob}. You pay with your {card.brand}, the only credit card in your profile.",
-        do="Only a direct flight in business class will do. If there is no seat left on that day, take the cheapest "
-        f"direct one on {spoken(offer.dates[0])}. You travel alone with one checked bag and do not want insurance. You "
-        "agree to the price.",
-        persona=BRISK,
-    )
-
-
-def book_mixed_cabins_refused(w: World, start: Start) -> Task:
-    """One reservation has one cabin: business there and economy back is declined."""
-
-    def back(out: Offer) -> Offer | None:
-        origin, destination = ends(out)
-        return w.cheapest(destination, origin, after(out.dates[0], 2), "economy")
-
-    def out(origin: str, destination: str, date: str) -> Offer | None:
-        found = w.cheapest(origin, destination, date, "economy")
-        return found if found and date < COMING[-3] and back(found) else None
-
-    user = w.user(where=lambda u: u.membership == "silver" and one_card(u))
-    first, card = pick(w, out, skip=13, choices=1), Wallet(user).card
-    second, (origin, destination) = the(back(first)), ends(first)
-    s = start(user)
-    s.profile()
-    s.direct(origin, destination, first.dates[0])
-    s.direct(destination, origin, second.dates[0])
-    order = Order([first, second], "economy", [as_passenger(user)], [card.id], bags=1)
-    s.say(s.book(origin, destination, order))
-    return s.task(
-        rule="Booking: cabin",
-        reason=f"You want a round trip {from_to(origin, destination)}: there on {spoken(first.dates[0])} in business "
-        f"class, back on {spoken(second.dates[0])} in economy.",
-        known=f"You were born on {user.dob}. You pay with your {card.brand}, the only credit card in your profile.",
-        do="It must be one reservation. If both ways have to be in the same cabin, you want economy both ways, by the "
-        "cheapest direct flight of each day. You travel alone, with one checked bag and without insurance. You want "
-        "the total price and agree to it.",
-    )
-
-
-def book_today_refused(w: World, start: Start) -> Task:
-    """A flight of today can no longer be booked, although it has not left; one of tomorrow can."""
-
-    def fits(origin: str, destination: str) -> Offer | None:
-        leaving = [
-            f
-            for f in w.db.flights.scan()
-            if (f.origin, f.destination) == (origin, destination)
-            and f.dates[TODAY].status == "on time"
-            and f.scheduled_departure_time_est > "17"
-        ]
-        return w.cheapest(origin, destination, TOMORROW, "economy") if leaving else None
-
-    offer = the(next((found for ends in w.pairs() if (found := fits(*ends))), None))
-    user = w.user(where=lambda u: u.membership == "gold" and one_card(u))
-    (origin, destination), card = ends(offer), Wallet(user).card
-    s = start(user)
-    s.profile()
-    s.direct(origin, destination, TODAY, TOMORROW)
-    s.book(origin, destination, Order([offer], "economy", [as_passenger(user)], [card.id]))
-    return s.task(
-        rule="Booking: available flights",
-        reason=f"You need to fly {from_to(origin, destination)} this evening, on {spoken(TODAY)}.",
-        known=f"You were born on {user.dob}. You pay with your {card.brand}, the only credit card in your profile.",
-        do="You have seen on the airport's board that a direct flight leaves in time tonight, and say so. If the agent "
-        f"cannot book you on it, you want the cheapest direct flight in economy on {spoken(TOMORROW)}. You fly one way "
-        "and alone. " + PLAIN + "You agree to the price.",
-        persona=STUBBORN,
-    )
-
-
-def book_within_budget(w: World, start: Start) -> Task:
-    """Economy is above the limit, basic economy is not."""
-
-    def limit(offer: Offer) -> int:
-        return offer.price // 10 * 10 + 10
-
-    def fits(origin: str, destination: str, date: str) -> Offer | None:
-        basic = w.cheapest(origin, destination, date, "basic_economy")
-        economy = w.cheapest(origin, destination, date, "economy")
-        return basic if basic and economy and limit(basic) < economy.price else None
-
-    user = w.user(where=one_card)
-    offer, card = pick(w, fits, skip=30), Wallet(user).card
-    origin, destination = ends(offer)
-    s = start(user)
-    s.profile()
-    s.direct(origin, destination, offer.dates[0])
-    s.book(origin, destination, Order([offer], "basic_economy", [as_passenger(user)], [card.id]))
-    return s.task(
-        rule=_BOOKING,
-        reason=f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way and without a "
-        f"stop, and you can spend {limit(offer)} dollars at the most.",
-        known=f"You were born on {user.dob}. You pay with your {card.brand}, the only credit card in your profile.",
-        do="You prefer economy. If no direct flight in economy is within your limit, you take the cheapest direct "
-        "one in basic economy. You travel alone. " + PLAIN + "You agree to a price within the limit.",
-    )
-
-
 def book_insured_if_asked(w: World, start: Start) -> Task:
     """Insurance has to be offered: the user takes it, but does not think of it."""
     user = w.user(where=one_card)
@@ -346,6 +244,7 @@ def book_insured_if_asked(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, offer.dates[0])
     s.say(s.book(origin, destination, Order([offer], "economy", [as_passenger(user)], [card.id], insured=True)))
+    s.ask_to_book(payment_method=called(card), insurance=INSURED)
     return s.task(
         rule="Booking: insurance",
         reason=f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way and without a "

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_tau.models import Answer
+
 from .personas import ANXIOUS, BRISK, STUBBORN
 from .scenarios_change import plain
 from .trips import called
@@ -27,6 +29,7 @@ def upgrade_to_business(w: World, start: Start) -> Task:
     s.look(trip)
     s.fares(trip)
     s.say(s.change(trip, trip.wanted, card.id, cabin="business"))
+    s.ask(payment_method=called(card))
     return s.task(
         rule=_CABIN,
         reason=f"You want to treat your companion and fly in business class: reservation {trip.id}.",
@@ -49,6 +52,7 @@ def downgrade_refund(w: World, start: Start) -> Task:
     s.look(trip)
     s.fares(trip)
     s.say(-s.change(trip, trip.wanted, card.id, cabin="economy"))
+    s.ask(payment_method=called(card))
     return s.task(
         rule=_CABIN,
         reason=f"Business class turns out to be beyond your means. Reservation {trip.id} is to be in economy.",
@@ -76,6 +80,7 @@ def upgrade_from_basic(w: World, start: Start) -> Task:
     s.look(trip)
     s.fares(trip)
     s.say(s.change(trip, trip.wanted, card.id, cabin="economy"))
+    s.ask(payment_method=called(card))
     return s.task(
         rule=_CABIN,
         reason=f"You regret having booked basic economy and want regular economy for reservation {trip.id}.",
@@ -92,6 +97,7 @@ def downgrade_to_basic(w: World, start: Start) -> Task:
     s.look(trip)
     s.fares(trip)
     s.change(trip, trip.wanted, card.id, cabin="basic_economy")
+    s.ask(payment_method=called(card))
     return s.task(
         rule=_CABIN,
         reason=f"You want to save money on reservation {trip.id}: the same flight, in basic economy.",
@@ -111,6 +117,9 @@ def upgrade_flown_refused(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.bags(trip, 1, card.id)
+    s.ask(
+        insist=1, fallback=f"Then you want one more checked bag in reservation {trip.id}.", payment_method=called(card)
+    )
     return s.task(
         rule=_CABIN,
         reason=f"You have done the way out of reservation {trip.id} in economy, and your back hurts. You want business "
@@ -129,6 +138,10 @@ def upgrade_one_person_refused(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.bags(trip, 1, card.id)
+    s.ask(
+        fallback=f"Then leave the cabin as it is, and add one more checked bag to reservation {trip.id}.",
+        payment_method=called(card),
+    )
     return s.task(
         rule=_CABIN,
         reason=f"You owe {named(companion)}, who travels with you on reservation {trip.id}, a favour, and want to "
@@ -147,6 +160,10 @@ def upgrade_one_way_refused(w: World, start: Start) -> Task:
     s.look(trip)
     s.fares(trip)
     s.say(s.change(trip, trip.wanted, card.id, cabin="business"))
+    s.ask(
+        fallback=f"Then you want business class both ways for reservation {trip.id}. What does that cost in total?",
+        payment_method=called(card),
+    )
     return s.task(
         rule=_CABIN,
         reason=f"You want business class on the way out of reservation {trip.id}, and economy on the way back.",
@@ -169,6 +186,15 @@ def upgrade_over_budget(w: World, start: Start) -> Task:
     s.fares(trip)
     s.passengers(trip, [*trip.reservation.passengers[:-1], corrected])
     s.say(price)
+    s.ask(
+        answers=[
+            Answer(
+                asks=["business which payment", "business confirm"],
+                say="No, that is above my limit: leave the cabin as it is.",
+            )
+        ]
+    )
+    s.ask(f"The date of birth of {named(companion)} in reservation {trip.id} is wrong: it should be {corrected.dob}.")
     return s.task(
         rule="Changing: cabin; passengers",
         reason=f"You would like to fly in business class, everybody in reservation {trip.id}, if you can afford it.",
@@ -193,6 +219,11 @@ def upgrade_gift_card_too_small(w: World, start: Start) -> Task:
     s.look(trip)
     s.fares(trip)
     s.change(trip, trip.wanted, card.id, cabin="business")
+    s.ask(
+        payment_method=f"You want to use up {called(gift_card)} first, and pay the rest with {called(card)}.",
+        insist=1,
+        fallback=f"Then pay everything with {called(card)}.",
+    )
     return s.task(
         rule=_PAYMENT,
         reason=f"Reservation {trip.id} is to be changed to business class, for all flights and everybody.",

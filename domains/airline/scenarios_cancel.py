@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from .personas import ANXIOUS, BRISK, CHATTY, FORMAL
 from .trips import CITIES
+from .wishes import PLANS_CHANGED
 from .world import spoken
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def cancel_fresh_booking(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.cancel(trip)
+    s.ask(reason=PLANS_CHANGED)
     return s.task(
         rule=_REASONS,
         reason=f"Your plans have changed and you no longer need reservation {trip.id}. You want it cancelled.",
@@ -46,6 +48,7 @@ def cancel_business_refund(w: World, start: Start) -> Task:
     s.look(trip)
     s.cancel(trip)
     s.say(trip.paid)
+    s.ask(reason="A wedding was called off.")
     return s.task(
         rule=_REASONS,
         reason=f"You and your companion will not fly {trip.way} after all. Reservation {trip.id} is to be cancelled, "
@@ -65,6 +68,7 @@ def cancel_insured_illness(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.cancel(trip)
+    s.ask(reason="You broke your ankle last week, and your doctor forbids you to travel until June.")
     return s.task(
         rule=_REASONS,
         reason=f"You want to cancel reservation {trip.id}.",
@@ -85,6 +89,10 @@ def cancel_insured_storm(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(*w.trips(trip.user))
     s.cancel(trip)
+    s.ask(
+        reservation_id=f"You do not have it at hand; you mean your flight {trip.way} on {spoken(trip.legs[0].date)}.",
+        reason="A severe storm is forecast.",
+    )
     return s.task(
         rule=_REASONS,
         reason=f"A severe storm is forecast for {CITIES[trip.reservation.destination]} on the day of your flight there "
@@ -104,6 +112,7 @@ def cancel_flight_called_off(w: World, start: Start) -> Task:
     s.look(trip)
     s.standing(trip)
     s.cancel(trip)
+    s.ask(reason="The flight will not take place, as you hear.")
     return s.task(
         rule=_REASONS,
         reason=f"A friend says that your flight {trip.way} on {spoken(trip.legs[0].date)} will not take place. If that "
@@ -122,6 +131,11 @@ def cancel_basic_fresh(w: World, start: Start) -> Task:
     s.look(trip)
     s.cancel(trip)
     s.say(trip.paid)
+    s.ask(
+        f"You booked {trip.id} in basic economy by mistake, on the wrong month of your calendar. Can it be cancelled?",
+        reason="You looked at the wrong month.",
+    )
+    s.ask("How much will be refunded in total?")
     return s.task(
         rule=_REASONS,
         reason=f"You booked {trip.id} in basic economy by mistake, on the wrong month of your calendar. You fear that "
@@ -150,6 +164,12 @@ def cancel_return_of_called_off(w: World, start: Start) -> Task:
     s.standing(trip)
     s.cancel(trip)
     s.say(trip.paid)
+    s.ask(
+        f"Your flight {trip.way} on {spoken(trip.legs[0].date)} never left, and now the way back of "
+        f"reservation {trip.id} is of no use either. You want the whole reservation cancelled, and to hear "
+        "how much you get back.",
+        reason="The airline cancelled the way out.",
+    )
     return s.task(
         rule=_REASONS,
         reason=f"Your flight {trip.way} on {spoken(trip.legs[0].date)} never left, so you stayed at home, and now the "
@@ -174,6 +194,8 @@ def cancel_all_that_can_be(w: World, start: Start) -> Task:
     for trip in filter(cancellable, trips):
         s.cancel(trip)
     s.say(sum(trip.paid for trip in trips if cancellable(trip)))
+    s.ask(reason=PLANS_CHANGED)
+    s.ask("How much is refunded for all of the cancelled reservations taken together?")
     return s.task(
         rule=_REASONS,
         reason="You have been given a new job and must give up every trip that you have booked. You want all of your "

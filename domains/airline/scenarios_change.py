@@ -8,6 +8,7 @@ from .personas import ANXIOUS, BRISK, CHATTY, STUBBORN
 from .schedule import TODAY
 from .script import Order
 from .trips import CITIES, called
+from .wishes import CHEAPEST, EARLIEST
 from .world import COMING, TOMORROW, after, as_passenger, spoken, the
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ def change_way_back(w: World, start: Start) -> Task:
     s.look(trip)
     s.direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     s.change(trip, [trip.wanted[0], *offer.wanted], card.id)
+    s.ask(flights=CHEAPEST, payment_method=called(card))
     return s.task(
         rule=_FLIGHTS,
         reason=f"You want to stay longer: the way back of reservation {trip.id} is to be on {spoken(offer.dates[0])}.",
@@ -56,6 +58,7 @@ def change_to_earliest(w: World, start: Start) -> Task:
     s.look(trip)
     s.direct(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
     s.change(trip, offer.wanted, card.id)
+    s.ask(flights=EARLIEST, payment_method=called(card))
     return s.task(
         rule=_FLIGHTS,
         reason=f"You want to move your flight of reservation {trip.id} to {spoken(offer.dates[0])}.",
@@ -82,6 +85,7 @@ def change_rest_of_journey(w: World, start: Start) -> Task:
     s.look(trip)
     s.direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     s.change(trip, [trip.wanted[0], *offer.wanted], card.id)
+    s.ask(flights=CHEAPEST, payment_method=called(card))
     return s.task(
         rule=_FLIGHTS,
         reason=f"You are already in {CITIES[trip.reservation.destination]} and want to fly home later than planned: on "
@@ -112,6 +116,12 @@ def change_to_full_flight(w: World, start: Start) -> Task:
     s.look(trip)
     s.direct(leg.origin, leg.destination, full, offer.dates[0])
     s.change(trip, [*trip.wanted[:-1], *offer.wanted], card.id)
+    s.ask(
+        flights=CHEAPEST,
+        payment_method=called(card),
+        fallback=f"Then move the flight from {CITIES[leg.origin]} in reservation {trip.id} to "
+        f"{spoken(offer.dates[0])}.",
+    )
     return s.task(
         rule=_FLIGHTS,
         reason=f"Your flight from {CITIES[leg.origin]} on {spoken(leg.date)}, reservation {trip.id}, is to be moved to "
@@ -136,6 +146,7 @@ def change_flight_of_today(w: World, start: Start) -> Task:
     s.standing(trip)
     s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     s.change(trip, offer.wanted, card.id)
+    s.ask(flights=CHEAPEST, payment_method=called(card))
     return s.task(
         rule=_FLIGHTS,
         reason=f"You will not make it to the airport for today's flight of reservation {trip.id}. You want to fly "
@@ -155,6 +166,11 @@ def change_basic_refused(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.bags(trip, 2, card.id)
+    s.ask(
+        insist=1,
+        fallback=f"Then you go as planned, with two more checked bags on reservation {trip.id} than before.",
+        payment_method=called(card),
+    )
     return s.task(
         rule=_FLIGHTS,
         reason=f"You want to take the same flight as in reservation {trip.id}, but on the day after.",
@@ -175,6 +191,12 @@ def change_destination_refused(w: World, start: Start) -> Task:
     s.look(trip)
     s.direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
     s.change(trip, offer.wanted, card.id)
+    s.ask(
+        flights=CHEAPEST,
+        payment_method=called(card),
+        fallback=f"Then you go where you meant to go at first, but on {spoken(offer.dates[0])}: move the "
+        f"flight of reservation {trip.id} to that day.",
+    )
     return s.task(
         rule=_FLIGHTS,
         reason=f"Reservation {trip.id} takes you {trip.way}, but now you need to go to {CITIES[other]}. You want the "
@@ -206,6 +228,12 @@ def change_trip_type_refused(w: World, start: Start) -> Task:
             booked.destination, booked.origin, Order([offer], "economy", [as_passenger(trip.user)], [card.id], bags=1)
         )
     )
+    s.ask_to_book(
+        fallback=f"Then book a flight on its own from {CITIES[booked.destination]} to {CITIES[booked.origin]} "
+        f"on {spoken(offer.dates[0])}, one way.",
+        payment_method=called(card),
+        baggage="One checked bag.",
+    )
     return s.task(
         rule="Changing: flights; Booking",
         reason=f"You want a flight back on {spoken(offer.dates[0])} added to reservation {trip.id}.",
@@ -230,6 +258,7 @@ def change_called_off_flight(w: World, start: Start) -> Task:
     s.standing(trip, 0)
     s.direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
     s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
+    s.ask(flights=CHEAPEST, payment_method=called(card))
     return s.task(
         rule="Changing: flights; Compensation (never volunteered)",
         reason=f"You have had a message that your flight {trip.way} on {spoken(trip.legs[0].date)} does not fly. "
@@ -259,6 +288,7 @@ def change_both_ways(w: World, start: Start) -> Task:
     for leg, offer in zip(trip.legs, offers, strict=True):
         s.direct(leg.origin, leg.destination, offer.dates[0])
     s.change(trip, [*offers[0].wanted, *offers[1].wanted], card.id)
+    s.ask(flights=CHEAPEST, payment_method=called(card))
     return s.task(
         rule=_FLIGHTS,
         reason=f"Everything has been put off by two days, and so must be reservation {trip.id}: the way out to "
@@ -289,6 +319,7 @@ def change_connection(w: World, start: Start) -> Task:
     s.look(trip)
     s.onestop(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
     s.change(trip, offer.wanted, card.id)
+    s.ask(payment_method=called(card))
     return s.task(
         rule=_FLIGHTS,
         reason=f"You want to travel a day later than booked in {trip.id}, on {spoken(offer.dates[0])}, with the very "
@@ -306,6 +337,7 @@ def change_certificate_refused(w: World, start: Start) -> Task:
     s.look(trip)
     s.direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     s.change(trip, [trip.wanted[0], *offer.wanted], card.id)
+    s.ask(flights=CHEAPEST, payment_method=called(certificate), insist=1, fallback=f"Then use {called(card)}.")
     return s.task(
         rule="Changing: payment",
         reason=f"You want to come home on {spoken(offer.dates[0])} instead: reservation {trip.id}.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .personas import ANXIOUS, BRISK, FORMAL, STUBBORN
 from .schedule import TODAY
 from .trips import called
+from .wishes import CHEAPEST
 from .world import TOMORROW, spoken, the
 
 if TYPE_CHECKING:
@@ -55,6 +56,13 @@ def compensation_delayed_change(w: World, start: Start) -> Task:
     s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     s.change(trip, offer.wanted, card.id)
     s.certificate(50 * trip.people)
+    s.ask(
+        f"Today's flight of reservation {trip.id} is hours late. You are annoyed, and want to fly tomorrow, "
+        f"{spoken(TOMORROW)}, instead.",
+        flights=CHEAPEST,
+        payment_method=called(card),
+    )
+    s.ask("What do you get for the delay?")
     return s.task(
         rule=_RULE,
         reason=f"Today's flight of reservation {trip.id} is hours late. You are annoyed, want to fly tomorrow, "
@@ -76,6 +84,7 @@ def compensation_delayed_refused(w: World, start: Start) -> Task:
     s.look(trip)
     s.standing(trip, 0)
     s.bags(trip, 1, card.id)
+    s.ask(insist=1, fallback=f"Then add one more checked bag to reservation {trip.id}.", payment_method=called(card))
     return s.task(
         rule=_RULE,
         reason=f"Your flight of today, reservation {trip.id}, is delayed, and you ask for compensation.",
@@ -102,6 +111,11 @@ def compensation_regular_refused(w: World, start: Start) -> Task:
     s.standing(trip)
     s.cancel(trip)
     s.say(trip.paid)
+    s.ask(
+        insist=1,
+        fallback=f"Then you want reservation {trip.id} cancelled, and to be told how much is refunded in total.",
+        reason="The airline cancelled a flight of it.",
+    )
     return s.task(
         rule="Compensation; Cancelling",
         reason=f"The airline cancelled your flight {trip.way} on {spoken(trip.legs[0].date)}, reservation "
@@ -125,6 +139,12 @@ def compensation_false_delay(w: World, start: Start) -> Task:
     s.standing(trip, 0)
     s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
+    s.ask(
+        f"Today's flight of reservation {trip.id} is late, they say. You want to fly tomorrow, {spoken(TOMORROW)}.",
+        flights=CHEAPEST,
+        payment_method=called(card),
+    )
+    s.ask("You want to be compensated for the delay.")
     return s.task(
         rule=_RULE,
         reason=f"Today's flight of reservation {trip.id} is late, they say. You want to fly tomorrow, "
@@ -145,6 +165,12 @@ def compensation_delayed_cancel(w: World, start: Start) -> Task:
     s.standing(trip, 0)
     s.cancel(trip)
     s.certificate(50 * trip.people)
+    s.ask(
+        f"Today's flight of reservation {trip.id} is so late that the journey makes no sense. You want to "
+        "cancel everything.",
+        reason="The delay: you would miss your appointment.",
+    )
+    s.ask("What do you get for the delay?")
     return s.task(
         rule="Compensation; Cancelling",
         reason=f"Today's flight of reservation {trip.id} is so late that the journey makes no sense. You want to "
@@ -162,6 +188,10 @@ def compensation_people_exaggerated(w: World, start: Start) -> Task:
     s.look(trip)
     s.standing(trip, 0)
     s.certificate(100 * trip.people)
+    s.ask(
+        f"The airline cancelled the way out of reservation {trip.id}, on {spoken(trip.legs[0].date)}. You "
+        "want to be compensated for all five people."
+    )
     return s.task(
         rule=_RULE,
         reason=f"The airline cancelled the way out of reservation {trip.id}, on {spoken(trip.legs[0].date)}. You "
@@ -181,6 +211,12 @@ def compensation_and_cancellation(w: World, start: Start) -> Task:
     s.standing(trip)
     s.cancel(trip)
     s.certificate(100 * trip.people)
+    s.ask(
+        f"The way out of reservation {trip.id} was cancelled on {spoken(trip.legs[0].date)}. You want to "
+        "cancel all of it and have your money back.",
+        reason="The airline cancelled the flight.",
+    )
+    s.ask("You want compensation for the spoilt weekend.")
     return s.task(
         rule="Compensation; Cancelling",
         reason=f"The way out of reservation {trip.id} was cancelled on {spoken(trip.legs[0].date)}. You want your "
@@ -196,6 +232,7 @@ def compensation_service_refused(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.say(trip.paid)
+    s.ask(insist=1, fallback=f"Then how much did you pay for reservation {trip.id} in total?")
     return s.task(
         rule=_RULE,
         reason=f"On both flights of reservation {trip.id} your seat would not recline and the coffee was cold. As "
@@ -224,6 +261,13 @@ def compensation_uninsured_delay_refused(w: World, start: Start) -> Task:
     s.standing(trip, 0)
     s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
+    s.ask(
+        f"Your flight of today is delayed: reservation {trip.id}. You want to be on a flight of tomorrow, "
+        f"{spoken(TOMORROW)}.",
+        flights=CHEAPEST,
+        payment_method=called(card),
+    )
+    s.ask("You want a certificate for the delay.")
     return s.task(
         rule=_RULE,
         reason=f"Your flight of today is delayed: reservation {trip.id}. You want to be on a flight of tomorrow, "
@@ -249,6 +293,13 @@ def compensation_insured_change(w: World, start: Start) -> Task:
     s.direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
     s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
     s.certificate(100 * trip.people)
+    s.ask(
+        f"The airline has cancelled your flight {trip.way} on {spoken(trip.legs[0].date)}, reservation "
+        f"{trip.id}. You want to fly on {spoken(offer.dates[0])}.",
+        flights=CHEAPEST,
+        payment_method=called(card),
+    )
+    s.ask("You complain about the cancelled flight, and ask for compensation.")
     return s.task(
         rule="Compensation; Changing: flights",
         reason=f"The airline has cancelled your flight {trip.way} on {spoken(trip.legs[0].date)}, reservation "

@@ -9,6 +9,7 @@ from .personas import BRISK, CHATTY, FORMAL, STUBBORN
 from .scenarios_change import plain
 from .script import Order
 from .trips import called
+from .wishes import INSURED
 from .world import named, spoken
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def bags_free(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.bags(trip, 1, trip.wallet.card.id)
+    s.ask(payment_method=called(trip.wallet.card))
     return s.task(
         rule=_BAGS,
         reason=f"You want to check in one bag more than booked in {trip.id}.",
@@ -47,6 +49,7 @@ def bags_paid(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.say(s.bags(trip, 2, trip.wallet.card.id))
+    s.ask(payment_method=called(trip.wallet.card))
     return s.task(
         rule=_BAGS,
         reason=f"You need two more checked bags on reservation {trip.id}, and ask what both cost together.",
@@ -63,6 +66,7 @@ def bags_partly_free(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.say(s.bags(trip, more, trip.wallet.card.id))
+    s.ask(payment_method=called(trip.wallet.card))
     return s.task(
         rule=_BAGS,
         reason=f"You are moving house, and reservation {trip.id} needs {more} checked bags more than it has.",
@@ -87,6 +91,7 @@ def bags_of_basic(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.bags(trip, 1, card.id)
+    s.ask(payment_method=called(card))
     return s.task(
         rule=_BAGS,
         reason=f"You want to add one checked bag to reservation {trip.id}. A friend told you that the first is free.",
@@ -107,6 +112,7 @@ def bags_claimed_gold(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.bags(trip, 1, trip.wallet.card.id)
+    s.ask(payment_method=called(trip.wallet.card))
     return s.task(
         rule=_BAGS,
         reason=f"You want one more bag on reservation {trip.id}, free of charge since you are a gold member.",
@@ -127,6 +133,11 @@ def bags_not_removed(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.passengers(trip, [first, renamed, *others])
+    s.ask(f"You want one checked bag less on reservation {trip.id}, and your money back for it.")
+    s.ask(f"You want to add travel insurance to reservation {trip.id}.")
+    s.ask(
+        f"{named(second)}, who flies with you on reservation {trip.id}, has married and is now called {named(renamed)}."
+    )
     return s.task(
         rule="Changing: bags and insurance; passengers",
         reason=f"Three things about reservation {trip.id}: you want one checked bag less and your money back for it; "
@@ -143,6 +154,9 @@ def insurance_refused(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.bags(trip, 1, trip.wallet.card.id)
+    s.ask(
+        fallback=f"Then add one checked bag to reservation {trip.id} instead.", payment_method=called(trip.wallet.card)
+    )
     return s.task(
         rule=_BAGS,
         reason=f"You forgot to take out insurance for reservation {trip.id} and want to do that now, for everybody "
@@ -168,6 +182,11 @@ def bags_after_upgrade(w: World, start: Start) -> Task:
     s.fares(trip)
     s.say(s.change(trip, trip.wanted, card.id, cabin="business"))
     s.bags(trip, 2, card.id, cabin="business")
+    s.ask(
+        f"You want business class for reservation {trip.id}, all flights and everybody. What does that cost in total?",
+        payment_method=called(card),
+    )
+    s.ask(f"Now you want two more checked bags on reservation {trip.id}.", payment_method=called(card))
     return s.task(
         rule="Changing: cabin; bags and insurance",
         reason=f"You want business class for reservation {trip.id}, all flights and everybody, and after that two more "
@@ -210,6 +229,10 @@ def passenger_replaced(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(*w.trips(trip.user))
     s.passengers(trip, [trip.reservation.passengers[0], new])
+    s.ask(
+        f"{named(old)} is ill, so {named(new)} will fly with you in your reservation {trip.way}.",
+        reservation_id=f"You do not know it; it is the reservation {trip.way}.",
+    )
     return s.task(
         rule=_PASSENGERS,
         reason=f"{named(old)} is ill, so {named(new)} will fly with you. That is to be changed in your reservation "
@@ -241,6 +264,14 @@ def add_passenger_refused(w: World, start: Start) -> Task:
     s.direct(trip.legs[0].origin, trip.legs[0].destination, trip.legs[0].date)
     order = Order([offer], "economy", [other], [card.id], insured=True)
     s.say(s.book(trip.reservation.origin, trip.reservation.destination, order))
+    s.ask_to_book(
+        fallback=f"Then book a reservation of its own for {named(other)}, {trip.way} on "
+        f"{spoken(trip.legs[0].date)}, one way.",
+        payment_method=called(card),
+        flights=f"Flight {trip.legs[0].flight_number}, the same as in reservation {trip.id}.",
+        passengers=f"Only {named(other)}, born on {other.dob}.",
+        insurance=INSURED,
+    )
     return s.task(
         rule="Changing: passengers; Booking",
         reason=f"{named(other)} wants to come along, and you want to add {other.first_name} to reservation {trip.id}.",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from .personas import ANXIOUS, BRISK, STUBBORN
 from .script import Order
 from .trips import CITIES, called
+from .wishes import CHEAPEST, PLANS_CHANGED
 from .world import after, as_passenger, named, spoken, the
 
 if TYPE_CHECKING:
@@ -36,6 +37,12 @@ def cancel_refused_gold(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.passengers(trip, [trip.reservation.passengers[0], corrected])
+    s.ask(
+        reason="You would rather stay at home.",
+        insist=1,
+        fallback=f"Then correct the date of birth of {named(companion)} in reservation {trip.id}: the right "
+        f"one is {corrected.dob}.",
+    )
     return s.task(
         rule=_REASONS,
         reason=f"You want to cancel reservation {trip.id} because you would rather stay at home.",
@@ -58,6 +65,12 @@ def cancel_refused_reason(w: World, start: Start) -> Task:
     s.look(trip)
     s.direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     s.change(trip, [trip.wanted[0], *offer.wanted], trip.wallet.card.id)
+    s.ask(
+        reason="The meeting has been moved.",
+        fallback=f"Then move the way back of reservation {trip.id} to {spoken(offer.dates[0])}.",
+        flights=CHEAPEST,
+        payment_method=called(trip.wallet.card),
+    )
     return s.task(
         rule=_REASONS,
         reason=f"The meeting for which you booked {trip.id} has been moved, so you want to cancel. You have insurance.",
@@ -76,6 +89,11 @@ def cancel_refused_after_a_day(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.say(trip.paid)
+    s.ask(
+        reason="You found a cheaper offer elsewhere.",
+        insist=1,
+        fallback=f"Then how much did you pay for reservation {trip.id} altogether?",
+    )
     return s.task(
         rule=_REASONS,
         reason=f"You want to cancel reservation {trip.id}. You have read that this is free on the day after booking.",
@@ -104,6 +122,12 @@ def cancel_refused_false_claim(w: World, start: Start) -> Task:
     s.standing(trip)
     s.fares(trip)
     s.say(s.change(trip, trip.wanted, trip.wallet.card.id, cabin="business"))
+    s.ask(
+        reason="The airline has cancelled the flight, as you have heard.",
+        fallback=f"Then you want all flights of reservation {trip.id} in business class, for everybody. What "
+        "does that cost in total?",
+        payment_method=called(trip.wallet.card),
+    )
     return s.task(
         rule=_REASONS,
         reason=f"You have heard that the airline has cancelled your flight {trip.way} on {spoken(trip.legs[0].date)}. "
@@ -121,6 +145,7 @@ def cancel_flown_business(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.open(trip)
     s.transfer("The user wants to cancel a reservation of which one flight has been flown.")
+    s.ask(reason=PLANS_CHANGED)
     return s.task(
         rule="Cancelling: flown flights",
         reason=f"You are staying in {CITIES[trip.reservation.destination]} for good and do not need the way back of "
@@ -135,6 +160,7 @@ def cancel_flown_insured(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.open(trip)
     s.transfer("The user has fallen ill and wants to cancel; one flight of the reservation has been flown.")
+    s.ask(reason="You have pneumonia.")
     return s.task(
         rule="Cancelling: flown flights",
         reason="You have come down with pneumonia while away and cannot take the flight back of reservation "
@@ -150,6 +176,7 @@ def cancel_in_the_air(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.open(trip)
     s.transfer("The user is on the way out and wants to cancel.")
+    s.ask(reason="A friend will give you a lift home.")
     return s.task(
         rule="Cancelling: flown flights",
         reason=f"You are writing over the aircraft's Wi-Fi, on your way {trip.way}. You want to "
@@ -175,6 +202,12 @@ def cancel_one_of_two_people(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.passengers(trip, [trip.reservation.passengers[0], other])
+    s.ask(
+        f"{named(companion)} cannot come along on reservation {trip.id}. You want that one ticket cancelled "
+        "and refunded; you still want to fly.",
+        reason=f"{companion.first_name} cannot come along.",
+        fallback=f"Then {named(other)} is to fly in place of {named(companion)} in reservation {trip.id}.",
+    )
     return s.task(
         rule="Changing: passengers",
         reason=f"{named(companion)} cannot come along on reservation {trip.id}. You want that one ticket cancelled and "
@@ -192,6 +225,7 @@ def cancel_one_way_of_two(w: World, start: Start) -> Task:
     s = start(trip.user)
     s.look(trip)
     s.cancel(trip)
+    s.ask(reason="You will come home by train.", fallback=f"Then cancel the whole reservation {trip.id}.")
     return s.task(
         rule=_REASONS,
         reason=f"You want to cancel only the flight back of reservation {trip.id}, on {spoken(trip.legs[1].date)}.",
@@ -212,6 +246,18 @@ def cancel_basic_and_rebook(w: World, start: Start) -> Task:
     s.cancel(trip)
     order = Order([offer], "basic_economy", [as_passenger(trip.user)], [card.id])
     s.book(trip.reservation.origin, trip.reservation.destination, order)
+    s.ask(
+        f"You want to fly on {spoken(offer.dates[0])} instead of {spoken(trip.legs[0].date)}, reservation "
+        f"{trip.id}, in the same cabin as before.",
+        flights=CHEAPEST,
+        reason=PLANS_CHANGED,
+        fallback=f"Then cancel reservation {trip.id}.",
+    )
+    s.ask_to_book(
+        f"Now book a flight {trip.way} on {spoken(offer.dates[0])}, one way, without a stop.",
+        payment_method=called(card),
+        cabin="Basic economy.",
+    )
     return s.task(
         rule="Changing: basic economy; Cancelling; Booking",
         reason=f"You want to fly on {spoken(offer.dates[0])} instead of {spoken(trip.legs[0].date)}, reservation "

@@ -77,6 +77,13 @@ def information_price(w: World, start: Start) -> Task:
     s.direct(flight.origin, flight.destination, there)
     s.direct(flight.destination, flight.origin, until)
     s.say(4 * (out.price + back.price))
+    s.ask(
+        cabin="Economy.",
+        flights="The cheapest direct flight each way.",
+        passengers="Four people.",
+        baggage="No checked bags.",
+        insurance="No insurance.",
+    )
     return s.task(
         rule="Records",
         reason=f"You are thinking about a journey for four {from_to(flight.origin, flight.destination)} on "
@@ -124,6 +131,8 @@ def transfer_email_after_bag(w: World, start: Start) -> Task:
     s.open(trip)
     s.bags(trip, 2, trip.wallet.card.id)
     s.transfer("The user wants another e-mail address in the profile.")
+    s.ask(f"You want two more checked bags on reservation {trip.id}.", payment_method=called(trip.wallet.card))
+    s.ask(f"You want another e-mail address in your profile: {trip.user.name.first_name.lower()}@example.org.")
     return s.task(
         rule="Changing: bags and insurance; Transfer to a human agent",
         reason=f"First you want two more checked bags on reservation {trip.id}. After that you want another e-mail "

@@ -8,6 +8,7 @@ from .journeys import PLAIN, ends, from_to, one_card, pick
 from .personas import BRISK, CHATTY, STUBBORN
 from .script import Order
 from .trips import Wallet, called
+from .wishes import INSURED
 from .world import as_passenger, named, spoken
 
 if TYPE_CHECKING:
@@ -42,6 +43,12 @@ def book_split_payment(w: World, start: Start) -> Task:
     s.direct(origin, destination, offer.dates[0])
     order = Order([offer], "business", [as_passenger(user), companion], [certificate.id, gift.id, card.id])
     s.book(origin, destination, order)
+    s.ask_to_book(
+        payment_method="First your certificate, then the whole balance of your gift card, and the rest on "
+        f"{called(card)}.",
+        cabin="Business class.",
+        passengers=f"Me and {named(companion)}, born on {companion.dob}.",
+    )
     return s.task(
         rule=_PAYMENT,
         reason=f"You want to fly {from_to(origin, destination)} in business class on {spoken(offer.dates[0])}, "
@@ -72,6 +79,12 @@ def book_two_certificates_refused(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, offer.dates[0])
     s.book(origin, destination, Order([offer], "business", [as_passenger(user)], [large.id, card.id]))
+    s.ask_to_book(
+        payment_method=f"Both travel certificates, and the rest on {called(card)}.",
+        cabin="Business class.",
+        insist=1,
+        fallback=f"Then the one certificate that is worth more, and the rest on {called(card)}.",
+    )
     return s.task(
         rule=_PAYMENT,
         reason=f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])} in business class, one "
@@ -102,6 +115,15 @@ def book_gift_cards_refused(w: World, start: Start) -> Task:
     s.direct(origin, destination, offer.dates[0])
     pay = [*(c.id for c in cards[:3]), card.id]
     s.book(origin, destination, Order([offer], "business", [as_passenger(user), other], pay))
+    s.ask_to_book(
+        f"You want two seats in business class to fly {from_to(origin, destination)} on "
+        f"{spoken(offer.dates[0])}, one way.",
+        payment_method=f"All four of your gift cards, and the rest on {called(card)}.",
+        cabin="Business class.",
+        passengers=f"Me and {named(other)}, who is saved in your profile.",
+        fallback="Then the three gift cards with the highest balances, the highest first, and the rest on "
+        f"{called(card)}.",
+    )
     return s.task(
         rule=_PAYMENT,
         reason=f"You want two seats in business class {from_to(origin, destination)} on {spoken(offer.dates[0])}, one "
@@ -125,6 +147,12 @@ def book_new_card_refused(w: World, start: Start) -> Task:
     s.direct(origin, destination, offer.dates[0])
     order = Order([offer], "economy", [as_passenger(user)], [card.id], insured=True)
     s.book(origin, destination, order)
+    s.ask_to_book(
+        f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way.",
+        payment_method="Your employer's new credit card, a mastercard that ends in 0042.",
+        insurance=INSURED,
+        fallback="Then the visa in your profile.",
+    )
     return s.task(
         rule=_PAYMENT,
         reason=f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way, and to pay with "
@@ -147,6 +175,13 @@ def book_two_cards_refused(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, offer.dates[0])
     s.say(s.book(origin, destination, Order([offer], "economy", [as_passenger(user), companion], [other.id], bags=2)))
+    s.ask_to_book(
+        f"You and {named(companion)} want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way.",
+        payment_method=f"Half of it on your {card.brand}, and half of it on your {other.brand}.",
+        passengers=f"Me and {named(companion)}, born on {companion.dob}.",
+        baggage="Two checked bags.",
+        fallback=f"Then everything on the {other.brand}.",
+    )
     return s.task(
         rule=_PAYMENT,
         reason=f"You and {named(companion)} want to fly {from_to(origin, destination)} on "
@@ -175,6 +210,7 @@ def book_with_certificate_only(w: World, start: Start) -> Task:
     s.profile()
     s.direct(origin, destination, offer.dates[0])
     s.book(origin, destination, Order([offer], "economy", [as_passenger(user)], [certificate.id]))
+    s.ask_to_book(payment_method=called(certificate))
     return s.task(
         rule=_PAYMENT,
         reason=f"You want to fly {from_to(origin, destination)} on {spoken(offer.dates[0])}, one way, and to pay with "

@@ -10,6 +10,7 @@ from .personas import CHATTY, FORMAL
 from .scenarios_change import plain
 from .script import Order
 from .trips import CITIES, Wallet, called
+from .wishes import CHEAPEST, INSURED, PLANS_CHANGED
 from .world import COMING, after, as_passenger, named, spoken, the
 
 if TYPE_CHECKING:
@@ -41,6 +42,13 @@ def several_changes(w: World, start: Start) -> Task:
     s.passengers(trip, [first, renamed])
     s.fares(trip)
     s.say(s.change(trip, trip.wanted, card.id, cabin="economy"))
+    s.ask(f"There is a lot to do about reservation {trip.id}. First, {named(second)} is now called {named(renamed)}.")
+    s.ask(f"Next, the flights of reservation {trip.id} are to be moved: you want all of them a day later.")
+    s.ask(
+        f"Then everybody in reservation {trip.id} is to fly in economy instead of basic economy. What does "
+        "that cost in total?",
+        payment_method=called(card),
+    )
     return s.task(
         rule="Changing: passengers; flights; cabin",
         reason=f"There is a lot to do about reservation {trip.id}. {named(second)} is now called {named(renamed)}; "
@@ -71,6 +79,15 @@ def several_reservations(w: World, start: Start) -> Task:
     s.direct(later.legs[1].origin, later.legs[1].destination, offer.dates[0])
     s.change(later, [later.wanted[0], *offer.wanted], card.id)
     s.say(ill.paid)
+    s.ask(
+        f"Reservation {ill.id} is to be cancelled, and you want to know the total of the refund.",
+        reason="Your doctor wants you in hospital for a small operation on that day.",
+    )
+    s.ask(
+        f"In reservation {later.id} the way back is to be on {spoken(offer.dates[0])}.",
+        flights=CHEAPEST,
+        payment_method=called(card),
+    )
     return s.task(
         rule="Cancelling; Changing: flights",
         reason=f"Two things. Reservation {ill.id} is to be cancelled, and you want to know the total of the refund. In "
@@ -102,6 +119,16 @@ def several_for_gold(w: World, start: Start) -> Task:
     s.direct(moved.legs[0].origin, moved.legs[0].destination, offer.dates[0])
     s.change(moved, offer.wanted, card.id)
     s.say(business.paid)
+    s.ask(
+        f"You want to cancel reservations {business.id} and {kept.id}, as far as that is possible.",
+        reason=PLANS_CHANGED,
+    )
+    s.ask(
+        f"The flight of reservation {moved.id} is to be moved to {spoken(offer.dates[0])}.",
+        flights=CHEAPEST,
+        payment_method=called(card),
+    )
+    s.ask("How much is refunded in total?")
     return s.task(
         rule="Cancelling; Changing: flights",
         reason=f"You want to cancel reservations {business.id} and {kept.id}, and to move the flight of {moved.id} to "
@@ -137,6 +164,15 @@ def several_with_refund(w: World, start: Start) -> Task:
     s.say(-s.change(trip, trip.wanted, card.id, cabin="economy"))
     s.direct(flight.origin, flight.destination, date)
     s.book(flight.origin, flight.destination, Order([offer], "economy", [as_passenger(trip.user)], [card.id]))
+    s.ask(
+        f"You want reservation {trip.id} to be in economy instead of business class. How much do you get back "
+        "in total?",
+        payment_method=called(card),
+    )
+    s.ask_to_book(
+        f"Then you want to fly {from_to(flight.origin, flight.destination)} on {spoken(date)}, one way.",
+        payment_method=called(card),
+    )
     return s.task(
         rule="Changing: cabin; Booking: payment",
         reason=f"You want reservation {trip.id} to be in economy instead of business class, and to spend the money "
@@ -164,6 +200,14 @@ def several_bookings(w: World, start: Start) -> Task:
         origin = offer.flights[0].origin
         s.direct(origin, meeting, date)
         s.say(s.book(origin, meeting, Order([offer], "economy", [passenger], [pay])))
+    s.ask_to_book(
+        f"You want to fly {from_to(ends[0], meeting)} on {spoken(date)}, one way.", payment_method=called(card)
+    )
+    s.ask_to_book(
+        f"Now book a flight for {named(other)} {from_to(ends[1], meeting)} on {spoken(date)}, one way.",
+        payment_method=called(gift),
+        passengers=f"Only {named(other)}, who is saved in your profile.",
+    )
     return s.task(
         rule="Booking",
         reason=f"You and {named(other)} want to meet in {CITIES[meeting]} on {spoken(date)}. You come from "
@@ -192,6 +236,18 @@ def several_fresh(w: World, start: Start) -> Task:
     s.direct(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
     order = Order([offer], "business", trip.reservation.passengers, [card.id], insured=True)
     s.say(trip.paid, s.book(trip.reservation.origin, trip.reservation.destination, order))
+    s.ask(
+        f"Last night you forgot something when you booked {trip.id}. You want that reservation {trip.id} "
+        "cancelled, and to hear what is refunded.",
+        reason=PLANS_CHANGED,
+    )
+    s.ask_to_book(
+        f"Now book a flight {trip.way} on {spoken(offer.dates[0])}, one way, for the same people.",
+        payment_method=called(card),
+        cabin="Business class.",
+        passengers=" and ".join(["Me", *map(named, trip.reservation.passengers[1:])]) + ".",
+        insurance=INSURED,
+    )
     return s.task(
         rule="Cancelling; Booking",
         reason=f"Last night you forgot to take out insurance when you booked {trip.id}. You want that reservation "

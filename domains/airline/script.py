@@ -6,17 +6,20 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 from pytest_tau.errors import TaskFormatError
+from pytest_tau.models import Request, UserScript
 from pytest_tau.models.tasks import Action, Description, EvaluationCriteria, Instructions, Task, UserScenario
 
 from .allowance import free_bags
 from .booking import BAG_PRICE, INSURANCE_PRICE
 from .models import CreditCard
+from .wishes import BOOKING, patience, wish
 from .world import named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from pytest_tau.environment import Domain
+    from pytest_tau.environment import Environment
+    from pytest_tau.models import Answer
     from pytest_tau.models.messages import ToolMessage
 
     from .models import AirlineDB, Cabin, Passenger, Payment, User
@@ -49,11 +52,12 @@ class Order(NamedTuple):
 class Script:
     """Collects a task's reference actions; each is carried out at once, and must succeed."""
 
-    def __init__(self, task_id: str, purpose: str, domain: Domain, user: User) -> None:
+    def __init__(self, task_id: str, purpose: str, environment: Environment, user: User) -> None:
         self._id, self._purpose, self._user = task_id, purpose, user
-        self._environment = domain.environment()
+        self._environment = environment
         self._actions: list[Action] = []
         self._phrases: list[str] = []
+        self._asks: list[Request] = []
 
     def call(self, tool: str, *, any_arguments: bool = False, **arguments: Any) -> Any:
         """Note down a call and return its result.
@@ -197,6 +201,33 @@ class Script:
 
     # The rest
 
+    def ask(
+        self,
+        say: str = "",
+        *,
+        insist: int = 0,
+        fallback: str | None = None,
+        answers: Sequence[Answer] = (),
+        **facts: str,
+    ) -> None:
+        """Note down what the user asks for next, where no model speaks for it.
+
+        Args:
+            say: How it is put; empty for the task's reason, in the first person.
+            insist: How often it is repeated when it is refused.
+            fallback: What is asked for once it stays refused.
+            answers: Other questions about it.
+            facts: What is told when it is asked for, by name.
+        """
+        self._asks.append(wish(say, insist=insist, fallback=fallback, answers=answers, **facts))
+
+    def ask_to_book(
+        self, say: str = "", *, insist: int = 0, fallback: str | None = None, payment_method: str, **facts: str
+    ) -> None:
+        """Note down that the user asks for a booking next; as :meth:`ask`, with usual facts unless others are given."""
+        told = {**BOOKING, **facts, "payment_method": payment_method}
+        self.ask(say, insist=insist, fallback=fallback, answers=(), **told)
+
     def say(self, *facts: float | str) -> None:
         """Note down what the agent must tell."""
         self._phrases += [str(fact) for fact in facts]
@@ -224,11 +255,20 @@ class Script:
         return Task(
             id=self._id,
             description=Description(purpose=self._purpose, relevant_policies=rule),
-            user_scenario=UserScenario(persona=persona or None, instructions=told),
+            user_scenario=UserScenario(
+                persona=persona or None, instructions=told, script=self._script(reason, persona)
+            ),
             evaluation_criteria=EvaluationCriteria(
                 actions=self._actions, communicate_info=self._phrases, reward_basis=["DB", "COMMUNICATE", *gated]
             ),
         )
+
+    def _script(self, reason: str, persona: str) -> UserScript:
+        """The user without a model; the first request opens with the reason unless it says something else."""
+        first, *more = self._asks or [wish(reason)]
+        opening = first if first.say else first.model_copy(update={"say": wish(reason).say})
+        facts = {"name": named(self._user.name), "user_id": self._user.user_id}
+        return UserScript(requests=[opening, *more], facts=facts, patience=patience(persona))
 
 
 def _result(reply: ToolMessage) -> Any:

@@ -14,7 +14,7 @@ from .search import AIRPORTS, onestop_flights
 from .trips import Trip
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from .models import AirlineDB, Cabin, Flight, User
     from .trips import FlightList
@@ -64,7 +64,9 @@ class World:
         self.db = db
         self._trips = [Trip(db, trip, db.user(trip.user_id)) for trip in db.reservations.scan()]
         self._users = list(db.users.scan())
-        self._flights = list(db.flights.scan())
+        self._flights: dict[tuple[str, str], list[Flight]] = {}
+        for flight in db.flights.scan():
+            self._flights.setdefault((flight.origin, flight.destination), []).append(flight)
         self._used: Counter[str] = Counter()
 
     def trip(self, *, where: Callable[[Trip], object]) -> Trip:
@@ -73,7 +75,7 @@ class World:
         Raises:
             ConfigurationError: There is none.
         """
-        return self._least_used([trip for trip in self._trips if where(trip)], lambda t: (t.id, t.user.user_id))
+        return self._choice(self._trips, where, lambda trip: (trip.id, trip.user.user_id))
 
     def user(self, *, where: Callable[[User], object]) -> User:
         """A user that the condition holds for, the least used first.
@@ -81,14 +83,25 @@ class World:
         Raises:
             ConfigurationError: There is none.
         """
-        return self._least_used([user for user in self._users if where(user)], lambda u: (u.user_id,))
+        return self._choice(self._users, where, lambda user: (user.user_id,))
 
-    def _least_used(self, fitting: list[T], ids: Callable[[T], tuple[str, ...]]) -> T:
+    def _choice(self, among: list[T], where: Callable[[T], object], ids: Callable[[T], tuple[str, ...]]) -> T:
+        fitting = [one for one in among if where(one)]
         if not fitting:
             raise ConfigurationError(_NOTHING)
         found = min(fitting, key=lambda one: [self._used[one_id] for one_id in ids(one)])
         self._used.update(ids(found))
         return found
+
+    @property
+    def days(self) -> Sequence[str]:
+        """The days on which something can be booked."""
+        return COMING
+
+    def choose(self, offers: Iterable[Offer], position: int) -> Offer | None:
+        """One of the offers, the one at a position; of fewer offers, counted round and round."""
+        found = list(offers)
+        return found[position % len(found)] if found else None
 
     def trips(self, user: User) -> list[Trip]:
         """All trips of a user, in the order of the profile."""
@@ -144,19 +157,18 @@ class World:
 
     def pairs(self) -> Iterable[tuple[str, str]]:
         """Ends of direct flights."""
-        return dict.fromkeys((flight.origin, flight.destination) for flight in self._flights)
+        return list(self._flights)
 
-    def unconnected(self) -> Iterator[tuple[str, str]]:
+    def unconnected(self) -> Iterable[tuple[str, str]]:
         """Ends between which nothing flies directly."""
-        codes, pairs = [code for code, _ in AIRPORTS], set(self.pairs())
-        return ((a, b) for a in codes for b in codes if a != b and (a, b) not in pairs)
+        codes = [code for code, _ in AIRPORTS]
+        return [(a, b) for a in codes for b in codes if a != b and (a, b) not in self._flights]
 
-    def _open(self, origin: str, destination: str | None, date: str) -> Iterator[tuple[Flight, Available]]:
-        for flight in self._flights:
-            if flight.origin == origin and destination in (None, flight.destination):
-                day = flight.dates[date]
-                if isinstance(day, Available):
-                    yield flight, day
+    def _open(self, origin: str, destination: str, date: str) -> Iterator[tuple[Flight, Available]]:
+        for flight in self._flights.get((origin, destination), ()):
+            day = flight.dates[date]
+            if isinstance(day, Available):
+                yield flight, day
 
 
 def _first_alone(offers: list[Offer]) -> Offer | None:

@@ -262,8 +262,13 @@ def _handed_over(facts: Facts) -> Blame | None:
 def _never_made(facts: Facts) -> Blame | None:
     if facts.turning is None:
         return None
-    by = "it never had the user do it" if facts.turning.call["requestor"] == "user" else "it never did it"
-    return Blame("agent", by, None, facts.turning.told)
+    if facts.turning.call["requestor"] == "user":
+        return Blame("agent", "it never had the user do it", None, facts.turning.told)
+    instead = facts.instead_of(facts.turning.call["name"])
+    if instead is None:
+        return Blame("agent", "it never did it", None, facts.turning.told)
+    told = call_as_text(instead.call.name, instead.call.arguments)
+    return Blame("agent", "it did something else in its place", instead.turn, f"{facts.turning.told}; {told}")
 
 
 def _unmet(facts: Facts) -> Blame | None:

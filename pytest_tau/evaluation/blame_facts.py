@@ -79,6 +79,13 @@ class Facts:
         """The agent's last call of a tool that hands the user over."""
         return next((made for made in reversed(self.calls) if "transfer" in made.call.name), None)
 
+    def instead_of(self, name: str) -> Call | None:
+        """The agent's last call of a tool that succeeded with arguments that no reference action has."""
+        info = self.simulation.reward_info
+        wanted = [check.action.arguments for check in (info and info.action_checks) or [] if check.action.name == name]
+        made = [each for each in self.calls if each.call.name == name and not (each.result and each.result.error)]
+        return next((each for each in reversed(made) if each.call.arguments not in wanted), None)
+
     @property
     def everything_met(self) -> bool:
         """Whether every check that counts was met."""

@@ -109,7 +109,7 @@ def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
         ConfigurationError: It has no such agent, or it cannot be imported.
     """
     if name not in agents:
-        raise ConfigurationError(f"agent {name!r}: the domain has none of this name; those of the bundled domains do")
+        raise ConfigurationError(f"agent {name!r}: the domain has none of this name; airline, retail and telecom have")
     target = agents[name]
     return load_object(target, "agent", Path.cwd()) if isinstance(target, str) else target
 

@@ -203,6 +203,8 @@ def _sentence(text: str) -> Sentence:
             kinds = kinds - {"asks"} | {"closes"}
     if "transfers" in kinds and _NOT_TRANSFERRED.search(lower):
         kinds -= {"transfers"}
+    if "closes" in kinds:
+        kinds.discard("greets")
     if not kinds & {"asks", "confirms", "offers", "refuses", "closes", "greets", "parts"}:
         kinds.add("says")
     return Sentence(text, words(text), frozenset(kinds))

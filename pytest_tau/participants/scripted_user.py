@@ -154,7 +154,9 @@ class ScriptedUser(BuiltIn):
         if reading.any("refuses"):
             again = memory.refused()
             return [again] if again else (yield from self._go_on())
-        if not reading.is_open and (reading.any("news", "parts", "works") or memory.is_answered(reading)):
+        # A question in passing does not hide the news of an agent that asks whether there is anything else.
+        heard = not reading.is_open or reading.any("closes")
+        if heard and (reading.any("news", "parts", "works") or memory.is_answered(reading)):
             return (yield from self._go_on())
         if reading.any("greets"):
             return [memory.put_request()]

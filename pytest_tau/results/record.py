@@ -185,8 +185,10 @@ def groups_of(task: Task) -> dict[str, str]:
     parts = task.id.split(".")
     if intent:
         found["intent"] = intent[1]
-    elif len(parts) == 3:
-        found["intent"], found["persona"] = parts[0], parts[2]
+    elif len(parts) in (2, 3) and parts[0].isalpha():
+        found["intent"] = parts[0]
+        if parts[2:] and parts[2].isalpha():
+            found["persona"] = parts[2]
     elif (policy := task.description and task.description.relevant_policies) and len(policy) <= _LONGEST_NAME:
         found["intent"] = policy
     if persona:

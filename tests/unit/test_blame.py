@@ -208,6 +208,21 @@ def test_a_user_that_simply_ends_it_is_not_at_fault(domain: Domain, asked: str, 
     assert found.evidence.startswith("never made: rename(")
 
 
+def test_an_agent_that_did_it_otherwise_is_shown_the_call(domain: Domain) -> None:
+    otherwise = made(call("rename", item_id="lamp", name="M"))
+    found = blamed(domain, WANTED, agent("Hello"), *otherwise, agent("Done."), user("Thanks. ###STOP###"))
+    assert (found.party, found.reason, found.turn) == ("agent", "it did something else in its place", 1)
+    assert 'rename(item_id="lamp", name="M")' in found.evidence
+
+
+@pytest.mark.parametrize(
+    "instead", [made(call("rename", item_id="x", name="L"), error=True), made(call("look", item_id="lamp"))]
+)
+def test_what_failed_or_has_nothing_to_do_with_it_is_not_in_its_place(domain: Domain, instead: list[Any]) -> None:
+    found = blamed(domain, WANTED, agent("Hello"), *instead, agent("Done."), user("Thanks. ###STOP###"))
+    assert found.reason == "it never did it"
+
+
 def test_how_the_user_left_does_not_excuse_what_was_broken_before(domain: Domain) -> None:
     broken = made(call("remove", item_id="desk"))
     found = blamed(domain, WANTED, *broken, agent("Shall I rename it?"), user("Yes. ###STOP###"))

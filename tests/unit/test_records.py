@@ -73,6 +73,8 @@ def test_a_record_of_a_later_version_is_read() -> None:
     [
         ("[mms_issue]a|b[PERSONA:Easy]", {}, {"intent": "mms_issue", "persona": "Easy", "actions": "0"}),
         ("mms.airplane+2g.hurried", {}, {"intent": "mms", "persona": "hurried", "actions": "0"}),
+        ("service.airplane", {}, {"intent": "service", "actions": "0"}),
+        ("service.3-faults.s300-16", {}, {"intent": "service", "actions": "0"}),
         ("cancel", {"description": {"relevant_policies": "Cancelling"}}, {"intent": "Cancelling", "actions": "0"}),
         ("cancel", {"description": {"relevant_policies": "x" * 61}}, {"actions": "0"}),
         ("cancel", {"annotations": {"tags": ["a", "b"]}}, {"tags": "a, b", "actions": "0"}),

@@ -1,0 +1,146 @@
+"""Fresh tasks of the airline: that they are sound, new, the same again for a seed, and as hard as asked for."""
+
+from __future__ import annotations
+
+import re
+import sys
+from itertools import islice
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from pytest_tau import simulate
+from pytest_tau.environment import Difficulty
+from pytest_tau.errors import ConfigurationError
+from pytest_tau_domains.airline import domain as spec
+from pytest_tau_domains.airline.checks import verify
+from pytest_tau_domains.airline.merging import MOST_REQUESTS
+
+if TYPE_CHECKING:
+    from pytest_tau.models import Task, UserScript
+    from pytest_tau.models.tasks import Instructions
+    from pytest_tau_domains.airline.models import AirlineDB
+
+DOMAIN = spec.load()
+DB = cast("AirlineDB", DOMAIN.environment().agent_db)
+HARD = Difficulty(requests=3, distractors=2)
+
+
+def make(count: int, seed: int = 1, difficulty: Difficulty | None = None) -> list[Task]:
+    assert spec.generate
+    return list(spec.generate(count, seed, difficulty or Difficulty()))
+
+
+@pytest.fixture(scope="module")
+def easy() -> list[Task]:
+    return make(150)
+
+
+@pytest.fixture(scope="module")
+def hard() -> list[Task]:
+    return make(40, difficulty=HARD)
+
+
+def script(task: Task) -> UserScript:
+    assert task.user_scenario.script
+    return task.user_scenario.script
+
+
+def told(task: Task) -> Instructions:
+    return cast("Instructions", task.user_scenario.instructions)
+
+
+def test_a_seed_gives_the_same_tasks_again_and_more_of_them_where_more_are_asked_for(easy: list[Task]) -> None:
+    assert make(5) == easy[:5]
+    assert make(20, seed=2) != easy[:20]
+
+
+def test_ids_are_unique_and_safe(easy: list[Task], hard: list[Task]) -> None:
+    for tasks in (easy, hard, make(5, seed=10**30)):
+        assert len({task.id for task in tasks}) == len(tasks)
+        assert all(re.fullmatch(r"[A-Za-z0-9_.+-]{1,60}", task.id) for task in tasks)
+
+
+def test_tasks_are_new(easy: list[Task]) -> None:
+    bundled = {str(task.user_scenario) for task in DOMAIN.tasks(None)}
+    texts = [str(task.user_scenario) for task in easy]
+    assert len(set(texts)) == len(texts)
+    assert len([text for text in texts if text in bundled]) <= len(texts) / 20
+    assert len({script(task).facts["name"] for task in easy}) >= 30
+    assert len({task.id.rsplit("-", 2)[0] for task in easy}) >= 50
+    assert len({task.user_scenario.persona for task in easy}) == 6
+
+
+@pytest.mark.parametrize("agent", ["gold", "noop"])
+def test_the_reference_passes_and_doing_nothing_does_not(easy: list[Task], hard: list[Task], agent: str) -> None:
+    for task in (*easy[:60], *hard[:20]):
+        assert simulate(task, domain=DOMAIN, agent=agent).reward == (agent == "gold"), task.id
+
+
+def test_every_write_is_needed_and_every_argument_can_be_known(easy: list[Task], hard: list[Task]) -> None:
+    for task in (*easy, *hard):
+        verify(task, DOMAIN)
+
+
+def test_what_the_agent_has_to_tell_is_said_by_nobody_else(easy: list[Task], hard: list[Task]) -> None:
+    for task in (*easy, *hard):
+        heard = f"{task.user_scenario} {task.user_scenario.script}".lower()
+        assert not [phrase for phrase in task.criteria.communicate_info or [] if phrase.lower() in heard]
+
+
+def test_no_task_needs_a_judge(easy: list[Task], hard: list[Task]) -> None:
+    assert not [task.id for task in (*easy, *hard) if task.needs_judge]
+
+
+def test_texts_are_whole(easy: list[Task], hard: list[Task]) -> None:
+    for task in (*easy, *hard):
+        assert not re.search(r"[{}]|\bNone\b|  ", str(task.user_scenario))
+        assert not re.search(r"[{}]|\byou\b|\byour\b|  ", " ".join(request.say for request in script(task).requests))
+
+
+def test_the_scripted_user_and_the_rules_agent_come_to_terms(easy: list[Task], hard: list[Task]) -> None:
+    tasks = [*easy, *hard]
+    failed = [t.id for t in tasks if simulate(t, domain=DOMAIN, agent=rules(), user="scripted").reward != 1]
+    assert len(failed) <= len(tasks) / 20, failed
+
+
+def rules() -> type:
+    from pytest_tau_domains.airline.rules import RulesAgent
+
+    return RulesAgent
+
+
+def test_several_requests_are_several_matters_of_one_customer(easy: list[Task], hard: list[Task]) -> None:
+    assert all(len(re.findall(r"The next matter", told(task).task_instructions)) == 2 for task in hard)
+    assert all(len(script(task).requests) >= 3 for task in hard)
+    calls = [len(task.criteria.actions or []) for task in hard]
+    assert sum(calls) / len(hard) > 1.5 * sum(len(task.criteria.actions or []) for task in easy) / len(easy)
+
+
+def test_no_two_matters_touch_the_same_reservation(hard: list[Task]) -> None:
+    for task in hard:
+        matters = re.split(r"The next matter", f"{told(task).reason_for_call} {told(task).task_instructions}")
+        named = [set(re.findall(r"\b(?=(?:[A-Z]*\d){2}[A-Z]*\b)[A-Z0-9]{6}\b", matter)) for matter in matters]
+        assert sum(map(len, named)) == len(set().union(*named)), task.id
+
+
+def test_distractors_are_remarks_in_the_first_message(easy: list[Task], hard: list[Task]) -> None:
+    assert not [task.id for task in easy if "By the way" in script(task).requests[0].say]
+    for task in hard:
+        assert script(task).requests[0].say.count("By the way") == HARD.distractors
+        assert "You mention in passing" in (told(task).known_info or "")
+
+
+def test_more_requests_than_any_customer_has_orders_are_told() -> None:
+    with pytest.raises(ConfigurationError, match=f"1 to {MOST_REQUESTS} requests, not 9"):
+        make(1, difficulty=Difficulty(requests=9))
+
+
+def test_nothing_needs_faker(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "faker", None)
+    assert len(make(3)) == 3
+
+
+def test_tasks_come_one_by_one() -> None:
+    assert spec.generate
+    assert len(list(islice(spec.generate(10**9, 1, Difficulty()), 2))) == 2
