@@ -11,6 +11,8 @@ from .settings import Printer, count
 if TYPE_CHECKING:
     import argparse
 
+_SHOWN = 5
+
 
 def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
@@ -48,9 +50,17 @@ def run(args: argparse.Namespace) -> int:
     records = source.records()
     if not records:
         raise ConfigurationError(f"{source.path} has no trials")
+    planned = sum(sum(tasks.values()) for tasks in source.info.get("planned", {}).values())
+    missing = planned - len(records)
     folder = Path(args.to) if args.to else BASELINE
     keep(folder, records, {**without_secrets(source.info), "blessed": source.name})
     printer = Printer()
+    for problem in source.problems[:_SHOWN]:
+        printer.line(f"left out: {problem}")
+    if len(source.problems) > _SHOWN:
+        printer.line(f"and {len(source.problems) - _SHOWN} more are left out")
+    if missing > 0:
+        printer.line(f"{missing:,} of {count(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
     printer.line(f"{folder}: the baseline is {source.name}, {count(len(records), 'trial')}")
     given = "baseline" if not args.to else str(folder)
     printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")

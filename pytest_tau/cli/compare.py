@@ -23,7 +23,7 @@ def add_parser(commands: Any) -> None:
         "0 once they were compared; 1 where --fail-on says so; 2 for a command that cannot be used.",
     )
     parser.add_argument("before", metavar="A", help="the earlier run: a folder, a name below .tau/runs, a result file")
-    parser.add_argument("after", metavar="B", help="the later run, likewise")
+    parser.add_argument("after", metavar="B", nargs="?", help="the later run, likewise (default: the latest)")
     parser.add_argument(
         "--fail-on",
         choices=["regression"],

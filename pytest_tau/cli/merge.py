@@ -50,8 +50,19 @@ def run(args: argparse.Namespace) -> int:
     if not joined.trials:
         raise ConfigurationError(f"there is no complete simulation in {', '.join(map(str, joined.files))}")
     joined.write(result)
+    _write_info(joined, result.parent)
     _show(joined, result)
     return 0
+
+
+def _write_info(joined: JoinedRuns, folder: Path) -> None:
+    """What the parts tell of themselves, where they are parts of one run: for comparisons and gates over all of it."""
+    from ..results import run_info
+
+    parts = list(dict.fromkeys(file.parent for file in joined.files))
+    info = run_info.joined([run_info.read_info(part) for part in parts])
+    if info is not None and not joined.repeated and not joined.replaced:
+        run_info.write_info(folder, info)
 
 
 def _show(joined: JoinedRuns, result: Path) -> None:

@@ -67,9 +67,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _default_file(runs: Sequence[Run]) -> Path:
+    from ..results.runs import RECORDS
+
     beside = f"-beside-{runs[1].name}" if len(runs) > 1 else ""
     first = runs[0]
-    return first.path / f"report{beside}.html" if first.path.is_dir() else Path(f"{first.name}{beside}.html")
+    kept = first.path.is_dir() and not (first.path / RECORDS).is_file()  # a baseline's folder may be committed
+    return first.path / f"report{beside}.html" if kept else Path(f"{first.name}{beside}.html")
 
 
 def _data(given: str | None, runs: Sequence[Run]) -> Path | None:

@@ -23,6 +23,7 @@ from .action import check_actions
 from .communicate import check_communicate
 from .db import check_db
 from .env_assertion import check_env_assertions
+from .floor import passes_without_agent
 from .grading import OFFICIAL, Grading, profile_named
 from .nl_assertion import Judge, judge_statements
 
@@ -209,7 +210,7 @@ def _notes(
     forgiven = grading.stop_beats_limit and termination_reason in LIMITS and _ends_with_stop(messages, evaluation)
     if termination_reason not in STOPS and not forgiven:
         notes["ended_early"] = termination_reason
-    if grading.mark_null_pass and passes_without_agent(task, domain):
+    if grading.mark_null_pass and passes_without_agent(task, domain, grading, solo=evaluation.solo):
         notes["passes_without_agent"] = True
     return notes
 
@@ -219,18 +220,6 @@ def _ends_with_stop(messages: Sequence[Message], evaluation: Evaluation) -> bool
     if evaluation.solo:
         return isinstance(last, AssistantMessage) and not last.tool_calls
     return isinstance(last, UserMessage) and not last.tool_calls and last.stop_token is not None
-
-
-def passes_without_agent(task: Task, domain: Domain) -> bool:
-    """Whether an agent that only greets would pass, judged without NL assertions."""
-    if "NL_ASSERTION" in task.criteria.reward_basis and task.criteria.nl_assertions:
-        return False
-
-    def passes(task: Task) -> bool:
-        messages = [*task.message_history, AssistantMessage(content="Hello."), UserMessage(content="###STOP###")]
-        return evaluate(task, messages, domain=domain).passed
-
-    return domain.once_per_task(task, "passes without agent", passes)
 
 
 def known_components(evaluators: Sequence[Evaluator]) -> list[str]:

@@ -221,8 +221,9 @@ def _fault(simulation: Simulation) -> list[Line]:
         told += f", turn {blame['turn']}" if blame["turn"] is not None else ""
         # What stands in the lines above is not said again.
         above = [turning["told"] if turning else "", simulation.error or ""]
-        new = not any(blame["evidence"].strip("…") in each for each in above)
-        lines.append(Line("note", f"{told}: {_one_line(blame['evidence'])}" if new else told))
+        evidence = blame["evidence"].removeprefix(f"{above[0]}; ")
+        new = not any(evidence.strip("…") in each for each in above)
+        lines.append(Line("note", f"{told}: {_one_line(evidence)}" if new else told))
     return lines
 
 

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 from . import (
-    baseline,
-    dry_run,
-    flaky,
-    gates,
-    html_report,
+    denominators,
     progress,
-    quarantine,
     reporting,
-    resume,
     run_folder,
     selection,
-    shard,
-    snapshot,
+    snapshot_unused,
     summary,
     trial_records,
     workers,
@@ -33,12 +27,13 @@ from .fixtures import (
     tau_env,
     tau_model,
     tau_simulation,
+    tau_snapshot,
     tau_task,
     tau_trial,
     tau_user,
 )
 from .markers import pytest_generate_tests
-from .options import pytest_addoption
+from .options import Settings, pytest_addoption
 from .reporting import (
     pytest_report_collectionfinish,
     pytest_report_from_serializable,
@@ -49,7 +44,6 @@ from .reporting import (
 from .rootdir import pytest_load_initial_conftests
 from .run_loop import pytest_runtest_protocol, pytest_runtestloop
 from .selection import pytest_collection, pytest_collection_modifyitems
-from .snapshot import tau_snapshot
 from .snapshot_unused import pytest_deselected
 
 if TYPE_CHECKING:
@@ -99,20 +93,28 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start counting; check a run that names a domain before anything starts."""
-    dry_run.configure(config)
-    shard.configure(config)
+    _where_asked_for(config, "dry_run", "dry_run")
+    _where_asked_for(config, "shard", "shard")
     workers.configure(config)
-    snapshot.configure(config)
+    snapshot_unused.configure(config)
+    _where_asked_for(config, "snapshot", "snapshot")
     config.pluginmanager.register(LastFailed(), "tau-last-failed")
     trial_records.configure(config)
     reporting.start(config)
     summary.configure(config)
-    html_report.configure(config)
+    denominators.configure(config)
     run_folder.configure(config)
-    flaky.configure(config)
     progress.configure(config)
-    quarantine.configure(config)
     selection.configure(config)
-    gates.configure(config)
-    baseline.configure(config)
-    resume.configure(config)
+    # What follows knows, in a run that names a domain, what is selected.
+    _where_asked_for(config, "quarantine", "quarantine")
+    _where_asked_for(config, "gates", "gate", "fail_on", "stop_early")
+    _where_asked_for(config, "baseline", "baseline")
+    _where_asked_for(config, "resume", "resume", "rerun")
+    _where_asked_for(config, "html_report", "html")
+
+
+def _where_asked_for(config: pytest.Config, module: str, *options: str) -> None:
+    """Import and configure a module where one of its options is given: every other run does without it."""
+    if any(Settings(config).get(option) is not None for option in options):
+        import_module(f".{module}", __name__).configure(config)

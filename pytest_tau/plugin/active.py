@@ -19,6 +19,7 @@ from .event_loop import EventLoop
 from .model_checks import check_choices
 from .run_log import RunLog
 from .run_settings import run_config
+from .state import ACTIVE
 from .workers import share_of_calls
 
 if TYPE_CHECKING:
@@ -243,21 +244,13 @@ class Active:
         self.loop.close()
 
 
-_ACTIVE = pytest.StashKey[Active]()
-
-
 def active_of(config: pytest.Config) -> Active:
     """The run's state, made now if this is its first use.
 
     Raises:
         pytest.UsageError: A setting that cannot be used.
     """
-    if _ACTIVE not in config.stash:
-        config.stash[_ACTIVE] = Active.make(config)
-        config.add_cleanup(config.stash[_ACTIVE].close)
-    return config.stash[_ACTIVE]
-
-
-def if_active(config: pytest.Config) -> Active | None:
-    """The run's state, if anything has asked for it."""
-    return config.stash.get(_ACTIVE, None)
+    if ACTIVE not in config.stash:
+        config.stash[ACTIVE] = Active.make(config)
+        config.add_cleanup(config.stash[ACTIVE].close)
+    return config.stash[ACTIVE]

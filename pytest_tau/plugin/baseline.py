@@ -10,7 +10,7 @@ import pytest
 
 from ..errors import ConfigurationError, TauError
 from .options import Settings
-from .summary import active_in
+from .state import if_active
 from .trial_records import records_of
 from .workers import known_folder, results_home
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 
 def configure(config: pytest.Config) -> None:
-    """Read the baseline, where one is named.
+    """Read the baseline.
 
     Raises:
         pytest.UsageError: There is none of that name, or it cannot be read.
     """
     settings = Settings(config)
-    if settings.get("baseline") is None or hasattr(config, "workerinput"):
+    if hasattr(config, "workerinput"):
         return
     baseline = Baseline(config, decides=settings.get("fail_on") == "regression")
-    if active_in(config) is not None:
+    if if_active(config) is not None:
         try:
             baseline.read()
         except TauError as error:
@@ -89,15 +89,20 @@ class Baseline:
     @pytest.hookimpl(trylast=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """The comparison, and what makes it doubtful."""
+        for line, colours in self.lines():
+            terminalreporter.write_line(f"tau: {line}", **colours)
+
+    def lines(self) -> list[tuple[str, dict[str, bool]]]:
+        """The comparison, what makes it doubtful, and what follows; each line with its colours."""
         comparison = self._comparison
-        for line in comparison.lines() if comparison is not None else ():
-            terminalreporter.write_line(f"tau: {line}")
-        for warning in [*(comparison.warnings() if comparison is not None else ()), *self._problems]:
-            terminalreporter.write_line(f"tau: baseline: {warning}", yellow=True)
+        found: list[tuple[str, dict[str, bool]]] = [(line, {}) for line in (comparison.lines() if comparison else ())]
+        doubts = [*(comparison.warnings() if comparison is not None else ()), *self._problems]
+        found += [(f"baseline: {warning}", {"yellow": True}) for warning in doubts]
         if self._decides and records_of(self._config):
             failed = self._fails()
             told = "no regression" if not failed else "a regression" if self._regression else "nothing to compare"
-            terminalreporter.write_line(f"tau: --tau-fail-on regression: {told}", red=failed, green=not failed)
+            found.append((f"--tau-fail-on regression: {told}", {"red": failed, "green": not failed}))
+        return found
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
@@ -136,7 +141,7 @@ class Baseline:
         from ..results.run_info import read_info
         from .run_folder import describe
 
-        folder, active = known_folder(self._config), active_in(self._config)
+        folder, active = known_folder(self._config), if_active(self._config)
         info: dict[str, Any] = {}
         if folder is not None:
             with contextlib.suppress(TauError):  # whoever wants to go on with the run is told

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
 #: How the id of a trial looks: ``task[trial-0]``, or ``test[task-trial-0]``.
-_TRIAL = re.compile(r"[\[-]trial-\d+[-\]]")
+TRIAL = re.compile(r"[\[-]trial-\d+[-\]]")
 
 
 class Crashes:
@@ -44,7 +44,7 @@ class Crashes:
         """A worker was killed while it ran this test, and maybe held trials of others."""
         worker = report.node.gateway.id
         note = Note.read(share_folder(self._config) / f"{worker}.lost")
-        is_trial = _TRIAL.search(crashitem) is not None
+        is_trial = TRIAL.search(crashitem) is not None
         if not is_trial and not (note and note.under_way):
             return
         self._schedule = sched

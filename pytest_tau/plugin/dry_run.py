@@ -6,8 +6,9 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from .earlier_run import will_be_restored
 from .fixtures import case_of, trial_of
-from .options import Settings
+from .state import if_active
 
 if TYPE_CHECKING:
     import pytest
@@ -17,11 +18,10 @@ if TYPE_CHECKING:
 
 
 def configure(config: pytest.Config) -> None:
-    """Where a dry run is wanted, only collect."""
-    if Settings(config).get("dry_run"):
-        config.option.collectonly = True
-        if not hasattr(config, "workerinput"):
-            config.pluginmanager.register(DryRun(config), "tau-dry-run")
+    """Only collect."""
+    config.option.collectonly = True
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(DryRun(config), "tau-dry-run")
 
 
 class DryRun:
@@ -30,7 +30,7 @@ class DryRun:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._cases: list[Case] = []
-        self._trials = 0
+        self._trials = self._restored = 0
         self._tasks: set[tuple[str, str]] = set()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -38,12 +38,13 @@ class DryRun:
         found = [(item, case) for item in session.items if (case := case_of(item)) is not None]
         self._trials = len(found)
         self._tasks = {(case.domain.name, case.task.id) for _, case in found}
-        self._cases = [case for item, case in found if not _has_cassette(item, case)]
+        missing = [(item, case) for item, case in found if not will_be_restored(item)]
+        self._restored = len(found) - len(missing)
+        self._cases = [case for item, case in missing if not _has_cassette(item, case)]
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
         """Tasks, trials, participants; calls and cost."""
         from ..evaluation.explain import counted
-        from .active import if_active
 
         active = if_active(self._config)
         if active is None:
@@ -51,7 +52,10 @@ class DryRun:
         run = active.config
         told = f"{counted(len(self._tasks), 'task')}, {counted(self._trials, 'trial')}"
         terminalreporter.write_line(f"tau: dry run: {told}; nothing was run", bold=True)
-        replayed = self._trials - len(self._cases)
+        if self._restored:
+            restored = f"{counted(self._restored, 'trial')} would be taken from the earlier run"
+            terminalreporter.write_line(f"tau: dry run: {restored}", bold=True)
+        replayed = self._trials - self._restored - len(self._cases)
         if replayed:
             terminalreporter.write_line(f"tau: dry run: {counted(replayed, 'trial')} would be replayed", bold=True)
         for line in self._estimates(run) if self._cases else []:

@@ -104,6 +104,7 @@ def _can_be_restored(item: pytest.Item) -> bool:
     One that looks at the participants, or asks a model itself, finds in them what the simulation has left there. Where
     the task or the environment is made by somebody else, it is not known what the stored simulation was held with.
     """
+    # pytest has no public way to ask where a test's fixtures are from; without it, everything is held again.
     info: Any = getattr(item, "_fixtureinfo", None)
     if info is None or "tau_simulation" not in info.names_closure:
         return False

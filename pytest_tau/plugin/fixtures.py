@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from ..chat import ChatModel, TrialModel, TrialModels
     from ..environment import Environment
+    from ..integrations.syrupy import TrajectorySnapshot
     from ..models import Simulation, Task
     from ..participants import Side
     from .active import Case
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 #: The simulation that an item ran, for reports.
 SIMULATION = pytest.StashKey["Simulation"]()
+#: Seconds that an item's trial took, where it was started ahead.
+ELAPSED = pytest.StashKey[float]()
 
 
 def case_of(item: pytest.Item) -> Case | None:
@@ -137,6 +140,14 @@ def tau_simulation(
     if simulation.outcome == "error":
         raise HarnessFault(simulation)
     return simulation
+
+
+@pytest.fixture
+def tau_snapshot(request: pytest.FixtureRequest) -> TrajectorySnapshot:
+    """The stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
+    from .snapshot import stored_trajectory
+
+    return stored_trajectory(request.node)
 
 
 def make_environment(item: pytest.Item, case: Case) -> Environment:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .options import Settings
-from .summary import active_in
+from .state import if_active
 from .trial_records import records_of
 
 if TYPE_CHECKING:
@@ -16,14 +16,13 @@ if TYPE_CHECKING:
     from ..results.gates import Gate, Verdict
     from .stop_early import StopEarly
 
-_PLUGIN = "tau-gates"
 #: How a trial that does not fail the run is told, by what became of it: letter, and word with ``-v``.
 _TOLD = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
-FAIL_ON = ("regression",)
+_FAIL_ON = ("regression",)
 
 
 def configure(config: pytest.Config) -> None:
-    """Begin to watch, where anything but single trials decides.
+    """Begin to watch, as something else than single trials decides.
 
     Raises:
         pytest.UsageError: A gate that is none, of an unknown domain, or options that lack others.
@@ -31,21 +30,19 @@ def configure(config: pytest.Config) -> None:
     settings = Settings(config)
     gates, fail_on = _gates(config, settings), settings.get("fail_on")
     if fail_on is not None:
-        if fail_on not in FAIL_ON:
-            raise pytest.UsageError(f"{settings.label('fail_on')}: expected {' or '.join(FAIL_ON)}, got {fail_on!r}")
+        if fail_on not in _FAIL_ON:
+            raise pytest.UsageError(f"{settings.label('fail_on')}: expected {' or '.join(_FAIL_ON)}, got {fail_on!r}")
         if settings.get("baseline") is None:
             raise pytest.UsageError(f"{settings.label('fail_on')}: compared with what? Name a run with --tau-baseline")
     if settings.get("stop_early") and not gates:
         raise pytest.UsageError(f"{settings.label('stop_early')}: needs a gate that can be settled, see --tau-gate")
-    if not gates and fail_on is None:
-        return
     early = None
     if settings.get("stop_early"):
         from .stop_early import StopEarly
 
         early = StopEarly(config, gates, besides=fail_on is not None)
         config.pluginmanager.register(early, "tau-stop-early")
-    config.pluginmanager.register(Gatekeeper(config, gates, early), _PLUGIN)
+    config.pluginmanager.register(Gatekeeper(config, gates, early), "tau-gates")
 
 
 def _gates(config: pytest.Config, settings: Settings) -> list[Gate]:
@@ -60,7 +57,7 @@ def _gates(config: pytest.Config, settings: Settings) -> list[Gate]:
         gates = [Gate.parse(text) for text in given]
     except ConfigurationError as error:
         raise pytest.UsageError(f"{label}: {error}") from None
-    active = active_in(config)
+    active = if_active(config)
     known = active.domain_names() if active else []
     for gate in gates if active else ():
         if gate.domain is not None and gate.domain not in known:
@@ -83,7 +80,7 @@ class Gatekeeper:
 
     def pytest_report_header(self) -> list[str]:
         """What must be reached."""
-        told = self._gates and active_in(self._config) is not None
+        told = self._gates and if_active(self._config) is not None
         return [f"tau: gates: {', '.join(map(str, self._gates))}"] if told else []
 
     @pytest.hookimpl(wrapper=True)
@@ -112,7 +109,7 @@ class Gatekeeper:
             report.outcome, report.wasxfail = "skipped", _message(report)
         yield
         if gated and report.skipped:
-            # It is nothing that pytest expected, and --lf is to run it again.
+            # It is nothing that pytest expected, and --lf is to run it again; there is no public way to tell it so.
             failed = getattr(self._config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
             if isinstance(failed, dict):
                 failed[report.nodeid] = True
@@ -132,7 +129,7 @@ class Gatekeeper:
         if self._explained(terminalreporter) and self._config.option.tbstyle != "no":
             self._explain(terminalreporter)
         yield
-        for verdict in self._verdicts():
+        for verdict in self.verdicts():
             terminalreporter.write_line(f"tau: {verdict}", green=verdict.met, red=not verdict.met)
         failing, broken = (len(terminalreporter.stats.get(name, ())) for name in ("failing", "broken"))
         told = [f"{number} {name}" for number, name in ((failing, "failing"), (broken, "broken")) if number]
@@ -145,7 +142,7 @@ class Gatekeeper:
             terminalreporter.write_line(left, yellow=True)
 
     def _explained(self, terminal: Any) -> bool:
-        return "x" in terminal.reportchars or not all(verdict.met for verdict in self._verdicts())
+        return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
 
     @pytest.hookimpl(wrapper=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
@@ -153,10 +150,10 @@ class Gatekeeper:
         yield
         if hasattr(self._config, "workerinput") or session.exitstatus != pytest.ExitCode.OK:
             return
-        if not all(verdict.met for verdict in self._verdicts()):
+        if not all(verdict.met for verdict in self.verdicts()):
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _verdicts(self) -> list[Verdict]:
+    def verdicts(self) -> list[Verdict]:
         """Of every gate, once all is reported; none where nothing of ours was run."""
         records = records_of(self._config)
         if self._found is None and records:

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .denominators import denominators_of
 from .options import Settings
+from .state import if_active
 from .workers import results_folder
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from ..environment import Domain
-    from .active import Active
 
 
 def configure(config: pytest.Config) -> None:
-    """Write a report in the end, where one is asked for.
+    """Write a report in the end.
 
     Raises:
         pytest.UsageError: It cannot be written there, or the run keeps nothing that it could show.
@@ -24,10 +26,7 @@ def configure(config: pytest.Config) -> None:
     if hasattr(config, "workerinput"):
         return
     settings = Settings(config)
-    given = settings.get("html")
-    if given is None:
-        return
-    file = settings.folder("html") / Path(given)
+    file: Path = settings.folder("html") / settings.get("html")
     if file.is_dir():
         raise pytest.UsageError(f"{settings.label('html')}: expected a file, got the folder {file}")
     if settings.get("results") == "none":
@@ -76,9 +75,8 @@ class HtmlReport:
         try:
             run = Run(folder)
             # The run tells these itself only once its last line is told.
-            excluded: Any = self._config.pluginmanager.get_plugin("tau-run-folder")
-            if excluded is not None and run.info:
-                run.info["excluded"] = {**run.info.get("excluded", {}), **excluded.counts}
+            if run.info:
+                run.info["excluded"] = {**run.info.get("excluded", {}), **denominators_of(self._config).excluded}
             write_report(self._file, [run], _Domains(self._config))
         except (ConfigurationError, OSError) as error:
             return str(error)
@@ -89,9 +87,7 @@ class _Domains:
     """The run's domains, with its data; those of plugins among them."""
 
     def __init__(self, config: pytest.Config) -> None:
-        from .active import if_active
-
-        self._active: Active | None = if_active(config)
+        self._active = if_active(config)
 
     def names(self) -> list[str]:
         from ..domains import domain_names

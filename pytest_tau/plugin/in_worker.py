@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,12 +12,11 @@ import pytest
 
 from .fixtures import case_of, trial_of
 from .options import Settings
+from .state import if_active
 from .workers import shared_folder, told_by_controller, worker_name
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
-
-    from .active import Active
 
 #: After how many workers were killed over the same test it is not tried any more.
 MOST_CRASHES = 2
@@ -56,7 +54,7 @@ def _queue(item: pytest.Item) -> list[pytest.Item]:
     xdist has no public way to ask; this looks into its queue, and finds nothing where that is built otherwise.
     """
     config = item.config
-    active = _active(config)
+    active = if_active(config)
     if active is None or active.config.concurrency == 1:
         return [item]
     for plugin in config.pluginmanager.get_plugins():
@@ -71,12 +69,6 @@ def _queue(item: pytest.Item) -> list[pytest.Item]:
                 indices += islice(numbers, 2 * active.config.concurrency)
         return [item, *(item.session.items[index] for index in indices)]
     return [item]
-
-
-def _active(config: pytest.Config) -> Active | None:
-    # Asking must not import what nobody used.
-    module = sys.modules.get("pytest_tau.plugin.active")
-    return module.if_active(config) if module else None
 
 
 class Note(NamedTuple):
@@ -152,7 +144,7 @@ class Worker:
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
         """Note what is run, unless it has cost too many workers: then the controller has reported it."""
-        if self._notes is None or _active(self._config) is None:
+        if self._notes is None or if_active(self._config) is None:
             return None
         self._notes.write(item)
         return True if self._notes.given_up(item) else None
@@ -160,7 +152,7 @@ class Worker:
     def pytest_sessionfinish(self) -> None:
         """Tell the controller, which has collected nothing, that tasks were to be run."""
         output: dict[str, Any] = self._config.workeroutput  # type: ignore[attr-defined]
-        output["tau_active"] = _active(self._config) is not None
+        output["tau_active"] = if_active(self._config) is not None
 
 
 class Sender:
@@ -182,7 +174,7 @@ class Sender:
         from .run_log import CarriedLog
         from .trials import RECORDED
 
-        active = _active(item.config)
+        active = if_active(item.config)
         if active is None or not isinstance(active.run_log, CarriedLog):
             return {}
         luggage = active.run_log.luggage(item.nodeid)

@@ -42,9 +42,13 @@ _OPTIONS = (
     _Option("shard", "run one part of the trials, for a CI matrix: 2/4 is the second of four", "I/N"),
     _Option("seed", "seed of the run, from which each trial's seed follows (default: 300)", "N"),
     _Option(
-        "agent", "llm, llm-solo, llm-gt, gold, noop, replay:FILE, module:attribute, file.py:attribute, URL", "SPEC"
+        "agent",
+        "llm, llm-solo, gold, noop, rules, saboteur:KIND, replay:FILE, module:attribute, file.py:attribute or URL",
+        "SPEC",
     ),
-    _Option("user", "llm, gold, noop, replay:FILE, module:attribute … (default: what goes with the agent)", "SPEC"),
+    _Option(
+        "user", "llm, scripted, gold, noop, replay:FILE, module:attribute … (default: what goes with the agent)", "SPEC"
+    ),
     _Option("solo", "the agent works alone, from the task's ticket, with both sides' tools", flag=True),
     _Option("policy", "flavour of the domain's policy (default: the domain's first)", "NAME"),
     _Option("judge", "judges NL assertions: llm, accept, reject (every statement alike), module:attribute", "SPEC"),

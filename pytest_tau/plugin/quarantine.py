@@ -36,8 +36,8 @@ _TABLE = "quarantine"
 _REQUIRED, _OPTIONAL = ("task", "reason"), ("domain", "link", "until")
 #: The property of an item in quarantine: the entry's number.
 _PROPERTY = "tau_quarantine"
-#: Tasks that are named of those that have passed.
-_MOST = 10
+#: Tasks that are named of those that have passed, each with so many characters.
+_MOST, _LONGEST = 10, 200
 
 
 @dataclass(frozen=True)
@@ -74,16 +74,13 @@ class Entry:
 
 
 def configure(config: pytest.Config) -> None:
-    """Read the file, where one is named.
+    """Read the file.
 
     Raises:
         pytest.UsageError: It cannot be read; names the file, the entry and the field.
     """
     settings = Settings(config)
-    given = settings.get("quarantine")
-    if given is None:
-        return
-    path = settings.folder("quarantine") / given
+    path = settings.folder("quarantine") / settings.get("quarantine")
     try:
         entries = read_entries(path)
     except ValueError as error:
@@ -193,13 +190,19 @@ class Quarantine:
 
     def lines(self) -> list[str]:
         """The same, line by line."""
-        well = [f"{domain}::{task}" for (domain, task), passed in self._outcomes.items() if not passed[False]]
+        from ..results.summary_text import clean
+
+        well = [
+            f"{domain}::{clean(task, _LONGEST)}"
+            for (domain, task), passed in self._outcomes.items()
+            if not passed[False]
+        ]
         lines = []
         if well:
             named = ", ".join(sorted(well)[:_MOST]) + (f" and {len(well) - _MOST} more" if len(well) > _MOST else "")
             lines.append(f"passed in every trial, and may leave it: {named}")
         lines += [
-            f"entry {entry.number}, {entry.task!r}, has expired on {entry.until}: {entry.why}"
+            f"entry {entry.number}, {entry.task!r}, has expired on {entry.until}: {clean(entry.why, _LONGEST)}"
             for entry in self._expired
         ]
         for number, close in self._unmatched.items():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .fixtures import SIMULATION
+from .fixtures import ELAPSED, SIMULATION
 from .options import named_domains, options_given
-from .shard import is_empty
-from .summary import active_in
+from .state import if_active
 from .trial_records import records_of
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ _TOLD = pytest.StashKey[bool]()
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """What runs: domain, data, tasks, participants; and what stands in for what was not named."""
-    active = active_in(config)
+    active = if_active(config)
     if active is None:
         return []
     config.stash[_TOLD] = True
@@ -36,7 +34,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     """What runs, where only collection has found out that there are tasks."""
-    active = active_in(config)
+    active = if_active(config)
     if active is None or config.stash.get(_TOLD, False) or config.get_verbosity() < 0:
         return []
     return _settings_told(config, active)
@@ -60,6 +58,8 @@ def _settings_told(config: pytest.Config, active: Active) -> list[str]:
     lines += [f"tau: {line}" for line in _models_told(run)]
     if run.agent is None and run.agent_spec == "gold":
         lines.append("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
+    elif run.user is None and run.user_spec == "gold" and run.agent_spec not in ("gold", "noop"):
+        lines.append("tau: user gold plays the reference actions whatever the agent says; --tau-user scripted listens")
     replay = active.source("agent", run).replay
     if replay is not None:
         lines.append(f"tau: only tasks that {replay.path.name} has conversations of ({len(replay.task_ids)})")
@@ -99,7 +99,7 @@ def pytest_runtest_makereport(
 
         report.longrepr = represent(item, call.excinfo) or report.longrepr
     simulation = item.stash.get(SIMULATION, None)
-    elapsed = elapsed_of(item)
+    elapsed = item.stash.get(ELAPSED, None)
     if report.when == "setup" and elapsed is not None:
         report.duration = elapsed  # it was waited for in the setup, but began before that
     if report.when == "call" and simulation is not None and simulation.replay_differences:
@@ -134,12 +134,6 @@ def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any
     return report
 
 
-def elapsed_of(item: pytest.Item) -> float | None:
-    """Seconds that the item's trial took, where it was started ahead."""
-    module = sys.modules.get("pytest_tau.plugin.trials")
-    return item.stash.get(module.ELAPSED, None) if module else None
-
-
 class Reporter:
     """Settles the exit status; one for each run."""
 
@@ -161,8 +155,7 @@ class Reporter:
 
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
         """Say what the exit status is about, where nothing else does."""
-        unexplained = self._without_effect() and not is_empty(self._config)
-        if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+        if self._unexplained() and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             told = "tau: no simulation was run; name a domain with --tau-domain, or task files, or marked tests"
             terminalreporter.write_line(told, yellow=True)
         if self._not_run:
@@ -182,13 +175,20 @@ class Reporter:
         elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
+    def _unexplained(self) -> bool:
+        if not self._without_effect():
+            return False
+        from .shard import is_empty
+
+        return not is_empty(self._config)
+
     def _without_effect(self) -> bool:
         """Whether a run of tasks was asked for and none took place, and nothing else did either unless by option."""
         option = self._config.option
         if self._others_passed and not options_given(self._config):
             return False
         dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
-        return active_in(self._config) is not None and not dry and not records_of(self._config) and not self._not_run
+        return if_active(self._config) is not None and not dry and not records_of(self._config) and not self._not_run
 
 
 def start(config: pytest.Config) -> None:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..errors import TauError, unknown_name
-from .earlier_run import EARLIER, EarlierRun, will_be_restored
+from .earlier_run import EARLIER, EarlierRun
 from .fixtures import case_of
 from .options import Settings
 from .selection import SELECTION
-from .workers import goes_on, on_this_machine, results_folder, results_home, worker_specs
+from .workers import on_this_machine, results_folder, results_home, worker_specs
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 
     from .active import Active, Case
 
-__all__ = ["configure", "earlier_folder", "will_be_restored"]
-
 #: What the option means without a value.
-LATEST = "latest"
+_LATEST = "latest"
 _OUTCOMES = ("failed", "error")
 #: How many differences are told.
 _MOST_TOLD = 8
@@ -35,8 +33,6 @@ def configure(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: There is none, or its results would not be of one run with those of this one.
     """
-    if not goes_on(config):
-        return
     from ..results.run_info import differing, read_info
     from .active import active_of
 
@@ -71,9 +67,9 @@ def earlier_folder(config: pytest.Config) -> Path:
         pytest.UsageError: There is none.
     """
     settings = Settings(config)
-    home, given = results_home(config), settings.get("resume") or LATEST
+    home, given = results_home(config), settings.get("resume") or _LATEST
     kept = _kept(home) if home else []
-    if given == LATEST:
+    if given == _LATEST:
         if home is None or not kept:
             where = "nothing is kept (--tau-results none)" if home is None else f"none is kept in {home}"
             raise pytest.UsageError(f"{_label(config)}: expected an earlier run, and {where}")
@@ -87,12 +83,11 @@ def earlier_folder(config: pytest.Config) -> Path:
 
 
 def _kept(home: Path) -> list[str]:
-    """The names of the runs in a folder, the latest last."""
+    """The names of the runs in a folder that can go on, also before their first simulation; the latest last."""
     from ..results.run_info import INFO
+    from ..results.runs import latest_last
 
-    names = [each.parent.name for each in home.glob(f"*/{INFO}")]
-    # They begin with the time, to the second.
-    return sorted(names, key=lambda name: (name[:15], (home / name).stat().st_ctime_ns))
+    return latest_last(file.parent for file in home.glob(f"*/{INFO}"))
 
 
 def _run_again(config: pytest.Config) -> frozenset[str]:

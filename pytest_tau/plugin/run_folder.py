@@ -4,33 +4,32 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections import Counter, defaultdict
 from dataclasses import asdict
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..errors import TauError
+from .denominators import denominators_of
 from .fixtures import case_of
 from .options import Settings
 from .workers import goes_on, known_folder, started
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Sequence
+    from collections.abc import Generator, Iterable
     from pathlib import Path
 
     from ..runner import RunConfig
     from .active import Active, Case
 
-_PLUGIN = "tau-run-folder"
 #: How sessions end that were not carried through.
 _BROKEN_OFF = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 
 
 def configure(config: pytest.Config) -> None:
-    """Begin to count what is not run."""
-    config.pluginmanager.register(Excluded(config), _PLUGIN)
+    """Prepare to tell that the run has ended; a worker has its controller do so."""
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Ending(config), "tau-run-folder")
 
 
 def describe(session: pytest.Session, active: Active) -> dict[str, Any]:
@@ -39,10 +38,7 @@ def describe(session: pytest.Session, active: Active) -> dict[str, Any]:
 
     config, run = session.config, active.config
     cases = [case for item in session.items if (case := case_of(item)) is not None]
-    planned: dict[str, Counter[str]] = defaultdict(Counter)
-    for case in cases:
-        planned[case.domain.name][case.task.id] += 1
-    excluded: Any = config.pluginmanager.get_plugin(_PLUGIN)
+    denominators = denominators_of(config)
     return {
         "format": FORMAT,
         "started": started(config),
@@ -51,8 +47,8 @@ def describe(session: pytest.Session, active: Active) -> dict[str, Any]:
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run) | _of_plugin(config),
         "hashes": hashes(once(cases), run.simulation),
-        "planned": {name: dict(tasks) for name, tasks in planned.items()},
-        "excluded": dict(excluded.counts) if excluded else {},
+        "planned": denominators.trials,
+        "excluded": denominators.excluded,
     }
 
 
@@ -143,39 +139,20 @@ def _of_plugin(config: pytest.Config) -> dict[str, Any]:
     return {"shard": shard} if shard else {}
 
 
-class Excluded:
-    """Counts trials that are not run, by reason; at the run's end, tells them and that it has ended."""
+class _Ending:
+    """Tells, at the run's end, that it has ended, and what was not run."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._deselected = 0
-        self._skipped: Counter[str] = Counter()
-
-    @property
-    def counts(self) -> dict[str, int]:
-        """How many trials were left out so far, by reason."""
-        splitter: Any = self._config.pluginmanager.get_plugin("tau-shard")
-        elsewhere = splitter.counts.trials - splitter.counts.mine if splitter and splitter.counts else 0
-        found = {"in other shards": elsewhere, "deselected": self._deselected - elsewhere, **self._skipped}
-        return {reason: number for reason, number in found.items() if number > 0}
-
-    def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """By ``-k``, ``-m``, ``--lf``, and whatever else chooses."""
-        self._deselected += sum(case_of(item) is not None for item in items)
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """A trial that was skipped before it began."""
-        if report.when == "setup" and report.skipped and "tau" in report.keywords:
-            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
-            spent = ("tau_not_run", "budget") in report.user_properties
-            self._skipped["the budget was spent" if spent else reason.removeprefix("Skipped: ")] += 1
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:
         """The run has ended."""
         yield
         folder = known_folder(self._config)
-        if folder is not None and not hasattr(self._config, "workerinput") and folder.is_dir():
+        if folder is not None and folder.is_dir():
+            from ..errors import TauError
+
             # By now every verdict is told; what is lost where this fails is when the run has ended.
             with contextlib.suppress(OSError, TauError):
                 self._end(folder, carried_through=exitstatus not in _BROKEN_OFF)
@@ -188,5 +165,5 @@ class Excluded:
             return
         if carried_through:
             info["finished"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        info["excluded"] = {**info["excluded"], **self.counts}
+        info["excluded"] = {**info["excluded"], **denominators_of(self._config).excluded}
         write_info(folder, info)

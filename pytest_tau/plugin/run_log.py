@@ -84,12 +84,27 @@ class RunLog:
             if not self._made:
                 make_folder(self.file.parent)
                 self._made = True
-            # Written in one piece: nothing of it waits here when the process is killed.
             with self.file.open("ab", buffering=0) as file:
-                file.write(line.encode())
+                _append(file, line.encode())
         except OSError as error:
             return f"simulations cannot be kept in {self.file}: {error.strerror}"
         return None
+
+
+def _append(file: Any, line: bytes) -> None:
+    """Write a line in one piece, so that nothing of it waits here when the process is killed; all of it or nothing.
+
+    Raises:
+        OSError: There is no room for it.
+    """
+    start = file.seek(0, os.SEEK_END)
+    try:
+        # A disk that is about to be full takes a part, and raises only when it is asked for the rest.
+        while line:
+            line = line[file.write(line) :]
+    except OSError:
+        file.truncate(start)  # what is appended to half a line is lost with it
+        raise
 
 
 class CarriedLog(RunLog):
@@ -196,6 +211,7 @@ def join(folder: Path, reported: Mapping[str, str]) -> str | None:
         for part in parts:
             part.unlink()
     except OSError as error:
+        draft.unlink(missing_ok=True)
         return f"the simulations in {folder} cannot be put into one file: {error.strerror}"
     return None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections import Counter, defaultdict, deque
 from itertools import chain, groupby
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ import pytest
 
 from .fixtures import SIMULATION
 from .progress import watch_of
+from .state import if_active
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -25,8 +25,7 @@ _LONGEST_WAIT = 1.0
 
 def ahead_in(config: pytest.Config) -> Ahead | None:
     """What is started ahead in this process; None where nothing is."""
-    module = sys.modules.get("pytest_tau.plugin.active")
-    active = module.if_active(config) if module else None
+    active = if_active(config)
     if active is None or config.option.collectonly or getattr(config.option, "setupplan", False):
         return None
     if _AHEAD not in config.stash:

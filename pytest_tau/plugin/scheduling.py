@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any
 
 from xdist.scheduler import (  # type: ignore[import-untyped]
@@ -12,6 +11,7 @@ from xdist.scheduler import (  # type: ignore[import-untyped]
     LoadScopeScheduling,
 )
 
+from .state import if_active
 from .workers import concurrency_in
 
 if TYPE_CHECKING:
@@ -23,14 +23,9 @@ def make_scheduler(config: pytest.Config, log: Any) -> Any:
     dist, concurrency = config.getvalue("dist"), concurrency_in(config)
     if dist == "load" and concurrency > 1:
         return DeepScheduling(config, log, concurrency)
-    if dist in _SCOPED and (concurrency > 1 or _is_active(config)):
+    if dist in _SCOPED and (concurrency > 1 or if_active(config) is not None):
         return _SCOPED[dist](config, log)
     return None
-
-
-def _is_active(config: pytest.Config) -> bool:
-    module = sys.modules.get("pytest_tau.plugin.active")
-    return module is not None and module.if_active(config) is not None
 
 
 class DeepScheduling(LoadScheduling):  # type: ignore[misc]

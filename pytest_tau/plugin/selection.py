@@ -6,7 +6,6 @@ Nothing of pytest-tau beyond this package is imported before something is named.
 from __future__ import annotations
 
 import re
-import sys
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -16,6 +15,7 @@ import pytest
 
 from .fixtures import case_of
 from .options import named_domains, options_given
+from .state import if_active
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
@@ -75,8 +75,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Tell a pattern that no task matched, and models that cannot be called; a worker has nobody to tell it to."""
-    module = sys.modules.get("pytest_tau.plugin.active")
-    active = module.if_active(config) if module else None
+    active = if_active(config)
     if active is None or hasattr(config, "workerinput"):
         return
     active.check_patterns()

@@ -53,15 +53,13 @@ class Counts(NamedTuple):
 
 
 def configure(config: pytest.Config) -> None:
-    """Prepare to split, where a part is asked for.
+    """Prepare to split.
 
     Raises:
         pytest.UsageError: No such part, or the parts would not be of the same whole.
     """
     settings = Settings(config)
     given = settings.get("shard")
-    if given is None:
-        return
     label, found = settings.label("shard"), _SHARD.fullmatch(given)
     if found is None or int(found[1]) > int(found[2]):
         raise pytest.UsageError(f"{label}: expected I/N with I from 1 to N, such as 2/4, got {given!r}")

@@ -1,7 +1,4 @@
-"""Snapshots of trajectories: the fixture ``tau_snapshot``, and ``--tau-snapshot`` for the items of tasks.
-
-Nothing of syrupy is imported before one of them is used.
-"""
+"""Snapshots of trajectories: what the fixture ``tau_snapshot`` gives, and ``--tau-snapshot`` for the items of tasks."""
 
 from __future__ import annotations
 
@@ -25,8 +22,6 @@ if TYPE_CHECKING:
 
 _NEEDED = "needs syrupy: install it with pip install 'pytest-tau[snapshot]'"
 _BLOCKED = "needs syrupy, which -p no:syrupy keeps out of this run"
-#: The suffix of our files, to be left alone by whoever cleans up snapshots.
-_SUFFIX = "tausnap"
 
 
 class SnapshotMismatch(AssertionError):  # noqa: N818 - it is the test's assertion
@@ -41,31 +36,28 @@ class SnapshotMismatch(AssertionError):  # noqa: N818 - it is the test's asserti
         super().__init__(told)
 
 
-@pytest.fixture
-def tau_snapshot(request: pytest.FixtureRequest) -> TrajectorySnapshot:
-    """The stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
+def stored_trajectory(item: pytest.Item) -> TrajectorySnapshot:
+    """What the fixture ``tau_snapshot`` gives to a test.
+
+    Raises:
+        ConfigurationError: syrupy is not there.
+    """
     from ..errors import ConfigurationError
 
-    problem = _problem(request.config)
+    problem = _problem(item.config)
     if problem is not None:
         raise ConfigurationError(f"the fixture tau_snapshot {problem}")
-    return _snapshot(request.node, "calls")
+    return _snapshot(item, "calls")
 
 
 def configure(config: pytest.Config) -> None:
-    """Check ``--tau-snapshot``; have syrupy leave our files alone where nobody asks for them.
+    """Check ``--tau-snapshot``.
 
     Raises:
         pytest.UsageError: It names nothing that a snapshot can hold, or syrupy is not there.
     """
-    option = config.option
-    if hasattr(option, "ignore_file_extensions"):
-        # Its own format takes every other file among the snapshots for a forgotten one, and deletes it.
-        option.ignore_file_extensions = list(dict.fromkeys([*(option.ignore_file_extensions or ()), _SUFFIX]))
     settings = Settings(config)
     preset = settings.get("snapshot")
-    if preset is None:
-        return
     problem = _problem(config)
     if problem is not None:
         raise pytest.UsageError(f"{settings.label('snapshot')} {problem}")

@@ -1,4 +1,7 @@
-"""Which stored snapshots of trajectories a run may find unused: those of tests and tasks that are no longer there."""
+"""Which stored snapshots of trajectories a run may find unused: those of tests and tasks that are no longer there.
+
+Nothing of syrupy is imported here, so that a run without snapshots does without it.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,16 @@ if TYPE_CHECKING:
 _NARROWING = ("tau_task", "tau_num_tasks", "tau_split", "tau_trials", "tau_shard", "tau_generate", "lf")
 #: Set once a test was left out after it had been collected.
 _DESELECTED = pytest.StashKey[bool]()
+#: The suffix of our files (``integrations.syrupy.extension.SUFFIX``), to be left alone by whoever cleans up snapshots.
+_SUFFIX = "tausnap"
+
+
+def configure(config: pytest.Config) -> None:
+    """Have syrupy, where it is installed, leave our files alone."""
+    option = config.option
+    if hasattr(option, "ignore_file_extensions"):
+        # Its own format takes every other file among the snapshots for a forgotten one, and deletes it.
+        option.ignore_file_extensions = list(dict.fromkeys([*(option.ignore_file_extensions or ()), _SUFFIX]))
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:

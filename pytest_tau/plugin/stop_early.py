@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ..results.gates import Gate
 
-REASON = "not run: the gates are settled"
+_REASON = "not run: the gates are settled"
 #: What the workers tell the controller of, and the other way round, in the folder that they share.
 _PLANNED, _SETTLED = "planned.json", "settled"
 #: The property of a trial that is not run.
@@ -123,11 +123,11 @@ class StopEarly:
 
     def _skip_the_rest(self, session: pytest.Session) -> None:
         """Have trials skipped that have not begun; the user's own tests on tasks have more to say, and are run."""
-        from .resume import will_be_restored
+        from .earlier_run import will_be_restored
         from .trials import ahead_of
 
         self._marked = True
         for item in session.items:
             if hasattr(item, "case") and ahead_of(item) is None and not will_be_restored(item):
-                item.add_marker(pytest.mark.skip(reason=REASON))
+                item.add_marker(pytest.mark.skip(reason=_REASON))
                 item.user_properties.append((_PROPERTY, True))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+
+# Not public; record_testsuite_property, which is, is a fixture, and writes for a test alone.
 from _pytest.junitxml import xml_key
 
 from .fixtures import SIMULATION, case_of
 from .model_totals import ModelTotals
 from .options import Settings
+from .state import if_active
 from .trial_records import records_of
 from .workers import results_folder
 
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
 
     from ..results.record import TrialRecord
     from ..results.summary import DomainSummary
-    from .active import Active
 
 #: What begins each of our lines.
 _PREFIX = "tau:"
@@ -76,12 +77,6 @@ def _file(settings: Settings, form: str) -> Path | None:
         return settings.folder("summary") / file
     shown = os.environ.get(_STEP_SUMMARY)
     return Path(shown) if shown else None
-
-
-def active_in(config: pytest.Config) -> Active | None:
-    """The run's state, if anything has asked for it; asking does not import what nobody used."""
-    module = sys.modules.get("pytest_tau.plugin.active")
-    return module.if_active(config) if module else None
 
 
 class Summary:
@@ -143,7 +138,7 @@ class Summary:
         """Write what is written to files."""
         if hasattr(self._config, "workerinput"):
             return
-        active = active_in(self._config)
+        active = if_active(self._config)
         if active is not None:
             self._models.remember(self._config, active.config)
         xml = self._config.stash.get(xml_key, None)
@@ -202,7 +197,7 @@ class Summary:
             terminal.write_line(f"{_PREFIX} simulations kept in {self._shown(folder)}")
         for problem in self._problems:
             terminal.write_line(f"{_PREFIX} {problem}", red=True)
-        active = active_in(self._config)
+        active = if_active(self._config)
         judge = active.judge if active else None
         if graded and judge is not None and judge.name in ("accept", "reject"):
             told = f"{_PREFIX} NL assertions judged by {judge.name!r}: every statement alike"
@@ -223,7 +218,17 @@ class Summary:
     def _page(self) -> str:
         from ..results.summary_markdown import failing_tasks, markdown
 
-        return markdown(self._summaries(), failing_tasks(records_of(self._config)))
+        return markdown(self._summaries(), failing_tasks(records_of(self._config)), self._decisions())
+
+    def _decisions(self) -> list[tuple[str, bool | None]]:
+        """What gates and baseline say, and whether each is met, where that is what the line is about."""
+        plugin = self._config.pluginmanager.get_plugin
+        gates: Any = plugin("tau-gates")
+        baseline: Any = plugin("tau-baseline")
+        found: list[tuple[str, bool | None]] = [(str(each), each.met) for each in (gates.verdicts() if gates else ())]
+        for line, colours in baseline.lines() if baseline else ():
+            found.append((line, colours.get("green") if "green" in colours else None))
+        return found
 
     def _write(self, file: Path) -> None:
         """Write the page; what GitHub shows may have other pages in it already."""
@@ -243,13 +248,14 @@ class Summary:
 
 
 def _floor(item: pytest.Item) -> bool | None:
-    from ..results.summary_floor import passes_without_agent
+    from ..evaluation import passes_without_agent
 
     case = case_of(item)
     if case is None or case.task.id != item.stash[SIMULATION].task_id:
         return None
     try:
-        return passes_without_agent(case.task, case.domain, case.config.simulation.evaluation)
+        evaluation = case.config.simulation.evaluation
+        return passes_without_agent(case.task, case.domain, evaluation.grading, solo=evaluation.solo)
     except Exception:  # noqa: BLE001 - a domain's own code may raise anything, and the trial has told it
         return None
 

@@ -15,7 +15,7 @@ from ..participants import ParticipantSource, load_source
 from ..runner import Trial
 from .active import Case, active_of
 from .earlier_run import restored_simulation
-from .fixtures import case_of
+from .fixtures import ELAPSED, case_of
 from .models import cassette_path, spend, usage_property
 from .trial_records import RESTORED
 
@@ -174,8 +174,6 @@ class RunningTrial:
 AHEAD = pytest.StashKey[RunningTrial]()
 #: Where the cassette of an item lies that was recorded now.
 RECORDED = pytest.StashKey[Path]()
-#: Seconds that such a trial took.
-ELAPSED = pytest.StashKey[float]()
 
 
 def ahead_of(item: pytest.Item) -> RunningTrial | None:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from ..runner.run_files import PATTERN
-from .runs import BASELINE, INFO, RECORDS
+from .run_info import INFO
+from .runs import BASELINE, RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

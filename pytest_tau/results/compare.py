@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..evaluation.explain import counted
 from .paired import FEWEST_TASKS, POWER, Pair, Paired, Rate
+from .summary_text import clean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 #: At most this is called chance.
 SIGNIFICANT = 0.05
-#: So many tasks of a kind are named.
-_NAMED = 10
+#: So many tasks of a kind are named, each with so many characters.
+_NAMED, _LONGEST = 10, 200
 _EXPLAINED = (
     "sign-flip test over tasks (Fisher 1935), two-sided mid-p, {how}; interval by its inversion (Hartigan 1969); "
     "docs/gates.md"
@@ -144,7 +145,7 @@ class Comparison:
         told = [self._compared(), *self._left_out()]
         if self.paired is None:
             return [*told, "nothing can be compared: no task has trials with a verdict in both runs"]
-        told += [difference_told("pass^1", self.paired), f"{self._verdict()}; {self._power(self.paired)}"]
+        told += [difference_told("pass^1", self.paired), "; ".join([self._verdict(), *self._power(self.paired)])]
         if len(domains := self.domains) > 1:
             told += [difference_told(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         for word, tasks in (("worse", self.worse), ("better", self.better)):
@@ -188,19 +189,23 @@ class Comparison:
             return "no significant difference"
         return "a significant loss" if self.paired.difference < 0 else "a significant gain"
 
-    def _power(self, paired: Paired) -> str:
+    def _power(self, paired: Paired) -> list[str]:
         smallest = paired.smallest_loss
         often = f"{POWER:.0%}".replace("%", " %")
-        if smallest is None:
-            return f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
-        return f"a loss of {smallest:.3f} would be found with a chance of {often}"
+        if smallest is not None:
+            return [f"a loss of {smallest:.3f} would be found with a chance of {often}"]
+        told = f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
+        # Beside something that was found, this estimate would only puzzle.
+        return [] if self.significant else [told]
 
     def _named(self, tasks: Sequence[tuple[TaskKey, Pair]]) -> str:
         several = len({key.domain for key in self.pairs}) > 1
         # Of single trials, the direction tells it all.
         single = {rate.trials for pair in self.pairs.values() for rate in pair} == {1}
         named = [
-            f"{key.domain}:" * several + key.task_id + f" ({pair.before} -> {pair.after})" * (not single)
+            f"{key.domain}:" * several
+            + clean(key.task_id, _LONGEST)
+            + f" ({pair.before} -> {pair.after})" * (not single)
             for key, pair in tasks[:_NAMED]
         ]
         return ", ".join(named) + (f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else "")

@@ -7,8 +7,9 @@ import json
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from ..models import writable
+from ..models import REWARD_TYPES, writable
 from .record import TrialRecord
+from .summary import GROUPS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,9 +19,7 @@ if TYPE_CHECKING:
 
 #: What a program for tables takes for the beginning of a formula, also after spaces.
 _FORMULA = ("=", "+", "-", "@")
-_COMPONENTS = ("DB", "ENV_ASSERTION", "ACTION", "COMMUNICATE", "NL_ASSERTION")
 _ROLES = ("agent", "user", "judge")
-_GROUPS = ("intent", "persona", "actions", "tags")
 
 
 @dataclass
@@ -171,7 +170,7 @@ COLUMNS: dict[str, Callable[[TrialRecord, Simulation], Any]] = {
     "seed": lambda record, _: record.seed,
     "outcome": lambda record, _: record.outcome,
     "reward": lambda record, simulation: record.reward if simulation.reward_info else None,
-    **{f"reward_{name.lower()}": _component(name) for name in _COMPONENTS},
+    **{f"reward_{name.lower()}": _component(name) for name in REWARD_TYPES},
     "failed_checks": lambda record, _: "; ".join(record.failed_checks),
     "termination_reason": lambda record, _: record.termination_reason,
     "stop_token": lambda record, _: record.stop_token,
@@ -189,7 +188,7 @@ COLUMNS: dict[str, Callable[[TrialRecord, Simulation], Any]] = {
     "unpriced_calls": _total("unpriced_calls"),
     "prompt_tokens": _total("prompt_tokens"),
     "completion_tokens": _total("completion_tokens"),
-    **{name if name != "actions" else "reference_actions": _group(name) for name in _GROUPS},
+    **{name if name != "actions" else "reference_actions": _group(name) for name in GROUPS},
     "blame": _blame("party"),
     "blame_reason": _blame("reason"),
     "simulation_id": lambda _, simulation: simulation.id,

@@ -9,6 +9,7 @@ import os
 import platform
 import shutil
 import subprocess
+from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -17,7 +18,7 @@ from .. import evaluation as grading_package
 from ..errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from ..environment import Domain
     from ..evaluation import Evaluation
@@ -223,6 +224,35 @@ def resumed(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str, Any]:
         "hashes": known,
         "planned": planned,
         "excluded": now["excluded"],
+    }
+
+
+def joined(infos: Sequence[Mapping[str, Any]]) -> dict[str, Any] | None:
+    """What runs tell of themselves that are parts of one, such as shards; None where they are not of the same kind.
+
+    Args:
+        infos: Of each part.
+    """
+    first, *others = infos
+    if not all(infos):
+        return None
+    if any(differing(first, each) or differing_cases(first["hashes"], each["hashes"]) for each in others):
+        return None
+    whole = dict(first)
+    for each in others:
+        whole = resumed(whole, each)
+    planned: dict[str, Counter[str]] = {}
+    for each in infos:
+        for name, tasks in each["planned"].items():
+            planned.setdefault(name, Counter()).update(tasks)
+    ends = [each["finished"] for each in infos]
+    return {
+        **whole,
+        "started": min(each["started"] for each in infos),
+        "finished": max(ends) if all(ends) else None,
+        "resumed": first.get("resumed", []),
+        "planned": {name: dict(tasks) for name, tasks in planned.items()},
+        "excluded": {},
     }
 
 

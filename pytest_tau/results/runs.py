@@ -11,15 +11,16 @@ from ..runner.result_entries import Unreadable
 from ..runner.result_files import ResultFile
 from ..runner.run_files import PATTERN, TEST
 from .record import TrialRecord
+from .run_info import INFO
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..models import Simulation, Task
 
+#: Of the runs that there are, the latest are named.
+_MOST_NAMED = 20
 RUNS, BASELINE = Path(".tau", "runs"), Path(".tau", "baseline")
-#: What a run tells of itself, in its folder.
-INFO = "run.json"
 #: The records of a run without its conversations, a JSON line each: what a baseline consists of.
 RECORDS = "records.jsonl"
 
@@ -123,13 +124,19 @@ def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
         if inside:
             return Run(root / spec / inside[-1])
         raise ConfigurationError(f"{root / spec}: expected {PATTERN}, {RECORDS} or results.json in the folder")
-    raise ConfigurationError(unknown_name("run", str(spec), kept))
+    if str(spec) == "baseline":
+        raise ConfigurationError(f"there is no baseline in {root / BASELINE} yet: tau bless RUN makes a run one")
+    raise ConfigurationError(unknown_name("run", str(spec), kept[-_MOST_NAMED:]))
 
 
 def _kept(folder: Path) -> list[str]:
     """The runs in a folder, the latest last."""
-    names = [each.name for each in folder.iterdir() if _is_run(each)] if folder.is_dir() else []
-    return sorted(names, key=lambda name: (name[:15], (folder / name).stat().st_mtime))
+    return latest_last(each for each in folder.iterdir() if _is_run(each)) if folder.is_dir() else []
+
+
+def latest_last(folders: Iterable[Path]) -> list[str]:
+    """The names of runs' folders, which begin with the time, to the second."""
+    return [each.name for each in sorted(folders, key=lambda each: (each.name[:15], each.stat().st_mtime_ns))]
 
 
 def _is_run(path: Path) -> bool:

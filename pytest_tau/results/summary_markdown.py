@@ -72,14 +72,22 @@ def _reasons(trial: TrialRecord) -> list[str]:
     return [f"{ending(trial)}{error}", *trial.failed_checks]
 
 
-def markdown(summaries: Sequence[DomainSummary], failing: Sequence[FailingTask]) -> str:
+def markdown(
+    summaries: Sequence[DomainSummary],
+    failing: Sequence[FailingTask],
+    decisions: Sequence[tuple[str, bool | None]] = (),
+) -> str:
     """The page.
 
     Args:
         summaries: Of each domain.
         failing: The tasks that did not pass every time, of all domains.
+        decisions: What gates and baseline say, each with whether it is met; None for a line that is only told.
     """
-    pages = [_domain(each, [task for task in failing if task.domain == each.name]) for each in summaries]
+    marks = {True: "✅ ", False: "❌ ", None: ""}
+    told = [f"- {marks[met]}{escaped(line)}" for line, met in decisions]
+    pages = ["\n".join(["### Gates and baseline", "", *told])] if told else []
+    pages += [_domain(each, [task for task in failing if task.domain == each.name]) for each in summaries]
     return "\n\n".join(pages) + "\n"
 
 

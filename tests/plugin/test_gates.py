@@ -274,3 +274,22 @@ class TestStopEarly:
         )
         run = agents("--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", ".", bad=10)
         run.outcomes(failing=2, skipped=8, passed=2)
+
+
+def test_the_page_for_a_ci_job_says_what_the_gates_say(agents, project):
+    run = agents(
+        "--tau-gate", "pass^1>=0.9", "--tau-gate", "errors<=0.5", "--tau-summary=markdown:page.md", good=3, bad=2
+    )
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    page = (project.path / "page.md").read_text(encoding="utf-8")
+    assert page.startswith("### Gates and baseline\n\n- ❌ gate pass^1")
+    assert "- ✅ gate errors" in page
+
+
+def test_the_page_for_a_ci_job_has_the_comparison(agents, project):
+    agents("--tau-results=before", good=8)
+    run = agents("--tau-baseline=before", "--tau-fail-on=regression", "--tau-summary=markdown:page.md", good=8)
+    assert run.ret == pytest.ExitCode.OK
+    page = (project.path / "page.md").read_text(encoding="utf-8")
+    assert "- ✅ --tau-fail-on regression: no regression" in page
+    assert "- pass^1 1.000" in page

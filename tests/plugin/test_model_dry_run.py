@@ -143,3 +143,14 @@ def test_in_the_ini(models, project):
     project.ini("tau_dry_run = true")
     models.run().line("tau: dry run: 1 task, 1 trial; nothing was run")
     assert models.calls() == []
+
+
+def test_what_an_earlier_run_has_would_not_be_called(models):
+    models.run("--tau-trials", "2").outcomes(passed=2)
+    run = models.run("--tau-dry-run", "--tau-resume", "--tau-trials", "3")
+    run.line("tau: dry run: 1 task, 3 trials; nothing was run")
+    run.line("tau: dry run: 2 trials would be taken from the earlier run")
+    run.line("about 4 model calls")
+    run = models.run("--tau-dry-run", "--tau-resume", "--tau-trials", "2")
+    run.line("tau: dry run: 2 trials would be taken from the earlier run")
+    run.lacks("model calls")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -209,3 +210,6 @@ def test_runs_of_all_parts_merge_to_the_run_of_the_whole(models, project, a_task
     for line in told.splitlines()[:-1]:
         whole.line(f"tau: {line}")
     assert told in (Path(__file__).parents[2] / "docs/shards.md").read_text(encoding="utf-8")
+    info = json.loads((project.path / "merged" / "run.json").read_text(encoding="utf-8"))
+    assert info["planned"] == {"mock": {"one": 2, "two": 2, "three": 2}}
+    assert sorted(info["hashes"]["tasks"]["mock"]) == ["one", "three", "two"]

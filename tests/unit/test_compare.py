@@ -217,6 +217,19 @@ class TestComparison:
         good, bad = (trials(*((str(number), letter) for number in range(12))) for letter in "pf")
         assert "worse on 12 tasks: 0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and 2 more" in self.compare(good, bad).lines()
 
+    def test_ids_do_not_steer_a_terminal_and_have_a_length(self):
+        ids = ("red\x1b[31m\nnext", "x" * 300)
+        found = self.compare(trials(*((each, "p") for each in ids)), trials(*((each, "f") for each in ids)))
+        assert f"worse on 2 tasks: red [31m next, {'x' * 199}…" in found.lines()
+
+    def test_what_was_found_is_not_called_too_little_to_be_found(self):
+        before = trials(*((str(number), "pp" if number < 6 else "ff") for number in range(12)))
+        after = trials(*((str(number), "ff") for number in range(12)))
+        assert "a significant loss" in self.compare(before, after).lines()
+        few = trials(*((str(number), "pf") for number in range(5)))
+        told = "no significant difference; with so few tasks, not even the loss of everything would be found"
+        assert self.compare(few, few).lines()[2].startswith(told)
+
     def test_domains_are_told_apart_and_ids_may_be_the_same(self):
         before = trials(("0", "p"), domain="one") + trials(("0", "f"), domain="two")
         after = trials(("0", "f"), domain="one") + trials(("0", "f"), domain="two")
@@ -366,6 +379,25 @@ class TestBlessCommand:
         status, out = tau("bless", runs[0], "--to", "run")
         assert status == 2
         assert "has the conversations of a run in it" in out
+
+    def test_what_cannot_be_read_is_told(self, tau, runs, tmp_path):
+        whole = gzip.decompress((tmp_path / runs[0]).read_bytes())
+        (tmp_path / "part.json").write_bytes(whole[: whole.rindex(b"{")])
+        status, out = tau("bless", "part.json")
+        assert status == 0
+        assert "left out: part.json: entry 11" in out
+        assert "the baseline is part, 11 trials" in out
+        assert "left out" not in tau("bless", runs[0])[1]
+
+    def test_a_run_that_was_broken_off_is_told_to_be_one(self, tau, tmp_path):
+        (tmp_path / "run").mkdir()
+        lines = [json.dumps(record.as_dict()) for record in trials(("a", "p"), ("b", "p"))]
+        (tmp_path / "run" / "records.jsonl").write_text("\n".join(lines))
+        for planned, told in (({"a": 1, "b": 2}, True), ({"a": 1, "b": 1}, False)):
+            (tmp_path / "run" / "run.json").write_text(json.dumps({"format": 1, "planned": {"mock": planned}}))
+            status, out = tau("bless", "run", "--to", "kept")
+            assert status == 0
+            assert ("1 of 3 planned trials is missing" in out) is told
 
     def test_without_any_run_there_is_nothing_to_bless(self, tau):
         status, out = tau("bless")

@@ -8,7 +8,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau.errors import ConfigurationError, EvaluatorError, TaskFormatError
-from pytest_tau.evaluation import OFFICIAL, STRICT, aevaluate, known_components, passes_without_agent
+from pytest_tau.evaluation import OFFICIAL, STRICT, aevaluate, known_components
 from pytest_tau.models import REWARD_TYPES, STOPS, CustomCheck, RewardInfo, TerminationReason
 
 from .tiny import STOP, action, agent, call, check, graded, run, task, user
@@ -185,19 +185,6 @@ def test_a_task_that_a_do_nothing_agent_passes_is_marked_in_strict(domain: Domai
     assert "passes_without_agent" not in (graded(domain, floor).info or {})
     assert "passes_without_agent" not in (graded(domain, real, *ALL_DONE, grading="strict").info or {})
     assert graded(domain, floor, grading="strict").reward == 1.0  # marked, not failed
-
-
-def test_what_passes_without_an_agent(domain: Domain) -> None:
-    assert passes_without_agent(task(), domain)
-    assert passes_without_agent(task({"actions": []}), domain)
-    assert not passes_without_agent(task(CRITERIA), domain)
-    judged = task({"nl_assertions": ["x"], "reward_basis": ["NL_ASSERTION"]})
-    assert not passes_without_agent(judged, domain)
-    spoken = task({"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]})
-    assert not passes_without_agent(spoken, domain)
-    history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "It is 42."}]
-    told = task({"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]}, state={"message_history": history})
-    assert passes_without_agent(told, domain)
 
 
 def test_alone_an_agent_makes_the_user_s_calls_also_in_strict(domain: Domain) -> None:

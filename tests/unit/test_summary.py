@@ -8,13 +8,10 @@ from unicodedata import category
 
 import pytest
 
-from pytest_tau.domains import load_domain
-from pytest_tau.evaluation import STRICT, Evaluation, evaluate
-from pytest_tau.models import AssistantMessage, ModelUsage, UserMessage
+from pytest_tau.models import ModelUsage
 from pytest_tau.results.record import TrialRecord
 from pytest_tau.results.statistics import pass_hat_k_interval
 from pytest_tau.results.summary import summarise
-from pytest_tau.results.summary_floor import passes_without_agent
 from pytest_tau.results.summary_markdown import annotation_lines, escaped, failing_tasks, markdown
 from pytest_tau.results.summary_text import detail_lines, dollars, seconds
 
@@ -361,40 +358,3 @@ class TestAnnotations:
         (line,) = annotation_lines(failing, Path("/"), Path("/"))
         assert "\n" not in line
         assert "\r" not in line
-
-
-class TestFloor:
-    """An agent that does nothing."""
-
-    @pytest.mark.parametrize("name", ["mock", "airline", "retail", "telecom"])
-    def test_it_is_what_grading_says_of_every_bundled_task(self, name):
-        domain = load_domain(name)
-        known = 0
-        for task in domain.tasks(None):
-            found = passes_without_agent(task, domain, Evaluation())
-            if task.needs_judge:
-                assert found is None
-                continue
-            messages = [*task.message_history, AssistantMessage(content="Hello."), UserMessage(content="###STOP###")]
-            assert found == evaluate(task, messages, domain=domain).passed, task.id
-            known += 1
-        assert known
-
-    def test_a_task_that_is_done_before_anybody_speaks(self):
-        domain = load_domain("mock")
-        task = domain.tasks(None)[0]
-        criteria = task.evaluation_criteria.model_copy(update={"actions": [], "reward_basis": ["DB"]})
-        idle = task.model_copy(update={"evaluation_criteria": criteria})
-        assert passes_without_agent(idle, domain, Evaluation()) is True
-        assert passes_without_agent(idle, domain, Evaluation(STRICT)) is True
-        talks = criteria.model_copy(update={"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]})
-        assert (
-            passes_without_agent(task.model_copy(update={"evaluation_criteria": talks}), domain, Evaluation()) is False
-        )
-
-    def test_a_component_of_a_plugin_is_not_run_for_it(self):
-        domain = load_domain("mock")
-        task = domain.tasks(None)[0]
-        criteria = task.evaluation_criteria.model_copy(update={"reward_basis": ["DB", "POLITENESS"]})
-        asked = task.model_copy(update={"evaluation_criteria": criteria})
-        assert passes_without_agent(asked, domain, Evaluation()) is None

@@ -88,7 +88,7 @@ class Reading:
         """Whether some reading gives the value; what was read is known from then on."""
         for read in (_State.look_up, _State.search):
             for state in self._states:
-                read(state)
+                read(state, value)
                 if self._known.has(value):
                     return True
         return False
@@ -104,14 +104,14 @@ class _State:
         self._tried: set[str] = set()
         self._begun = self._searched = False
 
-    def look_up(self) -> None:
-        """Call what needs nothing, what finds records by facts that are known, and what takes an id."""
+    def look_up(self, value: str) -> None:
+        """Until it is known, call what needs nothing, what finds records by known facts, and what takes an id."""
         if not self._begun:
             self._begun = True
             self._find_records()
-        self._follow_ids()
+        self._follow_ids(value)
 
-    def search(self) -> None:
+    def search(self, value: str) -> None:
         """Call tools of several parameters with what is known under the parameters' names."""
         if self._searched:
             return
@@ -121,7 +121,7 @@ class _State:
             if len(values) > 1 and all(values):
                 for combination in itertools.islice(itertools.product(*values), _MOST_SEARCHES):
                     self._read(reader, dict(zip(reader.parameters, combination, strict=True)))
-        self._follow_ids()
+        self._follow_ids(value)
 
     def _find_records(self) -> None:
         for reader in self._reader.tools:
@@ -131,17 +131,21 @@ class _State:
             if all(self._known.has(value) for value in arguments.values()):
                 self._read(reader, arguments)
 
-    def _follow_ids(self) -> None:
+    def _follow_ids(self, value: str) -> None:
         """Look up every id that is known, and every id that this gives, and so on for a few rounds."""
+        if self._known.has(value):
+            return
         single = [reader for reader in self._reader.tools if len(reader.parameters) == 1]
         for _ in range(_ROUNDS):
             fresh = [one for one in self._known.ids if one not in self._tried][:_MOST_IDS]
             if not fresh:
                 return
-            self._tried.update(fresh)
             for one in fresh:
+                self._tried.add(one)
                 for reader in single:
                     self._read(reader, {reader.parameters[0]: one})
+                if self._known.has(value):
+                    return
 
     def _values(self, name: str) -> list[str]:
         values = list(self._by_name.get(name, ()))

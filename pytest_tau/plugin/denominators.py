@@ -1,12 +1,13 @@
-"""Out of how many: what was planned, what ran and why the rest did not; and the tasks that both pass and fail."""
+"""Out of how many: what was planned, what ran and why the rest did not. Terminal, report and ``run.json`` ask here."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .crashes import TRIAL
 from .fixtures import case_of
 from .trial_records import records_of
 
@@ -16,42 +17,13 @@ if TYPE_CHECKING:
     from ..results.record import TrialRecord
 
 _PLUGIN = "tau-denominators"
-#: Flaky tasks that are listed without -v.
-_MOST = 10
-
-
-def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]:
-    """The tasks some of whose trials passed and some failed, the most uneven last.
-
-    Args:
-        records: The run's; trials that ended in an error are nobody's verdict and left out.
-        verbosity: pytest's: below 0 nothing is told, above 0 every task is listed.
-    """
-    trials: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for record in records:
-        trials[record.domain, record.task_id][record.outcome] += 1
-    counts = {task: (found["passed"], found["passed"] + found["failed"]) for task, found in trials.items()}
-    repeated = [task for task, (_, ran) in counts.items() if ran > 1]
-    flaky = [task for task in repeated if 0 < counts[task][0] < counts[task][1]]
-    if not flaky or verbosity < 0:
-        return []
-    flaky.sort(key=lambda task: (abs(counts[task][0] / counts[task][1] - 0.5), task))
-    shown = flaky if verbosity > 0 else flaky[:_MOST]
-    names = {task: f"{task[0]}::{task[1]}" for task in shown}
-    width = min(max(map(len, names.values())), 60)
-    lines = [f"flaky: {len(flaky)} of {_counted(len(repeated), 'task')} with several trials both passed and failed"]
-    for task in shown:
-        passed, ran = counts[task]
-        lines.append(f"  {_clipped(names[task], 60):<{width}}  {passed} of {ran} passed ({100 * passed / ran:.0f} %)")
-    left = len(flaky) - len(shown)
-    return [*lines, f"  and {left} more (-v lists them)"] if left else lines
 
 
 def denominator_lines(
     planned: Mapping[str, tuple[str, str]],
     records: Iterable[TrialRecord],
     reasons: Mapping[str, str] | None = None,
-    excluded: Mapping[str, int] | None = None,
+    left_out: Mapping[str, int] | None = None,
 ) -> list[str]:
     """How many trials were planned, how many have a verdict, and what became of the rest; one line, or none.
 
@@ -59,40 +31,43 @@ def denominator_lines(
         planned: Domain and task of each trial that was to be run, by node id.
         records: Of the trials that were run.
         reasons: By node id, why a trial was not run, where that is known.
-        excluded: How many trials were left out before, by reason.
+        left_out: How many trials were left out at collection, by reason.
     """
-    if not planned and not excluded:
+    if not planned and not left_out:
         return []
+    from ..evaluation.explain import counted
+
     outcomes = {record.test: record.outcome for record in records if record.test in planned}
     missing = Counter((reasons or {}).get(test, "not reached") for test in planned if test not in outcomes)
     errors = sum(outcome == "error" for outcome in outcomes.values())
     told = [f"{len(outcomes) - errors:,} run"] if errors or missing else ["all run"]
-    told += [f"{_counted(errors, 'error')}"] if errors else []
+    told += [counted(errors, "error")] if errors else []
     told += [f"{number:,} not run ({why})" for why, number in missing.most_common()]
     line = f"{_planned(planned)}: {', '.join(told)}" if planned else "no trials planned"
-    left_out = ", ".join(f"{number:,} {why}" for why, number in (excluded or {}).items() if number)
-    return [f"{line}; left out: {left_out}" if left_out else line]
+    elsewhere = ", ".join(f"{number:,} {why}" for why, number in (left_out or {}).items() if number)
+    return [f"{line}; left out: {elsewhere}" if elsewhere else line]
 
 
 def _planned(planned: Mapping[str, tuple[str, str]]) -> str:
+    from ..evaluation.explain import counted
+
     tasks = Counter(planned.values())
     each = set(tasks.values())
     if len(each) == 1:
-        return f"{_counted(len(tasks), 'task')} x {_counted(each.pop(), 'trial')} planned"
-    return f"{_counted(len(tasks), 'task')}, {_counted(len(planned), 'trial')} planned"
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'s' * (number != 1)}"
-
-
-def _clipped(text: str, width: int) -> str:
-    return text if len(text) <= width else f"{text[: width - 1]}…"
+        return f"{counted(len(tasks), 'task')} x {counted(each.pop(), 'trial')} planned"
+    return f"{counted(len(tasks), 'task')}, {counted(len(planned), 'trial')} planned"
 
 
 def configure(config: pytest.Config) -> None:
     """Begin to count what is planned, and what of it is not run."""
     config.pluginmanager.register(Denominators(config), _PLUGIN)
+
+
+def denominators_of(config: pytest.Config) -> Denominators:
+    """Those of a run."""
+    found: Any = config.pluginmanager.get_plugin(_PLUGIN)
+    assert isinstance(found, Denominators)  # registered for every run
+    return found
 
 
 class Denominators:
@@ -105,14 +80,30 @@ class Denominators:
         #: By node id, why a trial was not run.
         self.reasons: dict[str, str] = {}
         self._deselected = 0
+        #: Whether a worker has told what it has planned.
+        self._told = False
 
     @property
-    def excluded(self) -> dict[str, int]:
+    def trials(self) -> dict[str, dict[str, int]]:
+        """How many trials of each task are planned, by domain and task id."""
+        found: dict[str, dict[str, int]] = {}
+        for (domain, task), number in Counter(self.planned.values()).items():
+            found.setdefault(domain, {})[task] = number
+        return found
+
+    @property
+    def left_out(self) -> dict[str, int]:
         """How many trials were left out at collection, by reason."""
         shard: Any = self._config.pluginmanager.get_plugin("tau-shard")
         elsewhere = shard.counts.trials - shard.counts.mine if shard and shard.counts else 0
         found = {"in other shards": elsewhere, "deselected": self._deselected - elsewhere}
         return {why: number for why, number in found.items() if number > 0}
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """How many trials were not run so far, by reason: those left out, and those of the planned ones."""
+        ran = {record.test for record in records_of(self._config)}
+        return {**self.left_out, **Counter(why for test, why in self.reasons.items() if test not in ran)}
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """By ``-k``, ``-m``, ``--lf``, and whatever else chooses."""
@@ -127,30 +118,40 @@ class Denominators:
             self._config.workeroutput[_PLUGIN] = [self.planned, self._deselected]
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
+        """In the controller: what node ids tell, should the workers be interrupted before they tell more."""
+        if not self._told:
+            places = {test: test.rpartition("::") for test in ids if TRIAL.search(test)}
+            self.planned = {test: (file, TRIAL.sub("", name)) for test, (file, _, name) in places.items()}
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Hear from an xdist worker what was planned; every one plans the same."""
         told = getattr(node, "workeroutput", {}).get(_PLUGIN)
-        if told and not self.planned:
+        if told and not self._told:
+            self._told = True
             self.planned = {test: (domain, task) for test, (domain, task) in told[0].items()}
             self._deselected = told[1]
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Why a test was skipped before it began; whether it is a trial is known at the end."""
-        if report.when != "setup":
+        """Why a trial was not run: it was skipped before it began, or its setup broke."""
+        if report.when != "setup" or "tau" not in report.keywords:
             return
         if report.skipped and not hasattr(report, "wasxfail"):
-            told = dict(report.user_properties).get("tau_not_run")
-            reason = report.longrepr[2].removeprefix("Skipped: ") if isinstance(report.longrepr, tuple) else "skipped"
-            self.reasons[report.nodeid] = str(told) if told else reason.removeprefix("not run: ")
+            reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
+            spent = "tau_not_run" in dict(report.user_properties)
+            told = "the budget was spent" if spent else reason.removeprefix("Skipped: ").removeprefix("not run: ")
+            self.reasons[report.nodeid] = told
         elif report.failed:
             self.reasons[report.nodeid] = "it broke in its setup"
 
     def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Both, where there were trials."""
+        """The denominators and the flaky tasks, where there were trials."""
         records = records_of(self._config)
         if self._config.option.collectonly or not (self.planned or records):
             return
-        verbosity = self._config.get_verbosity()
-        lines = denominator_lines(self.planned, records, self.reasons, self.excluded)
-        for line in [*lines, *flaky_lines(records, verbosity)]:
+        from ..results.flaky import flaky_lines
+
+        lines = denominator_lines(self.planned, records, self.reasons, self.left_out)
+        for line in [*lines, *flaky_lines(records, self._config.get_verbosity())]:
             terminalreporter.write_line(f"tau: {line}")

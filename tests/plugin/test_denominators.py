@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import importlib
+import json
 
 import pytest
 
-from pytest_tau.plugin.flaky import denominator_lines, flaky_lines
+from pytest_tau.plugin.denominators import Denominators, denominator_lines
+from pytest_tau.results.flaky import flaky_lines
 from pytest_tau.results.record import TrialRecord
 
 #: Passes where the trial's seed is even, breaks in the user of ``broken`` tasks.
@@ -78,6 +80,10 @@ class TestFlaky:
         assert flaky_lines(many)[-1] == "  and 2 more (-v lists them)"
         assert len(flaky_lines(many, 1)) == 13
         assert flaky_lines(many, -1) == []
+
+    def test_nothing_that_a_terminal_obeys(self):
+        lines = flaky_lines(records(**{"\x1b[2J": "pf"}))
+        assert lines[1].split()[:2] == ["mock::", "[2J"]
 
     def test_none_where_all_is_even(self):
         assert flaky_lines(records(a="pp", b="f")) == []
@@ -166,6 +172,24 @@ class TestRun:
         )
         tasks().line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not today)")
 
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
+    def test_terminal_and_folder_agree(self, project, tasks, workers):
+        project.write(
+            "conftest.py",
+            """
+            import pytest
+
+            def pytest_collection_modifyitems(items):
+                items[0].add_marker(pytest.mark.skip(reason="not today"))
+            """,
+        )
+        run = tasks("-k", "not two", "--tau-results", "kept", *workers, names=("one", "two", "three"))
+        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not today); left out: 1 deselected")
+        (file,) = (project.path / "kept").glob("*/run.json")
+        told = json.loads(file.read_text())
+        assert told["planned"] == {"mock": {"one": 1, "three": 1}}
+        assert told["excluded"] == {"deselected": 1, "not today": 1}
+
     def test_tests_that_are_no_trials_are_not_counted(self, project, tasks):
         project.write("mock/test_mine.py", "def test_it():\n    pass\n")
         tasks().line("tau: 2 tasks x 1 trial planned: all run")
@@ -173,3 +197,12 @@ class TestRun:
     def test_a_project_without_tasks_hears_nothing(self, project):
         project.write("test_mine.py", "def test_it():\n    pass\n")
         project.run().lacks("tau:")
+
+
+def test_an_interrupted_controller_knows_what_was_planned_by_the_node_ids(pytestconfig):
+    denominators = Denominators(pytestconfig)
+    ids = ["mock::a[trial-0]", "mock::a[trial-1]", "t.py::test_mine[a-trial-0]", "t.py::test_plain", "t.py::test_p[1]"]
+    denominators.pytest_xdist_node_collection_finished(ids)
+    assert denominators.trials == {"mock": {"a": 2}, "t.py": {"test_mine[a": 1}}
+    (line,) = denominator_lines(denominators.planned, [])
+    assert line == "2 tasks, 3 trials planned: 0 run, 3 not run (not reached)"

@@ -1,0 +1,71 @@
+"""What an agent that does nothing would have got."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.domains import load_domain
+from pytest_tau.evaluation import OFFICIAL, STRICT, evaluate, passes_without_agent
+from pytest_tau.models import AssistantMessage, UserMessage
+
+from .tiny import action, task
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.evaluation import Grading
+
+RENAMED = {"actions": [action("rename", item_id="lamp", name="Light")]}
+
+
+@pytest.mark.parametrize("grading", [OFFICIAL, STRICT], ids=lambda grading: grading.name)
+@pytest.mark.parametrize("name", ["mock", "airline", "retail", "telecom"])
+def test_it_is_what_grading_says_of_every_bundled_task(name: str, grading: Grading) -> None:
+    domain = load_domain(name)
+    known = 0
+    for each in domain.tasks(None):
+        found = passes_without_agent(each, domain, grading)
+        if each.needs_judge:
+            assert found is None
+            continue
+        messages = [*each.message_history, AssistantMessage(content="Hello."), UserMessage(content="###STOP###")]
+        assert found == evaluate(each, messages, domain=domain, grading=grading).passed, each.id
+        known += 1
+    assert known
+
+
+@pytest.mark.parametrize("criteria", [None, {"actions": []}, {"actions": [], "reward_basis": ["DB"]}])
+def test_a_task_that_is_done_before_anybody_speaks(domain: Domain, criteria: dict[str, Any] | None) -> None:
+    assert passes_without_agent(task(criteria) if criteria else task(), domain) is True
+
+
+@pytest.mark.parametrize("component", ["DB", "ACTION"])
+def test_a_task_that_asks_for_something(domain: Domain, component: str) -> None:
+    assert passes_without_agent(task(RENAMED | {"reward_basis": [component]}), domain) is False
+
+
+def test_what_has_to_be_said_may_have_been_said_before(domain: Domain) -> None:
+    spoken = {"communicate_info": ["42"], "reward_basis": ["COMMUNICATE"]}
+    assert passes_without_agent(task(spoken), domain) is False
+    history = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "It is 42."}]
+    assert passes_without_agent(task(spoken, state={"message_history": history}), domain) is True
+
+
+@pytest.mark.parametrize(("solo", "passes"), [(False, False), (True, True)])
+def test_alone_an_agent_makes_the_user_s_calls_also_in_strict(domain: Domain, solo: bool, passes: bool) -> None:
+    wanted = {"actions": [action("switch", "user")], "reward_basis": ["ACTION"]}
+    made = {"id": "1", "name": "switch", "arguments": {}, "requestor": "assistant"}
+    history = [
+        {"role": "assistant", "tool_calls": [made]},
+        {"role": "tool", "id": "1", "content": "on", "requestor": "assistant"},
+    ]
+    asked = task(wanted, state={"message_history": history})
+    assert passes_without_agent(asked, domain, STRICT, solo=solo) is passes
+
+
+def test_nobody_but_a_judge_or_a_plugin_can_tell(domain: Domain) -> None:
+    judged = task({"nl_assertions": ["x"], "reward_basis": ["NL_ASSERTION"]})
+    assert passes_without_agent(judged, domain) is None
+    own = task({"actions": [], "reward_basis": ["DB", "POLITENESS"]})
+    assert passes_without_agent(own, domain) is None
