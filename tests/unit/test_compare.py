@@ -328,6 +328,19 @@ class TestCompareCommand:
         assert tau("compare", bad, good, "--fail-on", "regression")[0] == 0
         assert tau("compare", good, fair, "--fail-on", "regression")[0] == 0
 
+    def test_the_later_run_is_the_latest_unless_another_is_named(self, tau, runs, tmp_path):
+        assert "no run has been kept" in tau("compare", runs[0])[1]
+        latest = tmp_path / ".tau" / "runs" / "20260101-000000-1-mock"
+        latest.mkdir(parents=True)
+        lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
+        (latest / "records.jsonl").write_text("\n".join(lines))
+        assert f"{latest.name} beside good" in tau("compare", runs[0])[1]
+
+    def test_a_baseline_that_is_not_there_says_how_to_make_one(self, tau, runs):
+        status, out = tau("compare", "baseline", runs[0])
+        assert status == 2
+        assert "tau bless RUN" in out
+
     def test_runs_with_nothing_in_common_are_no_success(self, tau, runs, tmp_path):
         lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
         (tmp_path / "other").mkdir()
