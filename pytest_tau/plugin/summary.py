@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from ..results.record import TrialRecord
     from ..results.summary import DomainSummary
+    from .active import Case
 
+#: More trials than this, all of them passed, have no floor unless it is asked for: it would take a second.
+_MANY = 500
 #: What begins each of our lines.
 _PREFIX = "tau:"
 #: The file that GitHub shows as the summary of a job, and what tells that this is such a job.
@@ -90,7 +93,9 @@ class Summary:
     def __init__(self, config: pytest.Config, wanted: Wanted) -> None:
         self._config, self._wanted = config, wanted
         self._models = ModelTotals()
-        self._floors: dict[tuple[str, str], bool] = {}
+        self._floors: dict[tuple[str, str], bool | None] = {}
+        #: Of each task the case, by which the floor can be found at the end.
+        self._cases: dict[tuple[str, str], Case] = {}
         self._problems: dict[str, None] = {}
         self._failed: set[str] = set()
         self._replay_differences = 0
@@ -107,8 +112,13 @@ class Summary:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Tell, where the domain is at hand, whether an agent that does nothing would have passed."""
         report = yield
-        if report.when == "teardown" and SIMULATION in item.stash and self._detailed:
-            report.tau_floor = _floor(item)  # type: ignore[attr-defined]
+        case = case_of(item)
+        told = case and SIMULATION in item.stash and case.task.id == item.stash[SIMULATION].task_id
+        if report.when == "teardown" and case and told and self._detailed:
+            if hasattr(self._config, "workerinput"):  # the controller has no domain at hand
+                report.tau_floor = _floor(case)  # type: ignore[attr-defined]
+            else:
+                self._cases[case.domain.name, case.task.id] = case
         return report
 
     @pytest.hookimpl(tryfirst=True)
@@ -164,8 +174,16 @@ class Summary:
         if self._found is None and records:
             from ..results.summary import summarise
 
-            self._found = summarise(records, floors=self._floors, group_by=self._wanted.group_by)
+            floors = {task: told for task, told in self._all_floors(records).items() if told is not None}
+            self._found = summarise(records, floors=floors, group_by=self._wanted.group_by)
         return self._found or []
+
+    def _all_floors(self, records: list[TrialRecord]) -> dict[tuple[str, str], bool | None]:
+        """The floor of each task; none where thousands have passed and nobody has asked for more."""
+        asked = self._wanted.markdown or self._config.get_verbosity() > 0 or xml_key in self._config.stash
+        if not asked and len(records) > _MANY and all(record.passed for record in records):
+            return {}
+        return {**self._floors, **{task: _floor(case) for task, case in self._cases.items()}}
 
     def _show_domains(self, terminal: Any, records: list[TrialRecord]) -> None:
         from ..results.summary import outcomes_by_task
@@ -247,12 +265,9 @@ class Summary:
         return path.relative_to(start) if path.is_relative_to(start) else path
 
 
-def _floor(item: pytest.Item) -> bool | None:
+def _floor(case: Case) -> bool | None:
     from ..evaluation import passes_without_agent
 
-    case = case_of(item)
-    if case is None or case.task.id != item.stash[SIMULATION].task_id:
-        return None
     try:
         evaluation = case.config.simulation.evaluation
         return passes_without_agent(case.task, case.domain, evaluation.grading, solo=evaluation.solo)

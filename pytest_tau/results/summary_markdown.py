@@ -49,11 +49,11 @@ class FailingTask(NamedTuple):
 
 
 def failing_tasks(records: Iterable[TrialRecord]) -> list[FailingTask]:
-    """The tasks with a trial that did not pass, in the order of the trials."""
+    """The tasks with a trial that did not pass, by name: workers report in any order."""
     tasks: dict[tuple[str, str], list[TrialRecord]] = {}
     for record in records:
         tasks.setdefault((record.domain, record.task_id), []).append(record)
-    return [_failing(trials) for trials in tasks.values() if not all(trial.passed for trial in trials)]
+    return [_failing(tasks[key]) for key in sorted(tasks) if not all(trial.passed for trial in tasks[key])]
 
 
 def _failing(trials: list[TrialRecord]) -> FailingTask:
