@@ -136,7 +136,7 @@ def test_a_fault_in_every_fifth_call_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-not-to-be-seen")
-    monkeypatch.setenv("CALL_TIMEOUT", "0.4" if fault == "stall" else "30")
+    monkeypatch.setenv("CALL_TIMEOUT", "1.5" if fault == "stall" else "30")
     number = "2" if fault == "stall" else "8"
     with ModelServer(script, faults=Faults(rate=0.2, kinds=(FAULTS[fault],), seed=5)) as server:
         monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

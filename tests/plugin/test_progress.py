@@ -105,12 +105,12 @@ class TestInALog:
     def test_over_workers(self, project, tasks):
         run = project.run(*tasks, "-n2")
         run.outcomes(failed=4)
-        run.line("tau: 2 of 4 done; 0 % passed")
+        run.line("tau: ", " of 4 done; 0 % passed")  # two reports may come before a line is due
 
     def test_side_by_side(self, project, tasks):
         run = project.run(*tasks, "--tau-concurrency", "2")
         run.outcomes(failed=4)
-        run.line("tau: 3 of 4 done; 0 % passed")
+        run.line("tau: ", " of 4 done; 0 % passed")
 
     def test_quiet(self, project, tasks):
         project.run(*tasks, "-q").lacks("of 4 done")
@@ -160,7 +160,7 @@ class TestAtATerminal:
 
     def test_over_workers(self, tasks, screen):
         text, lines = screen(*tasks, "-n2")
-        assert "1 of 4 done; 0 % passed\x1b[A" in text
+        assert " of 4 done; 0 % passed\x1b[A" in text
         assert "FFFF   " in "\n".join(lines)
         assert not [line for line in lines if "of 4 done" in line]
 
