@@ -7,8 +7,8 @@ import statistics
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_tau.results.paired import Pair, Paired, Rate
-from pytest_tau.results.statistics import binomial
+from pytest_tau.analysis.paired import Pair, Paired, Rate
+from pytest_tau.analysis.statistics import binomial
 
 from .figures import Figure
 

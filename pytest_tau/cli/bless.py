@@ -43,8 +43,8 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ..chat import without_secrets
-    from ..results.baseline import keep
-    from ..results.runs import BASELINE, open_run
+    from ..runs.baseline import keep
+    from ..runs.reader import BASELINE, open_run
 
     source = open_run(args.source)
     records = source.records()

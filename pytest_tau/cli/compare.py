@@ -10,7 +10,7 @@ from .settings import Printer, count
 if TYPE_CHECKING:
     import argparse
 
-    from ..results.runs import Run
+    from ..runs.reader import Run
 
 
 def add_parser(commands: Any) -> None:
@@ -39,8 +39,8 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run.
         OSError: A file cannot be opened.
     """
-    from ..results.compare import Comparison, Told
-    from ..results.runs import open_run
+    from ..analysis.compare import Comparison, Told
+    from ..runs.reader import open_run
 
     runs = [open_run(spec) for spec in (args.before, args.after)]
     before, after = map(Told.of, runs)

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Iterator
 
-    from ..results.export import DomainContent
-    from ..results.runs import Run
+    from ..reports.export import DomainContent
+    from ..runs.reader import Run
 
 
 def add_parser(commands: Any) -> None:
@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: A run that cannot be read, or not be written in this format.
         OSError: A file cannot be opened or written.
     """
-    from ..results.runs import open_run
+    from ..runs.reader import open_run
 
     opened = open_run(args.run_name)
     for out, write in _files(args, opened):
@@ -75,8 +75,8 @@ def run(args: argparse.Namespace) -> int:
 
 def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None, Callable[[IO[str]], int]]]:
     """The files to be written, None for standard output, each with what writes it and returns how many it wrote."""
-    from ..results.export import write_csv, write_jsonl
-    from ..results.export_tau2 import write_tau2
+    from ..reports.export import write_csv, write_jsonl
+    from ..reports.export_tau2 import write_tau2
 
     out = Path(args.out) if args.out else None
     if args.format != "tau2":
@@ -96,7 +96,7 @@ def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None,
 
 
 def _content(opened: Run, domain: str | None) -> dict[str, DomainContent]:
-    from ..results.export import survey
+    from ..reports.export import survey
 
     found = survey(opened)
     if not found:
@@ -108,7 +108,7 @@ def _content(opened: Run, domain: str | None) -> dict[str, DomainContent]:
 
 def _info(opened: Run, domain: str, content: DomainContent, data: str | None) -> dict[str, Any]:
     from ..chat.requests import without_secrets
-    from ..results.export_tau2 import tau2_info
+    from ..reports.export_tau2 import tau2_info
 
     info: dict[str, Any] = without_secrets(opened.info)
     return tau2_info(info, domain, content, _policy(opened.info, domain, data))
@@ -117,7 +117,7 @@ def _info(opened: Run, domain: str, content: DomainContent, data: str | None) ->
 def _policy(info: dict[str, Any], domain: str, data: str | None) -> str | None:
     """The policy that the run had, where it still is the domain's."""
     from ..domains import load_domain
-    from ..results.run_info import digest
+    from ..runs.manifest import digest
 
     settings = info.get("settings") or {}
     recorded = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")

@@ -11,7 +11,7 @@ from .settings import InstalledDomains, Printer, add_data_option, count, data_di
 if TYPE_CHECKING:
     import argparse
 
-    from ..runner.lint import Finding, LintReport
+    from ..lint import Finding, LintReport
 
 _SHOWN = 10
 
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 async def _lint(domains: list[Any], args: argparse.Namespace) -> list[LintReport]:
-    from ..runner.lint import lint_domain
+    from ..lint import lint_domain
 
     reports = []
     for domain in domains:
@@ -61,7 +61,7 @@ async def _lint(domains: list[Any], args: argparse.Namespace) -> list[LintReport
 
 
 def _show(report: LintReport, most: int) -> None:
-    from ..runner.lint import SEVERITIES
+    from ..lint import SEVERITIES
 
     printer = Printer()
     by_rule: dict[tuple[int, str], list[Finding]] = {}

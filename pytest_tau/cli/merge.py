@@ -12,7 +12,7 @@ from .settings import Printer, count
 if TYPE_CHECKING:
     import argparse
 
-    from ..runner.run_files import JoinedRuns
+    from ..runs.jsonl import JoinedRuns
 
 _RESULT = "simulations.jsonl"
 
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: Files that cannot be read or joined, or a result that is there already.
         OSError: A file cannot be opened or written.
     """
-    from ..runner.run_files import JoinedRuns, run_files
+    from ..runs.jsonl import JoinedRuns, run_files
 
     result = Path(args.output) / _RESULT
     if result.exists():
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _write_info(joined: JoinedRuns, folder: Path) -> None:
     """What the parts tell of themselves, where they are parts of one run: for comparisons and gates over all of it."""
-    from ..results import run_info
+    from ..runs import manifest as run_info
 
     parts = list(dict.fromkeys(file.parent for file in joined.files))
     info = run_info.joined([run_info.read_info(part) for part in parts])
@@ -66,8 +66,8 @@ def _write_info(joined: JoinedRuns, folder: Path) -> None:
 
 
 def _show(joined: JoinedRuns, result: Path) -> None:
-    from ..runner.outcomes import outcome_summary
-    from ..runner.usage_totals import UsageTotals
+    from ..analysis.outcomes import outcome_summary
+    from ..analysis.usage import UsageTotals
 
     printer = Printer()
     outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
     from ..evaluation import Judge
     from ..models import RewardInfo
-    from ..runner.regrade import RegradeSettings
-    from ..runner.regraded import FileReport, Regraded
-    from ..runner.result_entries import Unreadable
+    from ..regrade.regrade import RegradeSettings
+    from ..regrade.result import FileReport, Regraded
+    from ..runs.result_entries import Unreadable
 
 _REASON_LENGTH = 240
 
@@ -55,8 +55,8 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: An option or a file that cannot be used.
     """
     from ..evaluation import profile_named
+    from ..regrade.regrade import RegradeSettings
     from ..runner import load_judge
-    from ..runner.regrade import RegradeSettings
 
     if args.judge == "llm" and args.judge_llm is None:
         raise ConfigurationError("judge 'llm' needs a model: name one with --judge-llm")
@@ -116,7 +116,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
 async def _regrade(
     paths: list[Path], settings: RegradeSettings, domains: InstalledDomains, text: _Text | None
 ) -> list[FileReport]:
-    from ..runner.regrade import regrade_file
+    from ..regrade.regrade import regrade_file
 
     reports = []
     for path in paths:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
-    from ..results.runs import Run
+    from ..runs.reader import Run
 
 _SHOWN = 5
 
@@ -47,8 +47,8 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, or it cannot be read.
         OSError: A file cannot be opened or written.
     """
-    from ..results.report import write_report
-    from ..results.runs import open_run
+    from ..reports.html import write_report
+    from ..runs.reader import open_run
 
     specs = [args.first, args.other] if args.other else [args.first]
     runs = [open_run(spec) for spec in specs]
@@ -67,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _default_file(runs: Sequence[Run]) -> Path:
-    from ..results.runs import RECORDS
+    from ..runs.reader import RECORDS
 
     beside = f"-beside-{runs[1].name}" if len(runs) > 1 else ""
     first = runs[0]

@@ -5,19 +5,22 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from . import (
-    denominators,
-    progress,
-    reporting,
-    run_folder,
-    selection,
-    snapshot_unused,
-    summary,
-    trial_records,
-    workers,
+from . import wire
+from .collect import selection
+from .collect.collectors import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
+from .collect.parametrize import pytest_generate_tests
+from .collect.rootdir import pytest_load_initial_conftests
+from .collect.selection import pytest_collection, pytest_collection_modifyitems
+from .options import Settings, pytest_addoption
+from .report import header, progress, records, run_counts, summary
+from .report.header import (
+    pytest_report_collectionfinish,
+    pytest_report_from_serializable,
+    pytest_report_header,
+    pytest_report_to_serializable,
+    pytest_runtest_makereport,
 )
-from .collection import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
-from .fixtures import (
+from .run.fixtures import (
     _tau_case,
     _tau_models,
     pytest_tau_make_agent,
@@ -32,19 +35,10 @@ from .fixtures import (
     tau_trial,
     tau_user,
 )
-from .markers import pytest_generate_tests
-from .options import Settings, pytest_addoption
-from .reporting import (
-    pytest_report_collectionfinish,
-    pytest_report_from_serializable,
-    pytest_report_header,
-    pytest_report_to_serializable,
-    pytest_runtest_makereport,
-)
-from .rootdir import pytest_load_initial_conftests
-from .run_loop import pytest_runtest_protocol, pytest_runtestloop
-from .selection import pytest_collection, pytest_collection_modifyitems
-from .snapshot_unused import pytest_deselected
+from .run.loop import pytest_runtest_protocol, pytest_runtestloop
+from .snapshots import unused as unused_snapshots
+from .snapshots.unused import pytest_deselected
+from .store import manifest
 
 if TYPE_CHECKING:
     import pytest
@@ -93,25 +87,25 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Start counting; check a run that names a domain before anything starts."""
-    _where_asked_for(config, "dry_run", "dry_run")
-    _where_asked_for(config, "shard", "shard")
-    workers.configure(config)
-    snapshot_unused.configure(config)
-    _where_asked_for(config, "snapshot", "snapshot")
+    _where_asked_for(config, "report.dry_run", "dry_run")
+    _where_asked_for(config, "collect.shard", "shard")
+    wire.configure(config)
+    unused_snapshots.configure(config)
+    _where_asked_for(config, "snapshots.plugin", "snapshot")
     config.pluginmanager.register(LastFailed(), "tau-last-failed")
-    trial_records.configure(config)
-    reporting.start(config)
+    records.configure(config)
+    header.start(config)
     summary.configure(config)
-    denominators.configure(config)
-    run_folder.configure(config)
+    run_counts.configure(config)
+    manifest.configure(config)
     progress.configure(config)
     selection.configure(config)
     # What follows knows, in a run that names a domain, what is selected.
-    _where_asked_for(config, "quarantine", "quarantine")
-    _where_asked_for(config, "gates", "gate", "fail_on", "stop_early")
-    _where_asked_for(config, "baseline", "baseline")
-    _where_asked_for(config, "resume", "resume", "rerun")
-    _where_asked_for(config, "html_report", "html")
+    _where_asked_for(config, "collect.quarantine", "quarantine")
+    _where_asked_for(config, "report.gates", "gate", "fail_on", "stop_early")
+    _where_asked_for(config, "report.baseline", "baseline")
+    _where_asked_for(config, "collect.resume", "resume", "rerun")
+    _where_asked_for(config, "report.html", "html")
 
 
 def _where_asked_for(config: pytest.Config, module: str, *options: str) -> None:

@@ -11,7 +11,6 @@ from .config import (
     default_user,
 )
 from .judges import import_from, load_judge
-from .metrics import pass_hat_k
 from .plan import item_id, select, trial_seeds, unmatched
 from .simulate import asimulate, simulate
 from .trial import Trial
@@ -30,7 +29,6 @@ __all__ = [
     "import_from",
     "item_id",
     "load_judge",
-    "pass_hat_k",
     "select",
     "simulate",
     "trial_seeds",

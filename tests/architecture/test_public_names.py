@@ -113,7 +113,7 @@ def test_loading_the_plugin_leaves_everything_heavy_unimported() -> None:
         "integrations",
     )
     assert [name for name in modules if name.startswith(tuple(f"pytest_tau.{layer}" for layer in layers))] == []
-    assert "pytest_tau.plugin.active" not in modules
+    assert "pytest_tau.plugin.context.run_context" not in modules
     assert "pytest_tau.plugin.options" in modules
 
 

@@ -15,7 +15,7 @@ from pytest_tau import Limits, SimulationSettings
 from pytest_tau.evaluation import Evaluation, Verdict
 from pytest_tau.models import CustomCheck
 from pytest_tau.participants import domain_agent, saboteurs
-from pytest_tau.results.record import TrialRecord
+from pytest_tau.runs.record import TrialRecord
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # pytester takes modules away again that a run in this process brought in.
-for _name in ("plugin.trials", "plugin.models", "plugin.failure", "plugin.ahead"):
+for _name in ("plugin.run.trials", "plugin.run.models", "plugin.report.failures", "plugin.run.prefetch"):
     importlib.import_module(f"pytest_tau.{_name}")
 load()
 

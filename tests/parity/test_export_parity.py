@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.cli import main
-from pytest_tau.runner.result_entries import Unreadable
-from pytest_tau.runner.result_files import ResultFile
+from pytest_tau.runs.result_entries import Unreadable
+from pytest_tau.runs.result_files import ResultFile
 
 if TYPE_CHECKING:
     from pathlib import Path

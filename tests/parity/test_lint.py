@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from pytest_tau.domains import domain_names, load_domain
-from pytest_tau.runner.lint import LintReport, lint_domain
+from pytest_tau.lint import LintReport, lint_domain
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.cli.settings import InstalledDomains
-from pytest_tau.results.report import write_report
-from pytest_tau.results.runs import Run
+from pytest_tau.reports.html import write_report
+from pytest_tau.runs.reader import Run
 
 from .test_recorded_runs import TAU1, TAU2
 

@@ -12,13 +12,13 @@ from pytest_tau.cli.settings import InstalledDomains
 from pytest_tau.domains import domain_names
 from pytest_tau.evaluation import STRICT
 from pytest_tau.models import STOPS
-from pytest_tau.runner.regrade import RegradeSettings, regrade_file
+from pytest_tau.regrade.regrade import RegradeSettings, regrade_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from pytest_tau.runner.regraded import FileReport, Regraded
+    from pytest_tau.regrade.result import FileReport, Regraded
 
     Regrade = Callable[..., FileReport]
 

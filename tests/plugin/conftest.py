@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-for _name in ("plugin.active", "plugin.failure", "plugin.trials", "results.run_info", "testing"):
+for _name in ("plugin.context.run_context", "plugin.report.failures", "plugin.run.trials", "runs.manifest", "testing"):
     importlib.import_module(f"pytest_tau.{_name}")
 importlib.import_module("pytest_tau_domains.mock")
 
@@ -334,7 +334,7 @@ class FakeModels:
 def models(project: Project, a_task: Callable[..., dict[str, Any]]) -> FakeModels:
     """A project with one task file, ``mock/t.tau.json``, and models of its own that pass it."""
     # See above: what a run imports is taken away again.
-    for name in ("chat.tape", "plugin.models", "plugin.costs", "evaluation.llm_judge"):
+    for name in ("chat.tape", "plugin.run.models", "plugin.report.costs", "evaluation.llm_judge"):
         importlib.import_module(f"pytest_tau.{name}")
     project.tasks("mock/t.tau.json", [a_task()])
     return FakeModels(project)

@@ -195,7 +195,13 @@ class World:
 @pytest.fixture
 def world(project, a_task):
     # What a run imports is taken away again; see conftest.py.
-    for name in ("chat.tape", "plugin.models", "plugin.costs", "plugin.ahead", "plugin.progress"):
+    for name in (
+        "chat.tape",
+        "plugin.run.models",
+        "plugin.report.costs",
+        "plugin.run.prefetch",
+        "plugin.report.progress",
+    ):
         importlib.import_module(f"pytest_tau.{name}")
     return World(project, a_task)
 
@@ -788,7 +794,7 @@ class TestOwnSetup:
         world.tasks("z")
         world.conftest(
             more="""
-            import pytest_tau.plugin.ahead as ahead
+            import pytest_tau.plugin.run.prefetch as ahead
 
             looked, original = [], ahead._hindrance
 

@@ -7,9 +7,9 @@ import json
 
 import pytest
 
-from pytest_tau.plugin.denominators import Denominators, denominator_lines
-from pytest_tau.results.flaky import flaky_lines
-from pytest_tau.results.record import TrialRecord
+from pytest_tau.analysis.flaky import flaky_lines
+from pytest_tau.plugin.report.run_counts import Denominators, denominator_lines
+from pytest_tau.runs.record import TrialRecord
 
 #: Passes where the trial's seed is even, breaks in the user of ``broken`` tasks.
 AGENT = """
@@ -134,7 +134,7 @@ class TestRun:
 
     @pytest.fixture
     def tasks(self, project, a_task):
-        importlib.import_module("pytest_tau.results.record")
+        importlib.import_module("pytest_tau.runs.record")
         project.write("agents.py", AGENT)
 
         def run(*args, names=("one", "two")):

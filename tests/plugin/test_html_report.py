@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .conftest import FakeModels, Project
 
 # What a run imports is taken away again after it; see conftest.py.
-for _name in ("results.report", "results.runs", "plugin.html_report"):
+for _name in ("reports.html", "runs.reader", "plugin.report.html"):
     importlib.import_module(f"pytest_tau.{_name}")
 
 

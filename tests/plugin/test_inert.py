@@ -16,7 +16,7 @@ def test_plain():
 
 def test_nothing_was_imported():
     heavy = ["pydantic", "litellm", "asyncio", "docstring_parser", "pytest_tau_domains", "pytest_tau_tasks"]
-    ours = ["models", "environment", "participants", "orchestrator", "evaluation", "runner", "domains", "plugin.active"]
+    ours = ["models", "environment", "participants", "orchestrator", "evaluation", "runner", "domains", "plugin.context.run_context"]
     loaded = [name for name in [*heavy, *(f"pytest_tau.{part}" for part in ours)] if name in sys.modules]
     assert not loaded
     assert "pytest_tau.plugin" in sys.modules

@@ -9,8 +9,8 @@ import sys
 
 import pytest
 
-from pytest_tau.plugin import progress
-from pytest_tau.plugin.progress import Log, Tally
+from pytest_tau.plugin.report import progress
+from pytest_tau.plugin.report.progress import Log, Tally
 
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read

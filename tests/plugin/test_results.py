@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tau.models import Simulation
-from pytest_tau.plugin.run_log import RunLog
+from pytest_tau.plugin.store.writer import RunLog
 
 MOCK = ("--tau-domain", "mock", "--tau-split", "small")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tau.cli import main
-from pytest_tau.plugin.shard import Shard
+from pytest_tau.plugin.collect.shard import Shard
 
 OWN_TESTS = """
 import pytest

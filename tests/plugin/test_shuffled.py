@@ -212,7 +212,7 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def meddlers(project, domains):
     """A project whose agents meddle with tasks of every domain."""
-    for name in ("plugin.ahead", "plugin.progress", "plugin.models"):
+    for name in ("plugin.run.prefetch", "plugin.report.progress", "plugin.run.models"):
         importlib.import_module(f"pytest_tau.{name}")
     for name in DOMAINS:
         importlib.import_module("pytest_tau_domains." + name.partition("-")[0])

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 
 # See conftest.py: what a run imports is taken away again.
-for _name in ("summary", "summary_markdown", "summary_text"):
-    import_module(f"pytest_tau.results.{_name}")
+for _name in ("analysis.summary", "reports.markdown", "reports.text"):
+    import_module(f"pytest_tau.{_name}")
 
 #: Tasks whose id begins with ``bad`` are not done, and those that begin with ``lost`` lose their user.
 PARTS = """

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_tau.integrations import litellm
-from pytest_tau.plugin.run_log import join
+from pytest_tau.plugin.store.writer import join
 
 from .conftest import _QUICK, Run
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import AssistantMessage, Simulation, UserMessage
-from pytest_tau.results.report import write_report
-from pytest_tau.results.runs import Run
+from pytest_tau.reports.html import write_report
+from pytest_tau.runs.reader import Run
 
 from . import tiny
 

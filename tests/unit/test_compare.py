@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from pytest_tau.analysis import paired as paired_module
+from pytest_tau.analysis.compare import Comparison, Told
+from pytest_tau.analysis.paired import Pair, Paired, Rate, smallest_loss
 from pytest_tau.cli import main
-from pytest_tau.results import paired as paired_module
-from pytest_tau.results.compare import Comparison, Told
-from pytest_tau.results.paired import Pair, Paired, Rate, smallest_loss
-from pytest_tau.results.record import TrialRecord
+from pytest_tau.runs.record import TrialRecord
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 KEPT, LOST, GAINED, NEVER = (Pair(Rate(1, one), Rate(1, two)) for one, two in ((1, 1), (1, 0), (0, 1), (0, 0)))

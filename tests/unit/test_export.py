@@ -15,11 +15,11 @@ import pytest
 import pytest_tau
 from pytest_tau.cli import main
 from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
-from pytest_tau.results.export import COLUMNS, write_jsonl
-from pytest_tau.results.run_info import digest
-from pytest_tau.results.runs import Run, StoredTrial
+from pytest_tau.reports.export import COLUMNS, write_jsonl
 from pytest_tau.runner import SimulationSettings
-from pytest_tau.runner.result_files import ResultFile
+from pytest_tau.runs.manifest import digest
+from pytest_tau.runs.reader import Run, StoredTrial
+from pytest_tau.runs.result_files import ResultFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,10 +7,10 @@ import random
 
 import pytest
 
+from pytest_tau.analysis.gates import Gate, by_task
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
-from pytest_tau.results.gates import Gate, by_task
-from pytest_tau.results.record import TrialRecord
+from pytest_tau.runs.record import TrialRecord
 
 
 def record(task="t", trial=0, outcome="passed", domain="mock", **fields):

@@ -9,7 +9,7 @@ import pytest
 
 from pytest_tau.environment import Difficulty, Domain
 from pytest_tau.errors import ConfigurationError, TaskFormatError
-from pytest_tau.runner.generated import generated_tasks
+from pytest_tau.lint.generated import generated_tasks
 
 from .tiny import action, task
 

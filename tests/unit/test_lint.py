@@ -9,9 +9,9 @@ import pytest
 
 from pytest_tau.environment import ToolError, tool
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.runner.lint import LintReport, lint_domain
-from pytest_tau.runner.lint.arguments import misfits
-from pytest_tau.runner.lint.known import Known
+from pytest_tau.lint import LintReport, lint_domain
+from pytest_tau.lint.arguments import misfits
+from pytest_tau.lint.known import Known
 
 from . import tiny
 

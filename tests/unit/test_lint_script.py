@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.runner.lint import LintReport, lint_domain
+from pytest_tau.lint import LintReport, lint_domain
 
 from . import tiny
 

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, Task
-from pytest_tau.results.record import TrialRecord, groups_of
-from pytest_tau.results.runs import open_run
+from pytest_tau.runs.reader import open_run
+from pytest_tau.runs.record import TrialRecord, groups_of
 
 from .tiny import task
 

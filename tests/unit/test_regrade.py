@@ -10,9 +10,9 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
 from pytest_tau.models import RewardInfo
-from pytest_tau.runner.regrade import TOGETHER, RegradeSettings, differing_rules, recognise, regrade_file
-from pytest_tau.runner.regraded import FileReport, Regraded
-from pytest_tau.runner.reward_differences import reward_differences
+from pytest_tau.regrade.regrade import TOGETHER, RegradeSettings, differing_rules, recognise, regrade_file
+from pytest_tau.regrade.result import FileReport, Regraded
+from pytest_tau.regrade.reward_diff import reward_differences
 from pytest_tau.testing import ScriptedJudge
 
 from . import tiny

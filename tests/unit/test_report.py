@@ -18,9 +18,9 @@ import pytest
 from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage, RewardInfo
-from pytest_tau.results.record import TrialRecord
-from pytest_tau.results.report import write_report
-from pytest_tau.results.runs import Run
+from pytest_tau.reports.html import write_report
+from pytest_tau.runs.reader import Run
+from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .report_pages import CRITERIA, GREETING, WISH, OneDomain, bad, good, line, report, run_folder, simulated
@@ -513,7 +513,7 @@ def test_conversations_are_not_held(tmp_path: Path) -> None:
     code = """
         import sys, tracemalloc
         from pytest_tau.cli import main
-        import pytest_tau.results.report, pytest_tau.results.runs
+        import pytest_tau.reports.html, pytest_tau.runs.reader
         tracemalloc.start()
         assert main(["view", "run"]) == 0
         print(tracemalloc.get_traced_memory()[1])

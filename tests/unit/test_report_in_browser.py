@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_tau.results.record import TrialRecord
-from pytest_tau.results.runs import Run
+from pytest_tau.runs.reader import Run
+from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .chromium import browser, chromium

@@ -10,8 +10,9 @@ import pytest
 import pytest_tau
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Simulation
-from pytest_tau.plugin.run_log import join, lines_of, mend
-from pytest_tau.results.run_info import (
+from pytest_tau.plugin.store.writer import join, lines_of, mend
+from pytest_tau.runner import SimulationSettings
+from pytest_tau.runs.manifest import (
     INFO,
     Commit,
     differing,
@@ -23,7 +24,6 @@ from pytest_tau.results.run_info import (
     task_hash,
     write_info,
 )
-from pytest_tau.runner import SimulationSettings
 
 
 @pytest.fixture(scope="module")

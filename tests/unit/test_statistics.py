@@ -7,7 +7,7 @@ from statistics import fmean, pvariance
 
 import pytest
 
-from pytest_tau.results.statistics import (
+from pytest_tau.analysis.statistics import (
     Interval,
     binomial,
     mean_interval,

@@ -8,12 +8,13 @@ from unicodedata import category
 
 import pytest
 
+from pytest_tau.analysis.statistics import pass_hat_k_interval
+from pytest_tau.analysis.summary import summarise
 from pytest_tau.models import ModelUsage
-from pytest_tau.results.record import TrialRecord
-from pytest_tau.results.statistics import pass_hat_k_interval
-from pytest_tau.results.summary import summarise
-from pytest_tau.results.summary_markdown import annotation_lines, escaped, failing_tasks, markdown
-from pytest_tau.results.summary_text import detail_lines, dollars, seconds
+from pytest_tau.reports.markdown import annotation_lines, escaped, failing_tasks, markdown
+from pytest_tau.reports.text import detail_lines
+from pytest_tau.runs.record import TrialRecord
+from pytest_tau.text import duration, money
 
 
 def trial(task="a", number=0, outcome="passed", **facts):
@@ -268,11 +269,11 @@ class TestTerminal:
         ("amount", "text"), [(0, "$0.00"), (1234.5, "$1,234.50"), (0.02314, "$0.0231"), (0.0000421, "$4.2e-05")]
     )
     def test_dollars(self, amount, text):
-        assert dollars(amount) == text
+        assert money(amount) == text
 
-    @pytest.mark.parametrize(("duration", "text"), [(0.25, "250 ms"), (12.34, "12.3 s"), (600, "10.0 min")])
-    def test_seconds(self, duration, text):
-        assert seconds(duration) == text
+    @pytest.mark.parametrize(("seconds", "text"), [(0.25, "250 ms"), (12.34, "12.3 s"), (600, "10.0 min")])
+    def test_seconds(self, seconds, text):
+        assert duration(seconds) == text
 
 
 class TestPage:

@@ -1,0 +1,1 @@
+"""Numbers about finished runs: rates, intervals, comparisons, gates, usage."""

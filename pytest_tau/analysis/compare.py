@@ -1,0 +1,252 @@
+"""A run beside an earlier one, task by task: what changed, whether that is more than chance, and what was compared."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..text import one_line, plural
+from .paired import FEWEST_TASKS, POWER, Pair, Paired, Rate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..runs.reader import Run
+    from ..runs.record import TrialRecord
+
+#: At most this is called chance.
+SIGNIFICANT = 0.05
+#: So many tasks of a kind are named, each with so many characters.
+_NAMED, _LONGEST = 10, 200
+_EXPLAINED = (
+    "sign-flip test over tasks (Fisher 1935), two-sided mid-p, {how}; interval by its inversion (Hartigan 1969); "
+    "docs/gates.md"
+)
+
+
+class TaskKey(NamedTuple):
+    """What a task is found by in another run."""
+
+    domain: str
+    task_id: str
+
+
+class Told(NamedTuple):
+    """One run of a comparison.
+
+    Attributes:
+        name: What a person calls it.
+        records: Its trials.
+        info: What it tells of itself: ``run.json``.
+    """
+
+    name: str
+    records: Sequence[TrialRecord]
+    info: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, run: Run) -> Told:
+        """A stored run; of a baseline, the name that it had is told, too.
+
+        Raises:
+            ConfigurationError: A record that is none.
+            OSError: A file cannot be opened.
+        """
+        records = run.records()
+        blessed = run.info.get("blessed")
+        return cls(f"{run.name} ({blessed})" if blessed else run.name, records, run.info)
+
+
+class _Counts:
+    """The trials of a task."""
+
+    def __init__(self) -> None:
+        self.ran = self.passed = self.errors = 0
+
+    def add(self, record: TrialRecord) -> None:
+        self.ran += record.outcome != "error"
+        self.passed += record.passed
+        self.errors += record.outcome == "error"
+
+
+class Comparison:
+    """Two runs, over the tasks of which both have trials that ran.
+
+    Args:
+        before: The earlier run.
+        after: The later one.
+
+    Attributes:
+        pairs: The tasks that are compared, in the order of the later run.
+        only_before: Tasks that the later run has no trial of.
+        only_after: Tasks that the earlier run has no trial of.
+        without_verdict: Tasks in both of which one side has only errors.
+        errors: Trials that ended in an error, in each run; they are left out.
+    """
+
+    def __init__(self, before: Told, after: Told) -> None:
+        self.before, self.after = before, after
+        earlier, later = _by_task(before.records, after.records), _by_task(after.records, before.records)
+        self.only_before = [key for key in earlier if key not in later]
+        self.only_after = [key for key in later if key not in earlier]
+        both = {key: (earlier[key], later[key]) for key in later if key in earlier}
+        self.pairs = {
+            key: Pair(Rate(one.ran, one.passed), Rate(two.ran, two.passed))
+            for key, (one, two) in both.items()
+            if one.ran and two.ran
+        }
+        self.without_verdict = [key for key in both if key not in self.pairs]
+        self.errors = tuple(sum(counts.errors for counts in side.values()) for side in (earlier, later))
+
+    @cached_property
+    def paired(self) -> Paired | None:
+        """The test over all tasks; None where no task can be compared."""
+        return Paired(list(self.pairs.values())) if self.pairs else None
+
+    @property
+    def domains(self) -> dict[str, Paired]:
+        """The same for each domain."""
+        found: dict[str, list[Pair]] = defaultdict(list)
+        for key, pair in self.pairs.items():
+            found[key.domain].append(pair)
+        return {name: Paired(pairs) for name, pairs in sorted(found.items())}
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is more than chance explains."""
+        return self.paired is not None and self.paired.p < SIGNIFICANT
+
+    @property
+    def regression(self) -> bool:
+        """Whether the later run is significantly worse."""
+        return self.significant and self.paired is not None and self.paired.difference < 0
+
+    @property
+    def worse(self) -> list[tuple[TaskKey, Pair]]:
+        """Tasks that pass less often, the largest loss first."""
+        found = [(key, pair) for key, pair in self.pairs.items() if pair.change < 0]
+        return sorted(found, key=lambda each: each[1].change)
+
+    @property
+    def better(self) -> list[tuple[TaskKey, Pair]]:
+        """Tasks that pass more often, the largest gain first."""
+        found = [(key, pair) for key, pair in self.pairs.items() if pair.change > 0]
+        return sorted(found, key=lambda each: -each[1].change)
+
+    @property
+    def changed(self) -> list[str]:
+        """What verdicts hang on that is not the same in both runs, where both tell it."""
+        return _changed(self.before.info.get("hashes"), self.after.info.get("hashes"), self.pairs)
+
+    def lines(self) -> list[str]:
+        """Everything, as a person reads it; the first line tells what was compared."""
+        told = [self._compared(), *self._left_out()]
+        if self.paired is None:
+            return [*told, "nothing can be compared: no task has trials with a verdict in both runs"]
+        told += [difference_told("pass^1", self.paired), "; ".join([self._verdict(), *self._power(self.paired)])]
+        if len(domains := self.domains) > 1:
+            told += [difference_told(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
+        for word, tasks in (("worse", self.worse), ("better", self.better)):
+            if tasks:
+                told.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
+        if not (self.worse or self.better):
+            told.append("every task passes as often as before")
+        told.append(_EXPLAINED.format(how="exact" if self.paired.exact else "sampled"))
+        return told
+
+    def warnings(self) -> list[str]:
+        """What makes the comparison doubtful."""
+        if self.changed:
+            return [f"not the same in both runs: {', '.join(self.changed)}"]
+        lacking = [side.name for side in (self.before, self.after) if not side.info.get("hashes")]
+        if lacking:
+            names = " and ".join(lacking)
+            return [f"no hashes in {names}: whether tasks, policy, tools or grading are the same is not known"]
+        return []
+
+    def _compared(self) -> str:
+        sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
+        told = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
+        trials = f", trials of each: {' and '.join(dict.fromkeys(told))}" if told else ""
+        return f"{self.after.name} beside {self.before.name}: {plural(len(self.pairs), 'task')} in both{trials}"
+
+    def _left_out(self) -> list[str]:
+        told = [
+            f"{plural(len(tasks), 'task')} only in {side.name}"
+            for side, tasks in ((self.before, self.only_before), (self.after, self.only_after))
+            if tasks
+        ]
+        if self.without_verdict:
+            told.append(f"{plural(len(self.without_verdict), 'task')} with nothing but errors in one of them")
+        if any(self.errors):
+            told.append(f"{plural(self.errors[0], 'error')} then and {self.errors[1]:,} now")
+        return [f"left out: {', '.join(told)}"] if told else []
+
+    def _verdict(self) -> str:
+        if not self.significant or self.paired is None:
+            return "no significant difference"
+        return "a significant loss" if self.paired.difference < 0 else "a significant gain"
+
+    def _power(self, paired: Paired) -> list[str]:
+        smallest = paired.smallest_loss
+        often = f"{POWER:.0%}".replace("%", " %")
+        if smallest is not None:
+            return [f"a loss of {smallest:.3f} would be found with a chance of {often}"]
+        told = f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
+        # Beside something that was found, this estimate would only puzzle.
+        return [] if self.significant else [told]
+
+    def _named(self, tasks: Sequence[tuple[TaskKey, Pair]]) -> str:
+        several = len({key.domain for key in self.pairs}) > 1
+        # Of single trials, the direction tells it all.
+        single = {rate.trials for pair in self.pairs.values() for rate in pair} == {1}
+        named = [
+            f"{key.domain}:" * several
+            + one_line(key.task_id, _LONGEST)
+            + f" ({pair.before} -> {pair.after})" * (not single)
+            for key, pair in tasks[:_NAMED]
+        ]
+        return ", ".join(named) + (f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else "")
+
+
+def difference_told(name: str, paired: Paired) -> str:
+    """Both rates, their difference, its interval and its probability."""
+    interval = paired.interval
+    reach = f"95 % interval {interval.low:+.3f} to {interval.high:+.3f}" if interval else ""
+    reach = reach or f"no interval with fewer than {FEWEST_TASKS} tasks"
+    p = f"p = {paired.p:.3f}" if paired.p >= 0.001 else "p < 0.001"
+    return f"{name} {paired.before:.3f} -> {paired.after:.3f}: {paired.difference:+.3f} ({reach}, {p})"
+
+
+def _by_task(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[TaskKey, _Counts]:
+    """The trials of each task.
+
+    Some result files do not tell their domain. Beside a run of a single domain, it is that one.
+    """
+    known = {record.domain for record in others}
+    stand_in = known.pop() if len(known) == 1 else ""
+    found: dict[TaskKey, _Counts] = defaultdict(_Counts)
+    for record in records:
+        found[TaskKey(record.domain or stand_in, record.task_id)].add(record)
+    return dict(found)
+
+
+def _changed(before: Any, after: Any, tasks: Iterable[TaskKey]) -> list[str]:
+    if not (isinstance(before, dict) and isinstance(after, dict)):
+        return []
+    found = ["the rules of grading"] if before.get("grader") != after.get("grader") else []
+    if before.get("prompts", {}).get("user") != after.get("prompts", {}).get("user"):
+        found.append("the user's prompt")
+    earlier, later = before.get("domains", {}), after.get("domains", {})
+    for name in sorted(set(earlier) & set(later)):
+        parts = [part for part in ("policy", "tools", "database") if earlier[name].get(part) != later[name].get(part)]
+        found += [f"{part} of {name}" for part in parts]
+    hashes = [(_hash(before, key), _hash(after, key)) for key in tasks]
+    differing = sum(one != two for one, two in hashes if one is not None and two is not None)
+    return found + ([plural(differing, "task")] if differing else [])
+
+
+def _hash(hashes: Mapping[str, Any], key: TaskKey) -> str | None:
+    value: str | None = hashes.get("tasks", {}).get(key.domain, {}).get(key.task_id)
+    return value

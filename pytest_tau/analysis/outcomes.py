@@ -1,0 +1,35 @@
+"""The outcomes of trials in one line."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ..text import plural
+from .metrics import pass_hat_k
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+def outcome_summary(tasks: Mapping[str, Counter[str]]) -> str:
+    """Tasks, trials, outcomes, pass^k, and what is left out of it.
+
+    Args:
+        tasks: For each task, how many of its trials ``passed``, ``failed``, or ended in an ``error``; of one at least.
+    """
+    results = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks.values()]
+    counts: Counter[str] = sum(tasks.values(), Counter())
+    most = max(ran for ran, _ in results)
+    rates = [f"pass^{k} {rate:.3f}" for k in range(1, most + 1) if (rate := pass_hat_k(results, k)) is not None]
+    fewer = sum(ran < most for ran, _ in results)
+    told = [f"{plural(len(tasks), 'task')}, {plural(sum(counts.values()), 'trial')}"]
+    words = {"passed": "passed", "failed": "failed", "error": "errors" if counts["error"] > 1 else "error"}
+    told.append(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]))
+    told.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
+    if counts["error"]:
+        everything = [(sum(trials.values()), trials["passed"]) for trials in tasks.values()]
+        told.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
+    if fewer and most > 1:
+        told.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted up to those")
+    return "; ".join(told)

@@ -1,0 +1,86 @@
+"""Checking a domain's tasks the way their author needs it; one module for each family of checks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..environment import check_task
+from ..errors import TaskFormatError
+from ..evaluation import known_components
+from .actions import check_actions
+from .facts import FactChecker
+from .findings import SEVERITIES, Finding, LintReport, Severity
+from .scripts import check_script
+from .sets import check_duplicates, check_splits
+from .texts import check_phrases
+from .verdicts import check_gold, check_needed, check_null
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain
+    from ..models import Task
+
+__all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain"]
+
+
+async def lint_domain(domain: Domain, split: str | None) -> LintReport:
+    """Check the tasks of a domain.
+
+    Args:
+        domain: With the data to check.
+        split: Which tasks; None for all.
+
+    Raises:
+        ConfigurationError: No such split.
+        TaskFormatError: A task file does not follow the format.
+    """
+    tasks = _tasks(domain, split)
+    report = LintReport(domain.name, split, len(tasks))
+    report.findings += [*check_splits(domain), *check_duplicates(tasks)]
+    facts = FactChecker(domain)
+    for task in tasks:
+        misfit = _misfit(task, domain)
+        if misfit is not None:
+            report.findings.append(misfit)
+            continue
+        null = check_null(task, domain)
+        report.floor += any(finding.severity == "error" for finding in null)
+        report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
+        report.findings += [*await check_gold(task, domain), *null, *_other_findings(task, domain, facts)]
+    return report
+
+
+def _other_findings(task: Task, domain: Domain, facts: FactChecker) -> Iterator[Finding]:
+    yield from check_actions(task, domain)
+    yield from check_needed(task, domain)
+    yield from check_phrases(task)
+    yield from facts.check(task)
+    yield from check_script(task, domain)
+    yield from facts.check_script(task)
+
+
+def _tasks(domain: Domain, split: str | None) -> list[Task]:
+    if split is None or split not in domain.splits:
+        return domain.tasks(split)
+    wanted = set(domain.splits[split])  # ids that no task has are a finding here
+    return [task for task in domain.tasks(split=None) if task.id in wanted]
+
+
+def _misfit(task: Task, domain: Domain) -> Finding | None:
+    """``does-not-fit``: the initial state, a function or the reward basis names what the domain lacks."""
+    try:
+        check_task(task.model_copy(update={"evaluation_criteria": _without_actions(task)}), domain.spec, _COMPONENTS)
+        domain.environment(task)
+    except TaskFormatError as error:
+        return Finding("does-not-fit", "error", task.id, f"{error.field}: {error.problem}")
+    return None
+
+
+def _without_actions(task: Task) -> object:
+    # An unknown action is a finding of its own.
+    criteria = task.evaluation_criteria
+    return criteria.model_copy(update={"actions": None}) if criteria else None
+
+
+_COMPONENTS = known_components(())

@@ -1,0 +1,56 @@
+"""Checks of the reference actions: they exist, their arguments fit, they succeed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import unknown_name
+from .arguments import misfits
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain, Tool
+    from ..models import Action, Requestor, Task
+
+
+def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
+    """``unknown-action``, ``bad-arguments``, ``action-raises``.
+
+    Source: τ²-bench v1.0.1: reference actions are carried out without a sync between them, and one that raises is
+    skipped without a word.
+    """
+    environment = domain.environment(task)
+    for position, action in enumerate(task.criteria.actions or []):
+        called = f"action {position} ({action.name})"
+        tool = tools_of(domain, action.requestor).get(action.name)
+        if tool is None:
+            yield Finding("unknown-action", "error", task.id, f"{called}: {_unknown(action, domain)}")
+            continue
+        if task.user_tools is not None and action.requestor == "user" and action.name not in task.user_tools:
+            yield Finding("unknown-action", "error", task.id, f"{called}: not among the task's user_tools")
+        for problem in misfits(action.arguments, tool.parameters):
+            yield Finding("bad-arguments", "error", task.id, f"{called}: {problem}")
+        for name in action.compare_args or []:
+            if name not in action.arguments:
+                problem = f"{called}: compare_args names {name!r}, which it does not have"
+                yield Finding("bad-arguments", "warning", task.id, problem)
+        try:
+            environment.execute(action.name, action.arguments, action.requestor)
+        except Exception as error:  # noqa: BLE001 - the tool boundary: a tool may raise anything
+            text = f"{called}: {type(error).__name__}: {error}"
+            yield Finding("action-raises", "error", task.id, text)
+
+
+def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:
+    """A side's tools by name."""
+    toolkit = domain.spec.agent_tools if requestor == "assistant" else domain.spec.user_tools
+    return toolkit.tools() if toolkit else {}
+
+
+def _unknown(action: Action, domain: Domain) -> str:
+    other: Requestor = "user" if action.requestor == "assistant" else "assistant"
+    if action.name in tools_of(domain, other):
+        return f"a tool of the {other}'s, not of the {action.requestor}'s"
+    return unknown_name("tool", action.name, tools_of(domain, action.requestor))

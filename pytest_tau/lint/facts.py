@@ -1,0 +1,102 @@
+"""Whether an agent can know what the reference actions need: from the user's text, the policy, or what it can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .actions import tools_of
+from .arguments import resolved
+from .findings import Finding
+from .known import Known
+from .reading import Reader, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain
+    from ..models import Task, UserScript
+
+#: Codes of states, countries and airports are known to anybody.
+_LONGEST_CODE = 3
+
+
+class _Leaf(NamedTuple):
+    path: str
+    value: str
+
+
+class FactChecker:
+    """Checks the tasks of one domain; what can be read of its untouched state is read once."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._domain, self._reader = domain, Reader(domain)
+
+    def check(self, task: Task) -> Iterator[Finding]:
+        """``fact-missing``: an argument that neither the texts nor any reading before it gives.
+
+        Numbers, choices of a schema, codes of up to three letters, and free text that hands over are left out; a
+        date counts as given also in words, or near one that is; a text of several words if each of them is given.
+        """
+        for where, leaf in self._missing(task, [str(task.user_scenario), task.ticket or ""]):
+            yield Finding("fact-missing", "warning", task.id, f"{where}: nothing gives {leaf.path} {leaf.value!r}")
+
+    def check_script(self, task: Task) -> Iterator[Finding]:
+        """``script-silent``: an argument that the prose tells, but not the script, nor any reading before it.
+
+        What is left out is as above.
+        """
+        script = task.user_scenario.script
+        if script is None:
+            return
+        silent = list(self._missing(task, _told(script)))
+        missing_anyway = list(self._missing(task, [str(task.user_scenario), task.ticket or ""])) if silent else []
+        for where, leaf in silent:
+            if (where, leaf) not in missing_anyway:
+                text = f"{where}: the script does not tell {leaf.path} {leaf.value!r}, which the prose does"
+                yield Finding("script-silent", "warning", task.id, text)
+
+    def _missing(self, task: Task, texts: list[str]) -> Iterator[tuple[str, _Leaf]]:
+        """Arguments that an agent cannot know who has these texts, the policy, and what it can read."""
+        environment = self._domain.environment(task)
+        history = [message.content or "" for message in task.message_history]
+        known = Known([*texts, environment.policy, *history])
+        reading = Reading(self._reader, task, environment, known)
+        for position, action in enumerate(task.criteria.actions or []):
+            tool = tools_of(self._domain, action.requestor).get(action.name)
+            if tool is not None and tool.kind in ("read", "write"):
+                for leaf in _leaves(action.arguments, tool.parameters, tool.parameters.get("$defs", {}), ""):
+                    if not (known.has(leaf.value) or reading.gives(leaf.value)):
+                        yield f"action {position} ({action.name})", leaf
+                        known.add(leaf.value)
+            result = environment.call(action.name, action.arguments, action.requestor)
+            known.add("" if result.error else result.content or "")
+
+
+def _told(script: UserScript) -> list[str]:
+    """Everything that the script has the user say."""
+    requests = script.requests
+    answers = [*script.answers, *(answer for request in requests for answer in request.answers)]
+    facts = [script.facts, *(request.facts for request in requests)]
+    return [
+        *(request.say for request in requests),
+        *(request.fallback for request in requests if request.fallback),
+        *(value for each in facts for value in each.values()),
+        *(answer.say for answer in answers),
+    ]
+
+
+def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[_Leaf]:
+    """The texts among the arguments that are facts."""
+    schema = resolved(schema, definitions)
+    alternatives = [resolved(alternative, definitions) for alternative in schema.get("anyOf", [])]
+    if any(one.keys() & {"enum", "const"} for one in [schema, *alternatives]):
+        return
+    if isinstance(value, dict):
+        for name, part in value.items():
+            inside = schema.get("properties", {}).get(name, {})
+            yield from _leaves(part, inside, definitions, f"{path}.{name}" if path else name)
+    elif isinstance(value, list):
+        for position, part in enumerate(value):
+            yield from _leaves(part, schema.get("items", {}), definitions, f"{path}.{position}")
+    elif isinstance(value, str) and len(value) > _LONGEST_CODE:
+        yield _Leaf(path, value)

@@ -1,0 +1,47 @@
+"""Fresh tasks that a domain makes, each verified before anybody is asked to solve it."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigurationError, TaskFormatError
+from .facts import FactChecker
+from .scripts import check_script
+from .verdicts import check_solvable
+
+if TYPE_CHECKING:
+    from ..environment import Difficulty, Domain
+    from ..models import Task
+
+
+def generated_tasks(
+    domain: Domain, count: int, seed: int, difficulty: Difficulty, *, verify: bool = True
+) -> list[Task]:
+    """Tasks of a seed.
+
+    Args:
+        domain: Whose tasks, with its bundled data.
+        count: How many.
+        seed: The first ones of a seed are the same, however many are made.
+        difficulty: How hard they are.
+        verify: Whether each is played through: that the reference passes, that an agent that does nothing fails, that
+            every write is needed, and that the scripted user can tell what only a user can know.
+
+    Raises:
+        ConfigurationError: The domain makes no tasks, or not for this data, or not so many.
+        TaskFormatError: One of them fails its verification.
+    """
+    make = domain.spec.generate
+    if make is None:
+        raise ConfigurationError(f"domain {domain.name!r} makes no tasks: it declares no generate (see DomainSpec)")
+    if domain.folder != domain.spec.folder:
+        raise ConfigurationError(f"tasks of domain {domain.name!r} are made for its bundled data, not for other data")
+    tasks = list(islice(make(count, seed, difficulty), count))
+    if len(tasks) < count:
+        raise ConfigurationError(f"domain {domain.name!r} makes {len(tasks)} tasks of this difficulty, not {count}")
+    facts = FactChecker(domain)
+    for task in tasks if verify else ():
+        for finding in (*check_solvable(task, domain), *check_script(task, domain), *facts.check_script(task)):
+            raise TaskFormatError(f"a generated task fails its verification: {finding.text}", task_id=task.id)
+    return tasks

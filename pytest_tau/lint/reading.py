@@ -1,0 +1,179 @@
+"""What an agent can find out by reading, starting from what it knows."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..environment import Table
+from .actions import tools_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain, Environment, Tool
+    from ..models import Requestor, Task
+    from .known import Known
+
+_ROUNDS, _MOST_IDS, _MOST_SEARCHES = 3, 300, 600
+
+
+class _ReadingTool(NamedTuple):
+    side: Requestor
+    tool: Tool
+    parameters: tuple[str, ...]
+
+
+class Reader:
+    """A domain's reading tools; what they give of its untouched state is read once."""
+
+    def __init__(self, domain: Domain) -> None:
+        self._pristine = domain.environment()
+        self._given: dict[tuple[str, str, str], str | None] = {}
+        sides: tuple[Requestor, ...] = ("assistant", "user")
+        self.tools = [
+            _ReadingTool(side, tool, tuple(tool.parameters.get("required", ())))
+            for side in sides
+            for tool in tools_of(domain, side).values()
+            if tool.kind == "read" and not tool.mutates
+        ]
+        self.identifying = list(self._identifying())
+
+    def _identifying(self) -> Iterator[tuple[_ReadingTool, dict[str, str]]]:
+        """Calls that find a record by several of its own fields, such as a name and a zip code."""
+        several = [reader for reader in self.tools if len(reader.parameters) > 1]
+        databases = [self._pristine.agent_db, self._pristine.user_db]
+        tables = [value for database in databases for _, value in database or () if isinstance(value, Table)]
+        for record in (record for table in tables if several for record in table.scan()):
+            fields = dict(_texts(record.model_dump(mode="json"), lists=False))
+            for reader in several:
+                if all(name in fields for name in reader.parameters):
+                    yield reader, {name: fields[name] for name in reader.parameters}
+
+    def read(self, environment: Environment | None, reader: _ReadingTool, arguments: dict[str, Any]) -> str | None:
+        """What a call gives, None where it fails.
+
+        Args:
+            environment: The state to read; None for the domain's untouched one.
+            reader: The tool.
+            arguments: Its arguments.
+        """
+        key = (reader.side, reader.tool.name, repr(arguments))
+        if environment is None and key in self._given:
+            return self._given[key]
+        result = (environment or self._pristine).call(reader.tool.name, arguments, reader.side)
+        content = None if result.error else result.content
+        if environment is None:
+            self._given[key] = content
+        return content
+
+
+class Reading:
+    """What can be read for one task, at first need.
+
+    That is what the untouched state gives, whose readings all tasks share, and what the task's own state gives.
+    """
+
+    def __init__(self, reader: Reader, task: Task, environment: Environment, known: Known) -> None:
+        self._known = known
+        by_name: dict[str, dict[str, None]] = {}
+        for action in task.criteria.actions or []:
+            _note(by_name, action.arguments)
+        states = [None] if task.initial_state is None else [None, environment]
+        self._states = [_State(reader, state, known, by_name) for state in states]
+
+    def gives(self, value: str) -> bool:
+        """Whether some reading gives the value; what was read is known from then on."""
+        for read in (_State.look_up, _State.search):
+            for state in self._states:
+                read(state, value)
+                if self._known.has(value):
+                    return True
+        return False
+
+
+class _State:
+    """What can be read in one state; each reading is done once."""
+
+    def __init__(
+        self, reader: Reader, environment: Environment | None, known: Known, by_name: dict[str, dict[str, None]]
+    ) -> None:
+        self._reader, self._environment, self._known, self._by_name = reader, environment, known, by_name
+        self._tried: set[str] = set()
+        self._begun = self._searched = False
+
+    def look_up(self, value: str) -> None:
+        """Until it is known, call what needs nothing, what finds records by known facts, and what takes an id."""
+        if not self._begun:
+            self._begun = True
+            self._find_records()
+        self._follow_ids(value)
+
+    def search(self, value: str) -> None:
+        """Call tools of several parameters with what is known under the parameters' names."""
+        if self._searched:
+            return
+        self._searched = True
+        for reader in self._reader.tools:
+            values = [self._values(name) for name in reader.parameters]
+            if len(values) > 1 and all(values):
+                for combination in itertools.islice(itertools.product(*values), _MOST_SEARCHES):
+                    self._read(reader, dict(zip(reader.parameters, combination, strict=True)))
+        self._follow_ids(value)
+
+    def _find_records(self) -> None:
+        for reader in self._reader.tools:
+            if not reader.parameters:
+                self._read(reader, {})
+        for reader, arguments in self._reader.identifying:
+            if all(self._known.has(value) for value in arguments.values()):
+                self._read(reader, arguments)
+
+    def _follow_ids(self, value: str) -> None:
+        """Look up every id that is known, and every id that this gives, and so on for a few rounds."""
+        if self._known.has(value):
+            return
+        single = [reader for reader in self._reader.tools if len(reader.parameters) == 1]
+        for _ in range(_ROUNDS):
+            fresh = [one for one in self._known.ids if one not in self._tried][:_MOST_IDS]
+            if not fresh:
+                return
+            for one in fresh:
+                self._tried.add(one)
+                for reader in single:
+                    self._read(reader, {reader.parameters[0]: one})
+                if self._known.has(value):
+                    return
+
+    def _values(self, name: str) -> list[str]:
+        values = list(self._by_name.get(name, ()))
+        if values and all(len(value) == 3 and value.isupper() for value in values):
+            # Codes that the texts name stand for the same kind of thing.
+            return [*values, *(code for code in self._known.codes if code not in values)][:14]
+        return [value for value in values if self._known.has(value)][:3]
+
+    def _read(self, reader: _ReadingTool, arguments: dict[str, Any]) -> None:
+        content = self._reader.read(self._environment, reader, arguments)
+        if content is not None:
+            self._known.add(content)
+            with contextlib.suppress(ValueError, RecursionError):  # not every result is JSON
+                _note(self._by_name, json.loads(content))
+
+
+def _note(by_name: dict[str, dict[str, None]], value: Any) -> None:
+    for name, text in _texts(value):
+        by_name.setdefault(name, {})[text] = None
+
+
+def _texts(value: Any, name: str = "", *, lists: bool = True) -> Iterator[tuple[str, str]]:
+    """Every text inside a value, by the name of its field."""
+    if isinstance(value, dict):
+        for key, part in value.items():
+            yield from _texts(part, key, lists=lists)
+    elif isinstance(value, list) and lists:
+        for part in value:
+            yield from _texts(part, name)
+    elif isinstance(value, str):
+        yield name, value

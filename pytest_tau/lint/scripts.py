@@ -1,0 +1,47 @@
+"""Checks of what a user without a model goes by."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import unknown_name
+from .actions import tools_of
+from .arguments import misfits
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain
+    from ..models import Task
+
+
+def check_script(task: Task, domain: Domain) -> Iterator[Finding]:
+    """``bad-goal``: a goal of the script names what is no tool of the user's, or gives it unfit arguments.
+
+    ``goal-met``: all goals are met from the start, so that the user would be content with nothing done.
+    """
+    script = task.user_scenario.script
+    if script is None or not script.goals:
+        return
+    tools = tools_of(domain, "user")
+    if task.user_tools is not None:
+        tools = {name: tool for name, tool in tools.items() if name in task.user_tools}
+    problems = []
+    for goal in script.goals:
+        if goal.tool not in tools:
+            problems.append(unknown_name("tool of the user's", goal.tool, tools))
+        else:
+            problems += [f"{goal.tool}: {problem}" for problem in misfits(goal.arguments, tools[goal.tool].parameters)]
+    yield from (Finding("bad-goal", "error", task.id, problem) for problem in problems)
+    if not problems and _all_met(task, domain):
+        yield Finding("goal-met", "warning", task.id, "the script's goals are met before anything is done")
+
+
+def _all_met(task: Task, domain: Domain) -> bool:
+    script, environment = task.user_scenario.script, domain.environment(task)
+    for goal in script.goals if script else ():
+        shown = (environment.call(goal.tool, goal.arguments, "user").content or "").lower()
+        if not all(expected.lower() in shown for expected in goal.expects):
+            return False
+    return True

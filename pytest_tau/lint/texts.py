@@ -1,0 +1,37 @@
+"""Checks of what must be said: nobody but the agent should say it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..evaluation import OFFICIAL, STRICT
+from ..evaluation.communicate import check_communicate
+from ..models import AssistantMessage
+from ..orchestrator import GREETING
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..models import Task
+    from .findings import Severity
+
+
+def check_phrases(task: Task) -> Iterator[Finding]:
+    """``communicate-in-greeting`` and ``communicate-in-user-text``: notes where the phrases do not gate."""
+    phrases = task.criteria.communicate_info or []
+    if not phrases:
+        return
+    gates = "COMMUNICATE" in task.criteria.reward_basis
+    opening = task.message_history or [AssistantMessage(content=GREETING)]
+    for check in check_communicate(phrases, opening, OFFICIAL):
+        if check.met:
+            severity: Severity = "error" if gates else "note"
+            text = f"{check.info!r} is said before the agent says anything"
+            yield Finding("communicate-in-greeting", severity, task.id, text)
+    # A digit is part of many numbers; an agent that repeats the user repeats whole words.
+    users = AssistantMessage(content="\n".join([str(task.user_scenario), task.ticket or ""]))
+    for check in check_communicate(phrases, [users], STRICT):
+        if check.met:
+            text = f"{check.info!r} is in the user's text: an agent that repeats it has said it"
+            yield Finding("communicate-in-user-text", "warning" if gates else "note", task.id, text)

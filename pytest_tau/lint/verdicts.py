@@ -1,0 +1,93 @@
+"""Checks by grading: the gold run passes, a greeting alone does not, and no writing action can be left out."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING
+
+from ..evaluation import BUILT_IN_JUDGES, Evaluation, passes_without_agent
+from ..evaluation.evaluate import grade
+from ..models import AssistantMessage, NLAssertionCheck, ToolCall, UserMessage, call_as_text
+from ..orchestrator import GREETING, Limits
+from ..regrade.reward_diff import reward_differences
+from ..runner.config import SimulationSettings
+from ..runner.simulate import asimulate
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..environment import Domain
+    from ..models import Action, Message, Task
+
+_ACCEPT = Evaluation(judge=BUILT_IN_JUDGES["accept"])
+_SETTINGS = SimulationSettings(limits=Limits(timeout=None), evaluation=_ACCEPT)
+
+
+async def check_gold(task: Task, domain: Domain) -> list[Finding]:
+    """``gold-fails``: the reference actions and phrases, carried out in a conversation, do not earn reward 1."""
+    simulation = await asimulate(task, domain=domain, agent="gold", user="gold", settings=_SETTINGS)
+    info = simulation.reward_info
+    if info is not None and info.passed:
+        return []
+    reasons = [simulation.error] if simulation.error else []
+    reasons += [reason.strip() for reason in reward_differences(None, info)] if info is not None else []
+    return [Finding("gold-fails", "error", task.id, "; ".join(reasons))]
+
+
+def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:
+    """What is wrong with a task that nobody has tried: all of these, without holding a conversation."""
+    if not _earns_all(task, task.criteria.actions or [], domain):
+        yield Finding("gold-fails", "error", task.id, "the reference actions do not earn reward 1")
+    yield from check_null(task, domain)
+    yield from check_needed(task, domain)
+
+
+def check_null(task: Task, domain: Domain) -> list[Finding]:
+    """``passes-without-agent``: a greeting alone earns reward 1; a warning where a judge may still object."""
+    hanging = task.needs_judge
+    passes = _earns_all(task, [], domain, speaks=False) if hanging else passes_without_agent(task, domain)
+    if not passes:
+        return []
+    mutating = [action for action in task.criteria.actions or [] if _mutates(action, domain)]
+    why = "the reference actions leave the databases as they were" if mutating else "no reference action writes"
+    if hanging:
+        text = f"a greeting alone earns everything but the judge's verdict: {why}"
+        return [Finding("passes-without-agent", "warning", task.id, text)]
+    if task.evaluation_criteria is None:
+        why = "the task has no evaluation criteria"
+    elif not (task.criteria.actions or task.criteria.env_assertions):
+        why = "there are no reference actions"
+    return [Finding("passes-without-agent", "error", task.id, f"a greeting alone earns reward 1: {why}")]
+
+
+def check_needed(task: Task, domain: Domain) -> Iterator[Finding]:
+    """``action-not-needed``: the verdict stays the same without this one writing action."""
+    actions = task.criteria.actions or []
+    writing = [position for position, action in enumerate(actions) if _mutates(action, domain)]
+    if not writing or not _earns_all(task, actions, domain):
+        return
+    for position in writing:
+        if _earns_all(task, [*actions[:position], *actions[position + 1 :]], domain):
+            called = call_as_text(actions[position].name, actions[position].arguments)
+            yield Finding("action-not-needed", "note", task.id, f"action {position}: reward 1 without {called}")
+
+
+def _earns_all(task: Task, actions: Sequence[Action], domain: Domain, *, speaks: bool = True) -> bool:
+    """Whether the actions, in order, earn reward 1, together with what must be said unless only a greeting is."""
+    messages: list[Message] = [*task.message_history]
+    for action in actions:
+        call = ToolCall(name=action.name, arguments=copy.deepcopy(action.arguments), requestor=action.requestor)
+        side = AssistantMessage if action.requestor == "assistant" else UserMessage
+        messages.append(side(tool_calls=[call]))
+    said = "\n".join(task.criteria.communicate_info or []) if speaks else GREETING
+    messages += [AssistantMessage(content=said or GREETING), UserMessage(content="###STOP###")]
+    statements = task.criteria.nl_assertions or []
+    verdicts = [NLAssertionCheck(nl_assertion=text, met=True, justification="accept") for text in statements]
+    return grade(task, messages, "user_stop", domain, _ACCEPT, verdicts).passed
+
+
+def _mutates(action: Action, domain: Domain) -> bool:
+    toolkit = domain.spec.agent_tools if action.requestor == "assistant" else domain.spec.user_tools
+    declared = toolkit.tool_infos.get(action.name) if toolkit else None
+    return declared is not None and declared.mutates

@@ -1,0 +1,1 @@
+"""Collection: what becomes a test item."""

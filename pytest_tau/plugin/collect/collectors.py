@@ -1,0 +1,268 @@
+"""Collection: task files and domains become test items."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .selection import SELECTION, Selected, is_named, named_trials
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from ...models import Task
+    from ..context.run_context import Active, Case
+
+#: Set on a collector that met a mistake of the user's.
+MISTAKEN = pytest.StashKey[bool]()
+#: From so many items on, one look for garbage is cheaper than those that it saves.
+_MANY = 500
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Add the run's domains to the session's children; mark reports that mean a usage error."""
+    report = yield
+    if isinstance(collector, pytest.Session) and report.passed:
+        report.result += _domain_nodes(collector)
+    if collector.stash.get(MISTAKEN, False):
+        report.tau_usage_error = True  # type: ignore[attr-defined]
+    return report
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Keep the garbage collector from walking over thousands of tasks and items, again and again until the very end.
+
+    They last as long as the run. Of an earlier run in this process nothing is kept.
+    """
+    if sum(isinstance(item, TauItem) for item in session.items) >= _MANY:
+        gc.unfreeze()
+        gc.collect()
+        gc.freeze()
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Claim a JSON file named on the command line, matched by ``tau_files``, or under a folder of ``tau_tasks``."""
+    if file_path.suffix != ".json":
+        return None
+    config = parent.config
+    claimed = (
+        parent.session.isinitpath(file_path)
+        or any(file_path.match(pattern) for pattern in config.getini("tau_files"))
+        or any(file_path.is_relative_to(folder) for folder in config.getini("tau_tasks"))
+    )
+    if not claimed or file_path.name == "split_tasks.json":
+        return None
+    collector: pytest.Collector = TaskFile.from_parent(parent, path=file_path)
+    return collector
+
+
+class LastFailed:
+    """Keeps ``--lf`` from passing over domains: it looks for a file of the name, and there is none."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
+        """Collect a domain; which of its items failed is found out among them."""
+        from _pytest.runner import pytest_make_collect_report
+
+        return pytest_make_collect_report(collector) if isinstance(collector, DomainCollector) else None
+
+
+class TaskCollector(pytest.Module):
+    """Base of what yields task items; tells mistakes in one message, without a traceback.
+
+    To pytest it is a module, so that fixtures of a module's scope have their place: an empty one, of its name.
+    """
+
+    def _getobj(self) -> ModuleType:
+        return ModuleType(self.name)
+
+    def collect(self) -> Iterator[TauItem]:
+        """An item for each task and trial."""
+        from ...errors import TauError
+        from ..context.run_context import active_of
+
+        try:
+            active = active_of(self.config)
+            cases = self.cases(active)
+        except (TauError, pytest.UsageError) as error:
+            self.stash[MISTAKEN] = True
+            raise self.CollectError(str(error)) from error
+        fixtures = None
+        for case in cases:
+            for trial in range(max(active.config.trials, self.named_trials(case.task))):
+                item = TauItem.of(self, case, trial, fixtures)
+                fixtures = item._fixtureinfo  # noqa: SLF001 - the same for every item, and slow to find
+                yield item
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
+        """The mistake, also for the short summary."""
+        if not isinstance(excinfo.value, self.CollectError):
+            return super().repr_failure(excinfo, *args)
+        from ..report.failures import told
+
+        return told(str(excinfo.value), self.nodeid)
+
+    def cases(self, active: Active) -> list[Case]:
+        """The tasks to be run."""
+        raise NotImplementedError
+
+    def named_trials(self, task: Task) -> int:
+        """How many trials of a task there must be for those that the command line names."""
+        raise NotImplementedError
+
+
+class TaskFile(TaskCollector):
+    """A file of tasks."""
+
+    def cases(self, active: Active) -> list[Case]:
+        """The file's tasks, on the domain that the file, the command line or the folder names."""
+        from ...models import in_split, load_task_file
+
+        content = load_task_file(self.path)
+        domain = active.domain(self._domain_name(active, content))
+        tasks = in_split(content.tasks, active.config.split, self.path) if active.config.split else content.tasks
+        return active.cases(tasks, domain, active.config, file=self.path)
+
+    def named_trials(self, task: Task) -> int:
+        """Up to the last one that a node id names."""
+        folder = Path(self.config.invocation_params.dir)
+        arguments = [argument.partition("::") for argument in self.config.args]
+        return named_trials(task, [node for path, _, node in arguments if folder / path == self.path])
+
+    def _domain_name(self, active: Active, content: Any) -> str:
+        if content.domain is not None:
+            return str(content.domain)
+        if len(active.config.domains) == 1:
+            return active.config.domains[0]
+        known = active.domain_names()
+        told = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
+        for name in (self.path.parent.name, *(told if len(told) == 1 else ())):
+            if name in known:
+                return str(name)
+        raise pytest.UsageError(
+            f"{self.path}: which domain? Name one with --tau-domain, or in the file: "
+            f'{{"domain": "…", "tasks": […]}} (known: {", ".join(known)})'
+        )
+
+
+class DomainFolder(pytest.Directory):
+    """A folder on the way from the root directory to where pytest was started; its conftest.py holds for domains."""
+
+    def collect(self) -> Iterator[pytest.Collector]:
+        """The next folder on the way, or at its end the domains."""
+        yield from _domain_nodes(self)
+
+
+def _domain_nodes(parent: pytest.Collector) -> Iterator[pytest.Collector]:
+    selection = parent.config.stash.get(SELECTION, {})
+    start = Path(parent.config.invocation_params.dir)
+    if selection and start != parent.path and start.is_relative_to(parent.path):
+        yield DomainFolder.from_parent(parent, path=parent.path / start.relative_to(parent.path).parts[0])
+    else:
+        for name, selected in selection.items():
+            yield DomainCollector.of(parent, name, selected)
+
+
+class DomainCollector(TaskCollector):
+    """The tasks of a domain that was named, instead of a file's."""
+
+    selected: Selected
+
+    @classmethod
+    def of(cls, parent: pytest.Collector, name: str, selected: Selected) -> DomainCollector:
+        """The collector of a domain; it lies where pytest was started, for the conftest.py files there."""
+        folder = Path(parent.config.invocation_params.dir)
+        _load_conftests(parent.config, folder)
+        collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
+        collector.selected = selected
+        return collector
+
+    def cases(self, active: Active) -> list[Case]:
+        """The domain's tasks that the settings select."""
+        return self.selected.cases
+
+    def named_trials(self, task: Task) -> int:
+        """Up to the last one that a node id names."""
+        return named_trials(task, self.selected.wanted)
+
+    def collect(self) -> Iterator[TauItem]:
+        """Items, in a domain that was named as a whole or item by item."""
+        for item in super().collect():
+            wanted = self.selected.wanted
+            if not wanted or any(is_named(item.task, item.trial, node) for node in wanted):
+                yield item
+
+
+def _load_conftests(config: Any, folder: Path) -> None:
+    """Have the conftest.py files of the folder known for it.
+
+    pytest does so for folders that it collects. This one may be none: where a folder is called like the domain, the
+    node id has sent pytest there instead. It offers no public way.
+    """
+    config.pluginmanager._loadconftestmodules(  # noqa: SLF001
+        folder,
+        importmode=config.getoption("importmode"),
+        rootpath=config.rootpath,
+        consider_namespace_packages=config.getini("consider_namespace_packages"),
+    )
+
+
+def _trial(tau_simulation: Any) -> None:
+    """The test of every task item: the reward is 1."""
+    from ..report.failures import RewardBelowOne
+
+    if tau_simulation.outcome != "passed":
+        raise RewardBelowOne(tau_simulation)
+
+
+class TauItem(pytest.Function):
+    """One trial of one task.
+
+    Attributes:
+        case: The task, its domain, the settings.
+        trial: Which repetition of the task.
+    """
+
+    case: Case
+    trial: int
+
+    @classmethod
+    def of(cls, parent: TaskCollector, case: Case, trial: int, fixtures: Any) -> TauItem:
+        """The item of a trial; ``fixtures`` as found for another one, to save the time."""
+        from ...runner import item_id
+
+        name = f"{item_id(case.task.id)}[trial-{trial}]"
+        item: TauItem = cls.from_parent(parent, name=name, callobj=_trial, fixtureinfo=fixtures)
+        # pytest 9.2 tells parametrised ids apart by structure, and --lf reads them back from text. The bracket
+        # did not come from a callspec, so the structure is made from the text here, too.
+        node_id: Any = getattr(item, "_id", None)
+        if node_id is not None:
+            item._id = type(node_id).parse(item.nodeid)
+        item.case, item.trial = case, trial
+        item.add_marker("tau")
+        if case.config.simulation.solo and case.task.ticket is None:
+            item.add_marker(pytest.mark.skip(reason="solo: the task has no ticket"))
+        return item
+
+    @property
+    def task(self) -> Task:
+        """What is to be done."""
+        return self.case.task
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
+        """The failure, explained; before pytest takes the time to render a traceback that nobody would see."""
+        from ..report.failures import represent
+
+        return represent(self, excinfo) or super().repr_failure(excinfo, *args, **kwargs)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the item is from, for reports; a task has no line of its own."""
+        return self.path, 0, self.name

@@ -1,0 +1,99 @@
+"""Markers: tests of one's own that run on tasks are parametrised."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .collectors import MISTAKEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..context.run_context import Active, Case
+
+
+def _is_name(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _is_names(value: Any) -> bool:
+    return _is_name(value) or (isinstance(value, list | tuple) and all(map(_is_name, value)))
+
+
+def _is_count(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 1
+
+
+def _is_participant(value: Any) -> bool:
+    return _is_name(value) or callable(value)
+
+
+#: What the marker takes: in words, and how to tell.
+_MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "domain": ("a domain's name", _is_name),
+    "tasks": ("an id or a glob, or a list of them", _is_names),
+    "split": ("a split's name", _is_name),
+    "num_tasks": ("a whole number of at least 1", _is_count),
+    "trials": ("a whole number of at least 1", _is_count),
+    "agent": ("what --tau-agent takes, or a class or function", _is_participant),
+    "user": ("what --tau-user takes, or a class or function", _is_participant),
+}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrise tests that use the tau fixtures, by their marker and the run's settings."""
+    if "_tau_case" not in metafunc.fixturenames:
+        return
+    from ...errors import TauError
+    from ...runner import item_id
+    from ..context.run_context import active_of
+
+    marker = metafunc.definition.get_closest_marker("tau")
+    try:
+        cases = _marked_cases(active_of(metafunc.config), _marker_arguments(marker))
+    except (TauError, pytest.UsageError) as error:
+        if metafunc.definition.parent is not None:
+            metafunc.definition.parent.stash[MISTAKEN] = True
+        raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
+    metafunc.parametrize("_tau_case", cases, ids=[item_id(case.task.id) for case in cases], indirect=True)
+    if "tau_trial" in metafunc.fixturenames:
+        trials = range(cases[0].config.trials if cases else 1)
+        metafunc.parametrize("tau_trial", trials, ids=[f"trial-{trial}" for trial in trials], indirect=True)
+
+
+def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:
+    if marker is None:
+        return {}
+    if marker.args:
+        raise pytest.UsageError(f"marker tau takes keywords, such as domain={marker.args[0]!r}")
+    for key, value in marker.kwargs.items():
+        if key not in _MARKER_KEYS:
+            raise pytest.UsageError(f"marker tau has no {key!r}; it has {', '.join(_MARKER_KEYS)}")
+        expected, fits = _MARKER_KEYS[key]
+        if not fits(value):
+            raise pytest.UsageError(f"marker tau: {key}: expected {expected}, got {value!r}")
+    return dict(marker.kwargs)
+
+
+def _marked_cases(active: Active, wanted: dict[str, Any]) -> list[Case]:
+    config = active.config
+    name = wanted.get("domain") or (config.domains[0] if len(config.domains) == 1 else None)
+    if name is None:
+        raise pytest.UsageError("which domain? Mark the test with @pytest.mark.tau(domain=…), or give --tau-domain")
+    given = {key: wanted[key] for key in ("split", "num_tasks", "trials", "agent", "user") if key in wanted}
+    config = replace(config, domains=(name,), **given)
+    active.source("agent", config)
+    active.source("user", config)
+    domain, patterns = active.domain(name), wanted.get("tasks", ())
+    from ...environment import DEFAULT_SPLIT
+    from ...runner import select
+
+    narrowed = select(
+        domain.tasks(config.split or DEFAULT_SPLIT), [patterns] if isinstance(patterns, str) else patterns
+    )
+    if not narrowed:
+        raise pytest.UsageError(f"no task of {name!r} matches {patterns!r}")
+    return active.cases(narrowed, domain, config)

@@ -1,0 +1,248 @@
+"""``--tau-quarantine FILE``: tasks that are known to fail are expected to, until a day comes.
+
+The file is TOML::
+
+    [[quarantine]]
+    task = "refund-*"            # an id, an item's id, or a glob
+    reason = "the policy contradicts the reference"
+    domain = "retail"            # every domain where it is left out
+    link = "https://example.com/issues/7"
+    until = 2026-12-31           # the last day; for ever where it is left out
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import pytest
+
+from ..options import Settings
+from ..run.fixtures import case_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from ...environment import Domain
+    from ..context.run_context import Case
+
+_PLUGIN = "tau-quarantine"
+_TABLE = "quarantine"
+_REQUIRED, _OPTIONAL = ("task", "reason"), ("domain", "link", "until")
+#: The property of an item in quarantine: the entry's number.
+_PROPERTY = "tau_quarantine"
+#: Tasks that are named of those that have passed, each with so many characters.
+_MOST, _LONGEST = 10, 200
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry.
+
+    Attributes:
+        number: Its place in the file, from 1.
+        task: An id or a glob.
+        until: The last day; None for ever.
+    """
+
+    number: int
+    task: str
+    reason: str
+    domain: str | None = None
+    link: str | None = None
+    until: date | None = None
+
+    @property
+    def why(self) -> str:
+        """Reason and link, as reports show them."""
+        return f"{self.reason} ({self.link})" if self.link else self.reason
+
+    def expired(self, today: date) -> bool:
+        """Whether its last day is over."""
+        return self.until is not None and today > self.until
+
+    def is_of(self, case: Case) -> bool:
+        """Whether it names the case's task."""
+        from ...runner import unmatched
+
+        return self.domain in (None, case.domain.name) and not unmatched([case.task], [self.task])
+
+
+def configure(config: pytest.Config) -> None:
+    """Read the file.
+
+    Raises:
+        pytest.UsageError: It cannot be read; names the file, the entry and the field.
+    """
+    settings = Settings(config)
+    path = settings.folder("quarantine") / settings.get("quarantine")
+    try:
+        entries = read_entries(path)
+    except ValueError as error:
+        raise pytest.UsageError(f"{settings.label('quarantine')}: {path}: {error}") from error
+    config.pluginmanager.register(Quarantine(entries), _PLUGIN)
+
+
+def read_entries(path: Path) -> list[Entry]:
+    """The entries of a file, in order.
+
+    Raises:
+        ValueError: It cannot be read, is no TOML, or an entry is not as it should be.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ValueError(error.strerror) from error
+    except UnicodeDecodeError as error:
+        raise ValueError(f"expected TOML in UTF-8: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"this is no TOML: {error}") from error
+    tables = document.get(_TABLE, [])
+    if set(document) - {_TABLE} or not isinstance(tables, list):
+        other = next(iter(sorted(set(document) - {_TABLE})), _TABLE)
+        raise ValueError(f"expected tables [[{_TABLE}]] and nothing else, got {other!r}")
+    return [_entry(number, table) for number, table in enumerate(tables, 1)]
+
+
+def _entry(number: int, table: Any) -> Entry:
+    where = f"entry {number}"
+    if not isinstance(table, dict):
+        raise ValueError(f"{where}: expected a table [[{_TABLE}]], got {table!r}")  # noqa: TRY004 - the file's fault
+    for name in table:
+        if name not in (*_REQUIRED, *_OPTIONAL):
+            raise ValueError(f"{where}: there is no field {name!r}: expected {', '.join((*_REQUIRED, *_OPTIONAL))}")
+    for name in _REQUIRED:
+        if name not in table:
+            raise ValueError(f"{where}: {name}: is missing")
+    for name in ("task", "reason", "domain", "link"):
+        if name in table and not (isinstance(table[name], str) and table[name].strip()):
+            raise ValueError(f"{where}: {name}: expected a text, got {table[name]!r}")
+    return Entry(number, **{**table, "until": _day(where, table.get("until"))})
+
+
+def _day(where: str, value: Any) -> date | None:
+    if isinstance(value, str):
+        with contextlib.suppress(ValueError):  # told below
+            value = date.fromisoformat(value)
+    if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
+        return value
+    raise ValueError(f"{where}: until: expected a day such as 2026-12-31, got {value!r}")
+
+
+class Quarantine:
+    """Marks what is in quarantine, and tells what became of it.
+
+    Args:
+        entries: Of the file.
+    """
+
+    def __init__(self, entries: list[Entry]) -> None:
+        today = datetime.now().astimezone().date()
+        self._kept = [entry for entry in entries if not entry.expired(today)]
+        self._expired = [entry for entry in entries if entry.expired(today)]
+        #: By entry that matches nothing, the tasks that are called alike.
+        self._unmatched: dict[int, list[str]] = {}
+        self._entries = {entry.number: entry for entry in entries}
+        #: By domain and task, how many of its trials passed, and how many did not.
+        self._outcomes: dict[tuple[str, str], Counter[bool]] = {}
+
+    # Before others deselect: whether an entry names a task of the run is no matter of -k.
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Expect the failure of what is in quarantine."""
+        cases = {item: case for item in items if (case := case_of(item)) is not None}
+        for item, case in cases.items():
+            entry = next((entry for entry in self._kept if entry.is_of(case)), None)
+            if entry is not None:
+                # Explicitly: the ini may say that whatever is expected to fail must.
+                item.add_marker(pytest.mark.xfail(reason=f"quarantine: {entry.why}", strict=False))
+                item.user_properties.append((_PROPERTY, entry.number))
+        if cases:
+            self._unmatched = _unmatched(config, self._entries.values(), cases.values())
+            if hasattr(config, "workeroutput"):
+                config.workeroutput[_PLUGIN] = self._unmatched
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Hear from an xdist worker what it has found; every one finds the same."""
+        self._unmatched = getattr(node, "workeroutput", {}).get(_PLUGIN) or self._unmatched
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note how a trial in quarantine has ended."""
+        told = dict(report.user_properties)
+        if report.when == "teardown" and _PROPERTY in told and "tau_outcome" in told:
+            task = (str(told["tau_domain"]), str(told["tau_task"]))
+            self._outcomes.setdefault(task, Counter())[told["tau_outcome"] == "passed"] += 1
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """What may leave quarantine, what has left it, and what is not there."""
+        for line in self.lines():
+            terminalreporter.write_line(f"tau: quarantine: {line}", yellow=True)
+
+    def lines(self) -> list[str]:
+        """The same, line by line."""
+        from ...text import one_line
+
+        well = [
+            f"{domain}::{one_line(task, _LONGEST)}"
+            for (domain, task), passed in self._outcomes.items()
+            if not passed[False]
+        ]
+        lines = []
+        if well:
+            named = ", ".join(sorted(well)[:_MOST]) + (f" and {len(well) - _MOST} more" if len(well) > _MOST else "")
+            lines.append(f"passed in every trial, and may leave it: {named}")
+        lines += [
+            f"entry {entry.number}, {entry.task!r}, has expired on {entry.until}: {one_line(entry.why, _LONGEST)}"
+            for entry in self._expired
+        ]
+        for number, close in self._unmatched.items():
+            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+            lines.append(f"entry {number}, {self._entries[number].task!r}, is no task of this run's domains{hint}")
+        return lines
+
+
+class _Id(NamedTuple):
+    """What patterns are matched against; of most tasks nothing else is at hand."""
+
+    id: str
+
+
+def _unmatched(config: pytest.Config, entries: Iterable[Entry], cases: Iterable[Case]) -> dict[int, list[str]]:
+    """The entries that name no task of the run's domains, selected or not, with the ids that are spelt alike."""
+    from difflib import get_close_matches
+
+    from ...runner import unmatched
+    from ..context.run_context import active_of
+
+    domains = {case.domain.name: case.domain for case in cases}
+    known = {name: _ids_of(domain) for name, domain in domains.items()}
+    # Tasks of files, too, and also those that are not selected.
+    everywhere = set(active_of(config).known_ids)
+    found: dict[int, list[str]] = {}
+    for entry in entries:
+        if entry.domain is not None and entry.domain not in domains:
+            continue
+        ids = everywhere.union(*(known[name] for name in domains if entry.domain in (None, name)))
+        if unmatched(cast("Any", [_Id(each) for each in ids]), [entry.task]):
+            found[entry.number] = get_close_matches(entry.task, sorted(ids), n=3)
+    return found
+
+
+def _ids_of(domain: Domain) -> set[str]:
+    """Every task of a domain; none where it has no task files of its own, or they cannot be read."""
+    from ...errors import TauError
+
+    try:
+        return {task.id for task in domain.tasks(None)}
+    except TauError:
+        return set()

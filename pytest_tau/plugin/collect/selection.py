@@ -1,0 +1,172 @@
+"""Selection: what the command line and the ini name, checked before anything starts.
+
+Nothing of pytest-tau beyond this package is imported before something is named.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from ..context.state import if_active
+from ..options import named_domains, options_given
+from ..run.fixtures import case_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable
+
+    from ...models import Task
+    from ..context.run_context import Case
+
+MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
+#: The domains that are collected, by name; found once, before anything starts.
+SELECTION = pytest.StashKey["dict[str, Selected]"]()
+_DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
+_NAMED_TRIAL = re.compile(r"\[trial-(\d+)\]$")
+
+
+class Selected(NamedTuple):
+    """A domain that is collected: the node ids that were named of it (none for the whole), and its cases."""
+
+    wanted: tuple[str, ...]
+    cases: list[Case]
+
+
+def configure(config: pytest.Config) -> None:
+    """Register the marker; where a domain is named, check the whole run before anything starts."""
+    config.addinivalue_line("markers", MARKER)
+    named = _domain_arguments(config)
+    if named or named_domains(config) or options_given(config) or _task_files_given(config):
+        from ..context.model_checks import check_access
+        from ..context.run_context import active_of
+
+        active_of(config)
+        config.stash[SELECTION] = {
+            name: Selected(wanted, _checked_cases(config, name, wanted))
+            for name, wanted in _selection(config, named).items()
+        }
+        if config.stash[SELECTION]:
+            active_of(config).check_patterns()
+            if getattr(config.option, "dist", "no") != "no":
+                # xdist's controller collects nothing; elsewhere a folder's conftest.py may yet bring models of its own.
+                check_access(active_of(config))
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Keep ``telecom::id`` away from pytest, which would look for a file; without paths, run domains alone."""
+    config = session.config
+    given = config.args
+    named = _domain_arguments(config)
+    if named:
+        config.args = [argument for argument in given if argument not in named]
+    elif config.getoption("tau_domain") is not None and not _paths_given(config):
+        config.args = []
+    try:
+        return (yield)
+    finally:
+        config.args = given
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Tell a pattern that no task matched, and models that cannot be called; a worker has nobody to tell it to."""
+    active = if_active(config)
+    if active is None or hasattr(config, "workerinput"):
+        return
+    active.check_patterns()
+    if any(case_of(item) is not None for item in items):
+        from ..context.model_checks import check_access
+
+        check_access(active)
+
+
+def _checked_cases(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[Case]:
+    """The cases of a domain; node ids are looked up among all its tasks, whatever split is the default.
+
+    Raises:
+        pytest.UsageError: Nothing is selected, or something cannot be used.
+    """
+    from ...errors import TauError
+    from ..context.run_context import active_of
+
+    active = active_of(config)
+    try:
+        if not wanted:
+            return active.domain_cases(name)
+        domain = active.domain(name)
+        run = replace(active.config, domains=(name,))
+        return active.cases(active.tasks(domain, None), domain, run, only=partial(_named_tasks, name, wanted))
+    except TauError as error:
+        raise pytest.UsageError(str(error)) from error
+
+
+def _named_tasks(name: str, wanted: tuple[str, ...], tasks: list[Task]) -> list[Task]:
+    for named in wanted:
+        if not any(_names(task, named) for task in tasks):
+            raise pytest.UsageError(f"not found: {name}::{named}")
+    return [task for task in tasks if any(_names(task, named) for named in wanted)]
+
+
+def named_trials(task: Task, nodes: Iterable[str]) -> int:
+    """How many trials of a task there must be for those that node ids name."""
+    found = [_NAMED_TRIAL.search(node) for node in nodes if _names(task, node)]
+    return max((int(trial[1]) + 1 for trial in found if trial), default=0)
+
+
+def _names(task: Task, named: str) -> bool:
+    from ...runner import item_id
+
+    return _NAMED_TRIAL.sub("", named) in (task.id, item_id(task.id))
+
+
+def is_named(task: Task, trial: int, node: str) -> bool:
+    """Whether a node id names this trial of this task, or all of its trials."""
+    found = _NAMED_TRIAL.search(node)
+    return _names(task, node) and (found is None or int(found[1]) == trial)
+
+
+def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, ...]]:
+    if not named:
+        return {} if _paths_given(config) else dict.fromkeys(named_domains(config), ())
+    selection: dict[str, tuple[str, ...]] = {}
+    for argument in named:
+        name, node = _domain_of(argument), argument.partition("::")[2]
+        selection[name] = (*selection.get(name, ()), node)
+    return selection
+
+
+def _domain_arguments(config: pytest.Config) -> list[str]:
+    """Arguments such as ``telecom::some-task[trial-1]``: node ids under a domain's name, where no such file is."""
+    folder = config.invocation_params.dir
+    found = [
+        argument
+        for argument in config.args
+        if "::" in argument
+        and _DOMAIN.fullmatch(_domain_of(argument))
+        and not Path(folder, argument.partition("::")[0]).is_file()
+    ]
+    if not found:
+        return []
+    from ..context.run_context import active_of
+
+    known = active_of(config).domain_names()
+    return [argument for argument in found if _domain_of(argument) in known]
+
+
+def _domain_of(argument: str) -> str:
+    # Run from below its root directory, pytest prints ../telecom::some-task.
+    return Path(argument.partition("::")[0]).name
+
+
+def _task_files_given(config: pytest.Config) -> bool:
+    """Whether the command line names a JSON file."""
+    return any(arg.partition("::")[0].endswith(".json") for arg in config.args)
+
+
+def _paths_given(config: pytest.Config) -> bool:
+    return config.args_source is pytest.Config.ArgsSource.ARGS

@@ -1,0 +1,69 @@
+"""``--tau-budget``: what a run may spend on model calls, over all xdist workers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ..wire import shared_folder, told_by_controller, worker_name
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Budget:
+    """Money spent so far, and the limit after which no trial is started.
+
+    Args:
+        limit: USD; None for no limit.
+        folder: Where each worker notes what it has spent; None where there is nobody to share with.
+        worker: The worker's name.
+        sharers: How many have an equal share of the limit each, and do not know what the others have spent.
+        spent: USD that this share has paid already.
+    """
+
+    def __init__(
+        self,
+        limit: float | None,
+        folder: Path | None = None,
+        worker: str = "main",
+        *,
+        sharers: int = 1,
+        spent: float = 0.0,
+    ) -> None:
+        self.limit = limit if limit is None else limit / sharers
+        self._whole, self._sharers = limit, sharers
+        self._folder, self._worker, self._own = folder, worker, spent
+
+    @classmethod
+    def of(cls, config: pytest.Config, limit: float | None) -> Budget:
+        """The budget of this process: the run's, or, where the workers share no folder, this worker's part of it."""
+        told = told_by_controller(config)
+        sharers = told.get("sharers", 1)
+        folder = shared_folder(config) if sharers == 1 else None
+        return cls(limit, folder, worker_name(config), sharers=sharers, spent=told.get("spent", 0.0))
+
+    def spend(self, cost: float) -> None:
+        """Note what a trial has cost, in USD."""
+        self._own += cost
+        if self._folder is not None:
+            draft = self._folder / f"{self._worker}.draft"
+            draft.write_text(repr(self._own), encoding="utf-8")
+            draft.replace(self._folder / f"{self._worker}.spent")
+
+    @property
+    def spent(self) -> float:
+        """USD so far, of all who share the limit."""
+        if self._folder is None:
+            return self._own
+        return sum(float(file.read_text(encoding="utf-8")) for file in self._folder.glob("*.spent"))
+
+    def check(self, item: pytest.Item) -> None:
+        """Skip a trial for which nothing is left; it is reported as not run."""
+        if self.limit is not None and (spent := self.spent) >= self.limit:
+            item.user_properties.append(("tau_not_run", "budget"))
+            which = f"the budget of ${self.limit:g}"
+            if self._sharers > 1:
+                which = f"this worker's share of the budget, ${self.limit:g} of ${self._whole:g},"
+            pytest.skip(f"not run: {which} is spent (${spent:.4f})")

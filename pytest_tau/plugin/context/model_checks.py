@@ -1,0 +1,64 @@
+"""Checks of a run's models, before any of them is called."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ...errors import ConfigurationError
+from ...participants import BY_MODEL, is_endpoint
+
+if TYPE_CHECKING:
+    from ...chat import Role
+    from ...runner import RunConfig
+    from .run_context import Active
+
+#: Set once access was checked.
+_CHECKED = pytest.StashKey[bool]()
+_ROLES: tuple[Role, ...] = ("agent", "user", "judge")
+
+
+def check_choices(config: RunConfig) -> None:
+    """Tell a participant that lacks its model.
+
+    Raises:
+        ConfigurationError: It does; names the option.
+    """
+    agent, user = config.agent_spec, config.user_spec
+    by_model = isinstance(agent, str) and agent in BY_MODEL
+    if by_model and config.choice("agent") is None:
+        raise ConfigurationError(f"agent {agent!r} needs a model: name one with --tau-agent-llm")
+    if user == "llm" and config.choice("user") is None:
+        raise ConfigurationError("user 'llm' needs a model: name one with --tau-user-llm")
+    if (by_model or is_endpoint(agent)) and user == "gold" and config.user is None:
+        raise ConfigurationError(
+            "an agent that is a model needs a user that listens: name the user's model with --tau-user-llm "
+            "(--tau-user gold plays the reference actions whatever the agent says)"
+        )
+
+
+def check_access(active: Active) -> None:
+    """Find missing keys, misspelt models and prices that a budget needs, before the first task.
+
+    Raises:
+        pytest.UsageError: One of them; names the variable or the option.
+    """
+    config, run = active.pytest_config, active.config
+    if config.stash.get(_CHECKED, False):
+        return
+    config.stash[_CHECKED] = True
+    quiet = config.option.collectonly or hasattr(config, "workerinput") or run.models.tape == "replay"
+    # Somebody else's models may need neither keys nor prices.
+    if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
+        return
+    choices = {role: choice for role in _ROLES if (choice := run.choice(role)) is not None}
+    if not choices:
+        return
+    from ...integrations.litellm import check
+
+    for role, choice in choices.items():
+        try:
+            check(choice.name, choice.args, priced=run.models.budget is not None)
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"--tau-{role}-llm: {error}") from error

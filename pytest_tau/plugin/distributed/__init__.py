@@ -1,0 +1,1 @@
+"""The parts of a run that need pytest-xdist."""

@@ -1,0 +1,1 @@
+"""One trial inside a test item."""

@@ -1,0 +1,1 @@
+"""Grading stored conversations again, and what has changed since they were graded."""

@@ -1,0 +1,266 @@
+"""Regrading: stored conversations are replayed and judged again, stored and fresh verdicts side by side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Protocol
+
+from ..environment import canonical
+from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
+from ..evaluation import OFFICIAL, Evaluation, Grading
+from ..evaluation.evaluate import grade
+from ..evaluation.nl_assertion import judge_statements
+from ..models import AssistantMessage
+from ..runs.result_entries import StoredRun, Unreadable
+from ..runs.result_files import ResultFile
+from .replay_diff import replay
+from .result import FileReport, Regraded
+
+if TYPE_CHECKING:
+    from collections import Counter
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ..environment import Domain
+    from ..evaluation import Judge
+    from ..models import NLAssertionCheck, RewardInfo, Simulation, Task
+
+#: What a verdict is attributed to that no rule alone changes.
+TOGETHER = "several rules together"
+
+
+class Domains(Protocol):
+    """Where domains come from."""
+
+    def names(self) -> Sequence[str]:
+        """Every domain there is."""
+        ...
+
+    def load(self, name: str) -> Domain:
+        """One of them.
+
+        Raises:
+            ConfigurationError: There is none of this name, or no data of it.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class RegradeSettings:
+    """How files are regraded.
+
+    Attributes:
+        domain: The domain of every file; None for the one that a file names, or whose tools it calls.
+        grading: The profile.
+        judge: Judges NL assertions; None to grade without them.
+        strict_replay: A simulation whose replay differs in any result is an error.
+        fresh_tasks: The domain's tasks of today are taken, and not those in the file.
+    """
+
+    domain: str | None = None
+    grading: Grading = OFFICIAL
+    judge: Judge | None = None
+    strict_replay: bool = False
+    fresh_tasks: bool = False
+
+
+async def regrade_file(path: Path, settings: RegradeSettings, domains: Domains) -> FileReport:
+    """Regrade every simulation of a file.
+
+    Args:
+        path: A result file, or the folder of one.
+        settings: How.
+        domains: Where domains come from.
+
+    Raises:
+        OSError: The file cannot be opened.
+    """
+    file = ResultFile.scan(path)
+    report = FileReport(path, file.kind, unreadable=list(file.problems))
+    if not file.size:
+        report.unreadable += [] if file.problems else [Unreadable("the file", "holds no simulations")]
+        return report
+    try:
+        report.domain, domain = _domain(file, settings, domains)
+    except ConfigurationError as error:
+        report.unreadable.append(Unreadable(f"all {file.size} simulations", str(error)))
+        return report
+    # A run of several domains keeps their simulations in one file, each with its domain's name.
+    regraders = {report.domain: _Regrader(domain, settings, solo=file.solo)}
+    for run in file.runs():
+        result: Regraded | Unreadable
+        if isinstance(run, Unreadable):
+            result = run
+        else:
+            name = report.domain if settings.domain or run.domain is None else run.domain
+            try:
+                if name not in regraders:
+                    regraders[name] = _Regrader(domains.load(name), settings, solo=file.solo)
+                result = await regraders[name].regrade(run)
+            except ConfigurationError as error:
+                result = Unreadable(run.entry, str(error))
+        if isinstance(result, Unreadable):
+            report.unreadable.append(result)
+        elif settings.strict_replay and result.replay_differences:
+            differing = result.replay_differences
+            report.errors.append(
+                Unreadable(result.entry, f"replayed results that differ: {len(differing)}; first {differing[0]}")
+            )
+        else:
+            report.results.append(result)
+    return report
+
+
+def _domain(file: ResultFile, settings: RegradeSettings, domains: Domains) -> tuple[str, Domain]:
+    name = settings.domain or file.domain or recognise(file.called, domains)
+    if name is None:
+        raise ConfigurationError("the file names no domain, and its calls are no single domain's: say --domain NAME")
+    return name, domains.load(name)
+
+
+def recognise(called: Counter[str], domains: Domains) -> str | None:
+    """The domain whose tools were called; None where several could be it, or none."""
+    scores: dict[frozenset[str], tuple[int, str]] = {}
+    for name in domains.names():
+        try:
+            spec = domains.load(name).spec
+        except ConfigurationError:  # no data of this one
+            continue
+        tools = frozenset(spec.agent_tools.tool_infos) | frozenset(
+            spec.user_tools.tool_infos if spec.user_tools else ()
+        )
+        score = sum(count for tool, count in called.items() if tool in tools)
+        scores.setdefault(tools, (score, name))  # variants of a domain have the same tools
+    best = sorted(scores.values(), reverse=True)[:2]
+    if not best or best[0][0] == 0 or (len(best) > 1 and best[0][0] == best[1][0]):
+        return None
+    return best[0][1]
+
+
+class _Regrader:
+    """Regrades the simulations of one file."""
+
+    def __init__(self, domain: Domain, settings: RegradeSettings, *, solo: bool) -> None:
+        self._domain, self._settings, self._solo = domain, settings, solo
+        # Equal tasks become one object, so that each one's reference state is computed once.
+        self._tasks: dict[str, Task] = {}
+        self._todays: dict[str, Task] | None = None
+
+    async def regrade(self, run: StoredRun) -> Regraded | Unreadable:
+        """Replay and judge one simulation."""
+        try:
+            task = self._task(run)
+            return await self._graded(run, task)
+        except JudgeError as error:
+            return Unreadable(run.entry, f"not judged: {error}")
+        except TaskFormatError as error:
+            return Unreadable(run.entry, f"not graded: its task does not fit: {error.field}: {error.problem}")
+        except (TauError, RecursionError) as error:
+            return Unreadable(run.entry, f"not graded: {error}")
+
+    def _task(self, run: StoredRun) -> Task:
+        task = run.task
+        if self._settings.fresh_tasks or task is None:
+            if self._todays is None:
+                self._todays = {task.id: task for task in self._domain.tasks(split=None)}
+            if run.simulation.task_id not in self._todays:
+                raise ConfigurationError(f"{self._domain.name} has no task {run.simulation.task_id!r}")
+            task = self._todays[run.simulation.task_id]
+        return self._tasks.setdefault(canonical(task), task)
+
+    async def _graded(self, run: StoredRun, task: Task) -> Regraded:
+        simulation, settings = run.simulation, self._settings
+        solo = self._solo or run.solo or _calls_user_tools(simulation, self._domain)
+        differences = replay(simulation, self._domain.environment(task, solo=solo, replay_history=False))
+        without_judge = task.needs_judge and settings.judge is None
+        graded = self._without_statements(task) if without_judge else task
+        verdicts = await self._verdicts(graded, simulation)
+        evaluation = Evaluation(settings.grading, settings.judge, solo=solo)
+        fresh = self._grade(graded, simulation, evaluation, verdicts)
+        return Regraded(
+            entry=run.entry,
+            id=simulation.id,
+            task_id=simulation.task_id,
+            trial=simulation.trial,
+            termination_reason=simulation.termination_reason,
+            solo=solo,
+            stored=simulation.reward_info,
+            fresh=fresh,
+            expected=_comparable(simulation.reward_info, fresh, without_judge=without_judge),
+            without_judge=without_judge,
+            replay_differences=differences,
+            rules=self._rules(graded, simulation, evaluation, verdicts, fresh.reward),
+        )
+
+    def _without_statements(self, task: Task) -> Task:
+        basis = [name for name in task.criteria.reward_basis if name != "NL_ASSERTION"]
+        criteria = task.criteria.model_copy(update={"reward_basis": basis})
+        changed = task.model_copy(update={"evaluation_criteria": criteria})
+        return self._tasks.setdefault(canonical(changed), changed)
+
+    async def _verdicts(self, task: Task, simulation: Simulation) -> list[NLAssertionCheck] | None:
+        judge, statements = self._settings.judge, task.criteria.nl_assertions or []
+        if judge is None or not statements:
+            return None
+        return await judge_statements(judge, statements, simulation.messages)
+
+    def _grade(
+        self, task: Task, simulation: Simulation, evaluation: Evaluation, verdicts: list[NLAssertionCheck] | None
+    ) -> RewardInfo:
+        reason = simulation.termination_reason
+        return grade(task, simulation.messages, reason, self._domain, evaluation, verdicts)
+
+    def _rules(
+        self,
+        task: Task,
+        simulation: Simulation,
+        evaluation: Evaluation,
+        verdicts: list[NLAssertionCheck] | None,
+        reward: float,
+    ) -> list[str]:
+        if evaluation.grading == OFFICIAL:
+            return []
+
+        def reward_under(profile: Grading) -> float:
+            return self._grade(task, simulation, replace(evaluation, grading=profile), verdicts).reward
+
+        official = reward_under(OFFICIAL)
+        if reward == official:
+            return []
+        rules = differing_rules(evaluation.grading)
+        alone = [name for name, profile in rules.items() if reward_under(profile) != official]
+        return alone or [TOGETHER]
+
+
+def differing_rules(grading: Grading) -> dict[str, Grading]:
+    """The rules on which a profile differs from ``official``, each with the profile that differs in it alone."""
+    rules = {rule.name: getattr(grading, rule.name) for rule in fields(Grading) if rule.name != "name"}
+    return {
+        name: replace(OFFICIAL, name=name, **{name: value})
+        for name, value in rules.items()
+        if value != getattr(OFFICIAL, name)
+    }
+
+
+def _calls_user_tools(simulation: Simulation, domain: Domain) -> bool:
+    """Whether the agent made calls of the user's that succeeded, as only one that works alone can."""
+    spec = domain.spec
+    users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
+    return any(
+        made.call.name in users and made.result is not None and not made.result.error
+        for made in simulation.calls
+        if isinstance(simulation.messages[made.turn], AssistantMessage)
+    )
+
+
+def _comparable(stored: RewardInfo | None, fresh: RewardInfo, *, without_judge: bool) -> float | None:
+    """The stored reward, without the judge's share where the fresh one has none."""
+    if stored is None:
+        return None
+    if not without_judge or "ended_early" in (fresh.info or {}):
+        return stored.reward
+    if stored.reward_breakdown:
+        return float(math.prod(v for name, v in stored.reward_breakdown.items() if name != "NL_ASSERTION"))
+    # Every component of a reward of 1 is 1; a 0 may be the judge's.
+    return 1.0 if stored.passed else None

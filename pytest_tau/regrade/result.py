@@ -1,0 +1,114 @@
+"""Stored and fresh verdicts side by side: of one simulation, and of a file's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..analysis.metrics import pass_hat_k
+from .reward_diff import reward_differences
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from ..models import RewardInfo
+    from ..runs.result_entries import Unreadable
+    from .replay_diff import ReplayDifference
+
+#: Rates are told up to this k.
+_MOST_TRIALS = 8
+
+
+@dataclass(frozen=True)
+class Regraded:
+    """A simulation with both of its verdicts.
+
+    Attributes:
+        entry: Where in the file.
+        id: The simulation's own id.
+        stored: The file's verdict; None where it has none.
+        fresh: Ours.
+        expected: The stored reward that the fresh one is compared with; None where nothing can be compared.
+        without_judge: Both leave the NL assertions out, because there is no judge.
+        replay_differences: The replayed results that differ from the recorded ones.
+        rules: Rules of the profile, each of which alone makes the verdict differ from the official one.
+    """
+
+    entry: str
+    id: str
+    task_id: str
+    trial: int
+    termination_reason: str
+    solo: bool
+    stored: RewardInfo | None
+    fresh: RewardInfo
+    expected: float | None
+    without_judge: bool = False
+    replay_differences: list[ReplayDifference] = field(default_factory=list)
+    rules: list[str] = field(default_factory=list)
+
+    @property
+    def agrees(self) -> bool | None:
+        """Whether both rewards are equal, within the reference's tolerance; None where nothing can be compared."""
+        return None if self.expected is None else abs(self.expected - self.fresh.reward) <= 1e-6
+
+    @property
+    def reasons(self) -> list[str]:
+        """What makes the two verdicts differ, a line each; empty where they agree."""
+        if self.agrees is not False:
+            return []
+        changed = [f"by the rule {rule}" for rule in self.rules]
+        flipped = [f"replay: {difference}" for difference in self.replay_differences if difference.flipped]
+        return changed + reward_differences(self.stored, self.fresh) + flipped
+
+
+@dataclass
+class FileReport:
+    """What became of one file.
+
+    Attributes:
+        path: The file.
+        kind: Whose format it has, in words.
+        domain: The domain that it was graded on; None where there is none.
+        results: Its simulations, in order.
+        unreadable: What could not be read or graded.
+        errors: Simulations that a strict replay refuses.
+    """
+
+    path: Path
+    kind: str
+    domain: str | None = None
+    results: list[Regraded] = field(default_factory=list)
+    unreadable: list[Unreadable] = field(default_factory=list)
+    errors: list[Unreadable] = field(default_factory=list)
+
+    @property
+    def differing(self) -> list[Regraded]:
+        """The simulations whose rewards differ."""
+        return [result for result in self.results if result.agrees is False]
+
+    @property
+    def agreeing(self) -> int:
+        """How many simulations have equal rewards."""
+        return sum(result.agrees is True for result in self.results)
+
+    @property
+    def lost(self) -> int:
+        """How many simulations the infrastructure lost; they are in no rate. Source: τ²-bench v1.0.1, metrics."""
+        return sum(result.termination_reason == "infrastructure_error" for result in self.results)
+
+    def rates(self) -> tuple[dict[int, float], dict[int, float]]:
+        """pass^k by k, stored and fresh."""
+        ran = [result for result in self.results if result.termination_reason != "infrastructure_error"]
+        stored = [(result.task_id, result.stored.passed) for result in ran if result.stored is not None]
+        return _rates(stored), _rates([(result.task_id, result.fresh.passed) for result in ran])
+
+
+def _rates(passed: Iterable[tuple[str, bool]]) -> dict[int, float]:
+    trials: dict[str, list[bool]] = {}
+    for task_id, one in passed:
+        trials.setdefault(task_id, []).append(one)
+    counts = [(len(all_of), sum(all_of)) for all_of in trials.values()]
+    most = max((ran for ran, _ in counts), default=0)
+    return {k: rate for k in range(1, min(most, _MOST_TRIALS) + 1) if (rate := pass_hat_k(counts, k)) is not None}

@@ -1,0 +1,1 @@
+"""Finished runs for people: lines for a terminal, Markdown, HTML, and files for other programs."""

@@ -1,0 +1,196 @@
+"""Runs in the formats of other programs: one simulation at a time, whatever their number."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import dataclass, field
+from typing import IO, TYPE_CHECKING, Any
+
+from ..analysis.summary import GROUPS
+from ..models import REWARD_TYPES, writable
+from ..runs.record import TrialRecord
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from ..models import ModelUsage, Simulation, Task
+    from ..runs.reader import Run, StoredTrial
+
+#: What a program for tables takes for the beginning of a formula, also after spaces.
+_FORMULA = ("=", "+", "-", "@")
+_ROLES = ("agent", "user", "judge")
+
+
+@dataclass
+class DomainContent:
+    """What a run holds of one domain, without its conversations.
+
+    Attributes:
+        simulations: How many.
+        trials: How many each task has at the most.
+        started: When the first one began, as it tells itself; empty where none does.
+        tasks: The tasks by id, in the order in which they occur.
+        changed: Ids of tasks of which the run has two versions.
+    """
+
+    simulations: int = 0
+    trials: int = 0
+    started: str = ""
+    tasks: dict[str, Task] = field(default_factory=dict)
+    changed: set[str] = field(default_factory=set)
+
+    def add(self, trial: StoredTrial) -> None:
+        """Count one."""
+        simulation, task = trial.simulation, trial.task
+        self.simulations += 1
+        self.trials = max(self.trials, simulation.trial + 1)
+        self.started = min(filter(None, (self.started, simulation.start_time)), default="")
+        if task is not None and self.tasks.setdefault(task.id, task) != task:
+            self.changed.add(task.id)
+
+
+def survey(run: Run) -> dict[str, DomainContent]:
+    """What a run holds, by domain; of a file that names none under the empty name.
+
+    Raises:
+        ConfigurationError: The run has kept no conversations.
+        OSError: A file cannot be opened.
+    """
+    found: dict[str, DomainContent] = {}
+    for trial in run.trials():
+        found.setdefault(trial.domain, DomainContent()).add(trial)
+    return found
+
+
+def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
+    """Write each simulation as a JSON line, with its test, its domain and its task; returns how many.
+
+    It is the format of a run's folder: every command that reads those reads this.
+
+    Args:
+        run: It.
+        file: Where to.
+        domain: Only this one's.
+    """
+    written = 0
+    for trial in _of(run, domain):
+        info = trial.simulation.info
+        if works_alone(run.info):
+            info = {**(info or {}), "solo": True}  # the line stands alone
+        entry: dict[str, Any] = {"test": trial.test}
+        entry |= {"domain": trial.domain} if trial.domain else {}
+        entry |= trial.simulation.model_dump(mode="json") | {"info": info}
+        entry |= {"task": trial.task.model_dump(mode="json", exclude_none=True)} if trial.task else {}
+        file.write(as_json(entry) + "\n")
+        written += 1
+    return written
+
+
+def works_alone(info: dict[str, Any]) -> bool:
+    """Whether a τ²-bench file tells that its agent worked alone, which its simulations do not tell."""
+    sides = [info.get(side) for side in ("agent_info", "user_info")]
+    agent, user = (str(side.get("implementation")) if isinstance(side, dict) else "" for side in sides)
+    return "solo" in agent or user == "dummy_user"
+
+
+def as_json(value: Any) -> str:
+    """JSON in one line that any file can hold."""
+    return writable(json.dumps(value, ensure_ascii=False))
+
+
+def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
+    """Write a table with a row a simulation; returns how many.
+
+    Text that a program for tables would take for a formula begins with an apostrophe.
+
+    Args:
+        run: It.
+        file: Where to, opened with ``newline=""``.
+        domain: Only this one's.
+    """
+    table = csv.writer(file, lineterminator="\n")
+    table.writerow(COLUMNS)
+    written = 0
+    for trial in _of(run, domain):
+        record = TrialRecord.of(trial.simulation, trial.task, trial.domain, trial.test)
+        table.writerow([_cell(value(record, trial.simulation)) for value in COLUMNS.values()])
+        written += 1
+    return written
+
+
+def _of(run: Run, domain: str | None) -> Iterator[StoredTrial]:
+    return (trial for trial in run.trials() if domain is None or trial.domain == domain)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return f"{value:.12g}" if isinstance(value, float) else str(value)
+    # A lone carriage return would end the row: csv quotes only line ends as it writes them itself.
+    text = writable(str(value)).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\\0")
+    return f"'{text}" if text.lstrip().startswith(_FORMULA) or text.startswith("\t") else text
+
+
+def _usage(role: str, value: Callable[[ModelUsage], Any]) -> Any:
+    def of_role(record: TrialRecord, _simulation: Simulation) -> Any:
+        used = record.usage.get(role)
+        return value(used) if used else None
+
+    return of_role
+
+
+def _component(name: str) -> Any:
+    return lambda record, _simulation: record.breakdown.get(name)
+
+
+def _group(name: str) -> Any:
+    return lambda record, _simulation: record.groups.get(name)
+
+
+def _total(name: str) -> Any:
+    def over_roles(record: TrialRecord, _simulation: Simulation) -> int | None:
+        return sum(getattr(used, name) for used in record.usage.values()) if record.usage else None
+
+    return over_roles
+
+
+def _blame(name: str) -> Any:
+    return lambda record, _simulation: (record.blame or {}).get(name)
+
+
+#: The columns of a table, each with where its value is from. What is not known is an empty cell.
+COLUMNS: dict[str, Callable[[TrialRecord, Simulation], Any]] = {
+    "domain": lambda record, _: record.domain,
+    "task_id": lambda record, _: record.task_id,
+    "trial": lambda record, _: record.trial,
+    "seed": lambda record, _: record.seed,
+    "outcome": lambda record, _: record.outcome,
+    "reward": lambda record, simulation: record.reward if simulation.reward_info else None,
+    **{f"reward_{name.lower()}": _component(name) for name in REWARD_TYPES},
+    "failed_checks": lambda record, _: "; ".join(record.failed_checks),
+    "termination_reason": lambda record, _: record.termination_reason,
+    "stop_token": lambda record, _: record.stop_token,
+    "error": lambda record, _: record.error,
+    "messages": lambda record, _: record.messages,
+    "turns": lambda record, _: record.turns,
+    "calls": lambda record, _: record.calls,
+    "failed_calls": lambda record, _: record.failed_calls,
+    "seconds": lambda record, simulation: record.duration if simulation.start_time or record.duration else None,
+    "agent_cost": lambda _, simulation: simulation.agent_cost,
+    "user_cost": lambda _, simulation: simulation.user_cost,
+    "judge_cost": _usage("judge", lambda used: used.cost),
+    **{f"{role}_model": _usage(role, lambda used: used.model) for role in _ROLES},
+    "model_calls": _total("calls"),
+    "unpriced_calls": _total("unpriced_calls"),
+    "prompt_tokens": _total("prompt_tokens"),
+    "completion_tokens": _total("completion_tokens"),
+    **{name if name != "actions" else "reference_actions": _group(name) for name in GROUPS},
+    "blame": _blame("party"),
+    "blame_reason": _blame("reason"),
+    "simulation_id": lambda _, simulation: simulation.id,
+    "test": lambda record, _: record.test,
+}

@@ -1,0 +1,240 @@
+"""Gathers what the page shows, one simulation at a time: facts are held, conversations are written as they come."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...environment import canonical
+from ...errors import ConfigurationError
+from ...evaluation.blame import look_into
+from ...regrade.regrade import recognise
+from ...runs.record import TrialRecord
+from ...runs.result_files import ResultFile
+from .conversation import conversation, essences, parting
+from .environment_changes import worked_alone
+from .json_text import without_keys
+from .overview import about, counts, rates
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...environment import Domain
+    from ...models import Simulation, Task
+    from ...regrade.regrade import Domains
+    from ...runs.reader import Run, StoredTrial
+    from .page import ConversationBlocks
+
+#: What a row of the table holds, in this order.
+FIELDS = (
+    "task",
+    "trial",
+    "outcome",
+    "reward",
+    "ended",
+    "failed",
+    "turns",
+    "messages",
+    "calls",
+    "failed_calls",
+    "cost",
+    "duration",
+    "blame",
+)
+
+
+class _Facts(NamedTuple):
+    """A simulation without its conversation; ``essences`` tell conversations apart."""
+
+    record: TrialRecord
+    cost: float | None
+    essences: bytes
+
+
+def gather(runs: Sequence[Run], domains: Domains, blocks: ConversationBlocks) -> dict[str, Any]:
+    """Everything that the page shows before a conversation is opened, as JSON.
+
+    Args:
+        runs: One, or two that are compared.
+        domains: Where domains come from, for the changes of environments.
+        blocks: Takes the conversations.
+
+    Raises:
+        ConfigurationError: A run that cannot be read.
+        OSError: A file cannot be opened, or the blocks cannot be written.
+    """
+    tables = _Tables()
+    gathered = [_Gatherer(run, domains, compared=len(runs) > 1) for run in runs]
+    shown = []
+    for number, gatherer in enumerate(gathered):
+        facts = gatherer.gather(number, blocks)
+        records = [one.record for one in facts]
+        run = gatherer.run
+        shown.append(
+            {
+                "name": run.name,
+                "about": about(run),
+                "counts": counts(run, records),
+                "rates": rates(records),
+                "kept": gatherer.kept,
+                "rows": [tables.row(one) for one in facts],
+                "problems": [without_keys(problem) for problem in run.problems],
+            }
+        )
+        gatherer.facts = facts
+    return {
+        "runs": shown,
+        "fields": FIELDS,
+        "tasks": tables.tasks,
+        "checks": tables.checks,
+        "block": blocks.size,
+        "pairs": _pairs(*(gatherer.facts for gatherer in gathered)) if len(runs) == 2 else None,
+    }
+
+
+class _Gatherer:
+    """Reads one run."""
+
+    def __init__(self, run: Run, domains: Domains, *, compared: bool) -> None:
+        self.run, self._compared = run, compared
+        self.kept, self.facts = True, list[_Facts]()
+        self._domains = domains
+        self._loaded: dict[str, Domain | str] = {}
+        self._recognised: str | None = None
+        # Equal tasks become one object, as a domain computes the reference state of each object once.
+        self._tasks: dict[bytes, Task] = {}
+
+    def gather(self, number: int, blocks: ConversationBlocks) -> list[_Facts]:
+        """The facts of its simulations in order; the conversations go to the blocks."""
+        facts: list[_Facts] = []
+        try:
+            for trial in self.run.trials():
+                name = self._domain_name(trial)
+                task, domain = self._one_object(trial.task), self._domain(name)
+                _look_into(trial.simulation, task, domain)
+                facts.append(self._facts(trial, name))
+                shown = conversation(trial.simulation, task, domain)
+                blocks.add(number, {**shown, "test": trial.test} if trial.test else shown)
+        except ConfigurationError:
+            if facts:
+                raise
+            self.kept = False  # a baseline consists of records
+            facts = [_Facts(record, record.cost, b"") for record in self.run.records()]
+        blocks.end(number)
+        return facts
+
+    def _facts(self, trial: StoredTrial, domain: str) -> _Facts:
+        simulation = trial.simulation
+        record = TrialRecord.of(simulation, trial.task, domain, trial.test)
+        return _Facts(record, record.cost, essences(simulation.messages) if self._compared else b"")
+
+    def _one_object(self, task: Task | None) -> Task | None:
+        if task is None:
+            return None
+        return self._tasks.setdefault(hashlib.blake2b(canonical(task).encode()).digest(), task)
+
+    def _domain_name(self, trial: StoredTrial) -> str:
+        if trial.domain or not self.run.path.is_file():
+            return trial.domain
+        if self._recognised is None:
+            self._recognised = recognise(ResultFile.scan(self.run.path).called, self._domains) or ""
+        return self._recognised
+
+    def _domain(self, name: str) -> Domain | str:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _load(self, name: str) -> Domain | str:
+        if not name:
+            return "the domain is not known"
+        try:
+            return self._domains.load(name)
+        except ConfigurationError as error:
+            return str(error)
+
+
+def _look_into(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
+    """Have a failure's turning point and fault, also where whoever ran it did not look for them."""
+    known = "blame" in (simulation.info or {})
+    if not known and task is not None and not isinstance(domain, str):
+        look_into(simulation, task, domain, solo=worked_alone(simulation, domain))
+
+
+class _Tables:
+    """Texts that many rows have in common, each once."""
+
+    def __init__(self) -> None:
+        self.tasks: list[list[Any]] = []
+        self.checks: list[str] = []
+        self._task_places: dict[tuple[str, str], int] = {}
+        self._check_places: dict[str, int] = {}
+
+    def row(self, facts: _Facts) -> list[Any]:
+        """A row's values, in the order of ``FIELDS``."""
+        record = facts.record
+        return [
+            self._task(record),
+            record.trial,
+            record.outcome,
+            round(record.reward, 6),
+            _ended(record),
+            [self._check(text) for text in record.failed_checks],
+            record.turns,
+            record.messages,
+            record.calls,
+            record.failed_calls,
+            None if facts.cost is None else round(facts.cost, 6),
+            round(record.duration, 2) or None,
+            _party(record),
+        ]
+
+    def _task(self, record: TrialRecord) -> int:
+        key = (record.domain, record.task_id)
+        if key not in self._task_places:
+            self._task_places[key] = len(self.tasks)
+            self.tasks.append([*key, dict(record.groups)])
+        return self._task_places[key]
+
+    def _check(self, text: str) -> int:
+        if text not in self._check_places:
+            self._check_places[text] = len(self.checks)
+            self.checks.append(text)
+        return self._check_places[text]
+
+
+def _pairs(first: Sequence[_Facts], second: Sequence[_Facts]) -> list[list[int | None]]:
+    """Trials beside each other: their places in both runs, and the message at which they part.
+
+    A trial that a run has several times, as of several tests, is paired in order.
+    """
+    places: tuple[dict[Any, int], dict[Any, int]] = (
+        dict(_keyed(one.record for one in first)),
+        dict(_keyed(one.record for one in second)),
+    )
+    pairs: list[list[int | None]] = []
+    for key in dict.fromkeys([*places[0], *places[1]]):
+        here, there = places[0].get(key), places[1].get(key)
+        parts = None
+        if here is not None and there is not None and first[here].essences and second[there].essences:
+            parts = parting(first[here].essences, second[there].essences)
+        pairs.append([here, there, parts])
+    return pairs
+
+
+def _keyed(records: Iterator[TrialRecord]) -> Iterator[tuple[Any, int]]:
+    seen: Counter[Any] = Counter()
+    for place, record in enumerate(records):
+        key = (record.domain, record.task_id, record.trial)
+        yield (*key, seen[key]), place
+        seen[key] += 1
+
+
+def _ended(record: TrialRecord) -> str:
+    return f"{record.termination_reason} {record.stop_token}" if record.stop_token else record.termination_reason
+
+
+def _party(record: TrialRecord) -> str | None:
+    party = record.blame.get("party") if record.blame else None
+    return party if isinstance(party, str) else None

@@ -1,0 +1,120 @@
+"""What a whole run comes to: its denominators, and the rates with their intervals."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+from ...analysis.metrics import pass_hat_k
+from ...analysis.statistics import pass_hat_k_interval
+from .json_text import without_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ...runs.reader import Run
+    from ...runs.record import TrialRecord
+
+#: Rates are shown up to this k.
+_MOST_TRIALS = 8
+#: Settings that are shown, with what they are called; arguments of models are not, as they may hold keys.
+_SETTINGS = {
+    "agent": "Agent",
+    "agent_llm": "Agent model",
+    "user": "User",
+    "user_llm": "User model",
+    "judge": "Judge",
+    "judge_llm": "Judge model",
+    "grading": "Grading",
+    "policy": "Policy",
+    "split": "Split",
+    "trials": "Trials",
+    "seed": "Seed",
+    "max_steps": "Most steps",
+}
+_QUERY = re.compile(r"(?<=\S)\?\S*")
+#: Trials that were never among the planned ones.
+_ELSEWHERE = frozenset({"in other shards", "deselected"})
+
+
+def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
+    """How many trials there are of what; ``planned`` is None where the run does not tell.
+
+    ``missing`` are those that were planned, and are neither there nor excluded.
+
+    Args:
+        run: It.
+        records: Its trials.
+    """
+    planned, told = run.info.get("planned"), run.info.get("excluded")
+    excluded = {str(why): many for why, many in told.items() if many} if isinstance(told, dict) else {}
+    outcomes = Counter(record.outcome for record in records)
+    # A τ²-bench file tells how many trials each task was to have, and not which tasks were meant.
+    trials = _planned(planned) if isinstance(planned, dict) else None
+    left_out = sum(many for why, many in excluded.items() if why not in _ELSEWHERE)
+    return {
+        "planned": trials,
+        "missing": 0 if trials is None else max(0, trials - len(records) - left_out),
+        "run": len(records),
+        **{name: outcomes[name] for name in ("passed", "failed", "error")},
+        "excluded": excluded,
+        "restored": sum(record.restored for record in records),
+        "tasks": len({(record.domain, record.task_id) for record in records}),
+    }
+
+
+def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
+    """pass^k of each domain, k from 1 to as many trials as there are, each with its 95 % interval.
+
+    Trials that ended in an error are left out; ``strictly`` is pass^1 with them as failures.
+    """
+    domains: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    for record in records:
+        domains[record.domain][record.task_id][record.outcome] += 1
+    return [{"domain": name, **_of_domain(tasks)} for name, tasks in sorted(domains.items())]
+
+
+def about(run: Run) -> list[list[str]]:
+    """What a run tells of itself, each fact with its name: only what is known to hold no secret."""
+    info = run.info
+    facts: list[tuple[str, Any]] = []
+    settings = info.get("settings")
+    if isinstance(settings, dict):
+        facts += [(title, settings.get(name)) for name, title in _SETTINGS.items()]
+    for side in ("agent", "user"):
+        part = info.get(f"{side}_info")
+        if isinstance(part, dict):
+            facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
+    versions = info.get("versions")
+    facts += [("Began", info.get("started")), ("Ended", info.get("finished"))]
+    facts += list(versions.items()) if isinstance(versions, dict) else []
+    commit = info.get("commit") or info.get("git_commit")
+    if isinstance(commit, str):
+        facts.append(("Commit", commit[:12] + (", with changes" if info.get("dirty") else "")))
+    known = [(str(name), str(value)) for name, value in facts if isinstance(value, str | int) and value]
+    return [[name, without_keys(_QUERY.sub("", value))] for name, value in known]
+
+
+def _planned(planned: Mapping[str, Any]) -> int:
+    return sum(
+        trials
+        for tasks in planned.values()
+        if isinstance(tasks, dict)
+        for trials in tasks.values()
+        if isinstance(trials, int)
+    )
+
+
+def _of_domain(tasks: Mapping[str, Counter[str]]) -> dict[str, Any]:
+    ran = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks.values()]
+    everything = [(trials.total(), trials["passed"]) for trials in tasks.values()]
+    most = max(trials for trials, _ in ran)
+    points = []
+    for k in range(1, min(most, _MOST_TRIALS) + 1):
+        value, interval = pass_hat_k(ran, k), pass_hat_k_interval(ran, k)
+        if value is not None:
+            of = sum(trials >= k for trials, _ in ran)
+            low, high = interval or (None, None)
+            points.append({"k": k, "value": value, "low": low, "high": high, "tasks": of})
+    return {"tasks": len(tasks), "points": points, "strictly": pass_hat_k(everything, 1)}

@@ -1,0 +1,233 @@
+"""A run's summary for a CI job: tables in Markdown, failing tasks folded away, annotations on them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..analysis.summary import ending
+from ..text import one_line, plural
+from .text import LONGEST_NAME, effort_told, floor_told, frequencies, usage_told
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+    from ..analysis.summary import DomainSummary, Rate, Scores
+    from ..runs.record import TrialRecord
+
+#: How many failing tasks a page has; GitHub takes a page of 1 MiB, and drops one that is longer.
+_MOST_TASKS = 200
+#: How many annotations GitHub shows of one step.
+_MOST_ANNOTATIONS = 10
+#: How many reasons are told, and how many characters of each.
+_MOST_REASONS, _LONGEST_REASON = 6, 120
+_LONGEST_ID = 200
+_SPECIAL = re.compile(r"[\\`*\[\]|~#$@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.")
+_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;"}
+
+
+class FailingTask(NamedTuple):
+    """A task that did not pass every time.
+
+    Attributes:
+        domain: Its domain.
+        task_id: Its id.
+        passed: How many of its trials passed.
+        trials: How many there were, errors among them.
+        reasons: What was not met or went wrong, the most frequent first.
+        test: The node id of the first trial that did not pass; empty where that is not known.
+    """
+
+    domain: str
+    task_id: str
+    passed: int
+    trials: int
+    reasons: tuple[str, ...]
+    test: str
+
+
+def failing_tasks(records: Iterable[TrialRecord]) -> list[FailingTask]:
+    """The tasks with a trial that did not pass, by name: workers report in any order."""
+    tasks: dict[tuple[str, str], list[TrialRecord]] = {}
+    for record in records:
+        tasks.setdefault((record.domain, record.task_id), []).append(record)
+    return [_failing(tasks[key]) for key in sorted(tasks) if not all(trial.passed for trial in tasks[key])]
+
+
+def _failing(trials: list[TrialRecord]) -> FailingTask:
+    bad = [trial for trial in trials if not trial.passed]
+    reasons = Counter(reason for trial in bad for reason in dict.fromkeys(_reasons(trial)))
+    told = [reason for reason, _ in reasons.most_common()]
+    passed = len(trials) - len(bad)
+    return FailingTask(bad[0].domain, bad[0].task_id, passed, len(trials), tuple(told), bad[0].test)
+
+
+def _reasons(trial: TrialRecord) -> list[str]:
+    """What was not met; of a conversation that was cut off or broke down how it ended, and with what words."""
+    if trial.outcome == "failed" and trial.error is None and trial.failed_checks:
+        return list(trial.failed_checks)
+    error = f": {(trial.error or '').strip().splitlines()[0]}" if (trial.error or "").strip() else ""
+    return [f"{ending(trial)}{error}", *trial.failed_checks]
+
+
+def markdown(
+    summaries: Sequence[DomainSummary],
+    failing: Sequence[FailingTask],
+    decisions: Sequence[tuple[str, bool | None]] = (),
+) -> str:
+    """The page.
+
+    Args:
+        summaries: Of each domain.
+        failing: The tasks that did not pass every time, of all domains.
+        decisions: What gates and baseline say, each with whether it is met; None for a line that is only told.
+    """
+    marks = {True: "✅ ", False: "❌ ", None: ""}
+    told = [f"- {marks[met]}{escaped(line)}" for line, met in decisions]
+    pages = ["\n".join(["### Gates and baseline", "", *told])] if told else []
+    pages += [_domain(each, [task for task in failing if task.domain == each.name]) for each in summaries]
+    return "\n\n".join(pages) + "\n"
+
+
+def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
+    scores = summary.scores
+    counts = [
+        (scores.passed, "passed"),
+        (scores.failed, "failed"),
+        (scores.errors, "error" + "s" * (scores.errors > 1)),
+    ]
+    told = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    parts = [
+        f"### {escaped(summary.name)}",
+        f"{plural(scores.tasks, 'task')}, {plural(scores.trials, 'trial')}: {told}",
+        _rates(summary),
+        _facts(summary),
+        *(_groups(name, groups) for name, groups in summary.groups.items() if groups),
+        _failures(failing),
+    ]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _rates(summary: DomainSummary) -> str:
+    scores = summary.scores
+    rates = scores.told_rates()
+    if not rates:
+        return ""
+    with_errors = {rate.k: rate for rate in scores.with_errors}
+    rows = [["", *(f"pass^{rate.k}" for rate in rates)], ["errors left out", *(_value(rate) for rate in rates)]]
+    rows[1][0] = rows[1][0] if scores.errors else "rate"
+    if any(rate.interval for rate in rates):
+        rows.append(["95 % interval", *(rate.interval.told() if rate.interval else "" for rate in rates)])
+    if scores.errors:
+        rows.append(["errors counted as failures", *(_value(with_errors.get(rate.k)) for rate in rates)])
+    if summary.floor:
+        told = floor_told(summary.floor, scores)
+        rows.append([f"no-op agent: {told}", *(f"{summary.floor.rate:.3f}" for _ in rates)])
+    return _table(rows)
+
+
+def _facts(summary: DomainSummary) -> str:
+    scores = summary.scores
+    rows = [["", ""]]
+    if scores.mean_reward is not None:
+        rows.append(["mean reward", f"{scores.mean_reward:.3f}"])
+    told = [("errors", summary.faults), ("ended by", summary.endings), ("not met", summary.unmet)]
+    rows += [[label, ", ".join(frequencies(found, _MOST_REASONS))] for label, found in told if found]
+    if summary.effort:
+        rows.append(["a trial", ", ".join(effort_told(summary.effort, summary.usage, scores.trials))])
+    if summary.usage:
+        rows.append(["models", ", ".join(usage_told(summary.usage))])
+    if summary.restored:
+        rows.append(["restored", f"{plural(summary.restored, 'trial')} of an earlier run"])
+    return _table(rows)
+
+
+def _groups(name: str, groups: Sequence[Scores]) -> str:
+    rows = [[f"by {name}", "tasks", "trials", "pass^1", "95 % interval", "errors"]]
+    for group in groups:
+        first = group.rates[0] if group.rates else None
+        interval = first.interval.told() if first and first.interval else ""
+        rows.append(
+            [
+                one_line(group.name, LONGEST_NAME),
+                f"{group.tasks:,}",
+                f"{group.trials:,}",
+                _value(first),
+                interval,
+                f"{group.errors:,}",
+            ]
+        )
+    return _table(rows)
+
+
+def _failures(failing: Sequence[FailingTask]) -> str:
+    if not failing:
+        return ""
+    rows = [["task", "passed", "not met, or what went wrong"]]
+    for task in failing[:_MOST_TASKS]:
+        passed = f"{task.passed} of {task.trials}"
+        rows.append([one_line(task.task_id, _LONGEST_ID), passed, _told(task)])
+    if len(failing) > _MOST_TASKS:
+        rows.append([f"and {plural(len(failing) - _MOST_TASKS, 'more task')}", "", ""])
+    heading = f"<summary>{plural(len(failing), 'task')} did not pass every time</summary>"
+    return f"<details>{heading}\n\n{_table(rows)}\n\n</details>"
+
+
+def _told(task: FailingTask) -> str:
+    told = "; ".join(one_line(reason, _LONGEST_REASON) for reason in task.reasons[:_MOST_REASONS])
+    left = len(task.reasons) - _MOST_REASONS
+    return f"{told}; {left} more" if left > 0 else told
+
+
+def _value(rate: Rate | None) -> str:
+    return f"{rate.value:.3f}" if rate else ""
+
+
+def _table(rows: Sequence[Sequence[str]]) -> str:
+    if len(rows) < 2:
+        return ""
+    lines = [f"| {' | '.join(escaped(cell) for cell in row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
+
+
+def escaped(text: str) -> str:
+    """Text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
+    line = _SPECIAL.sub(lambda found: f"\\{found[0]}", one_line(text, len(text) + 1))
+    return "".join(_HTML.get(each, each) for each in line)
+
+
+def annotation_lines(failing: Sequence[FailingTask], root: Path, workspace: Path) -> list[str]:
+    """Workflow commands that mark failing tasks in GitHub's view of a change, no more than it shows.
+
+    Args:
+        failing: The tasks that did not pass every time.
+        root: The folder that node ids start from.
+        workspace: The folder of the checkout.
+
+    Source: GitHub Actions, workflow commands: ``::error file=…,title=…::…``.
+    """
+    told = failing if len(failing) <= _MOST_ANNOTATIONS else failing[: _MOST_ANNOTATIONS - 1]
+    lines = [_annotation(task, root, workspace) for task in told]
+    left = len(failing) - len(told)
+    return [*lines, *([f"::error title=pytest-tau::and {plural(left, 'more failing task')}"] if left else [])]
+
+
+def _annotation(task: FailingTask, root: Path, workspace: Path) -> str:
+    file, workspace = (root / task.test.partition("::")[0]).resolve(), workspace.resolve()
+    place = {}
+    if task.test and file.is_file() and file.is_relative_to(workspace):
+        place["file"] = file.relative_to(workspace).as_posix()
+    place["title"] = f"{task.domain}: {one_line(task.task_id, _LONGEST_ID)}"
+    values = ",".join(f"{name}={_of_property(value)}" for name, value in place.items())
+    told = f"{task.passed} of {plural(task.trials, 'trial')} passed: {_told(task)}"
+    return f"::error {values}::{_of_command(told)}"
+
+
+def _of_command(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _of_property(text: str) -> str:
+    return _of_command(text).replace(":", "%3A").replace(",", "%2C")

@@ -1,0 +1,175 @@
+"""A run's summary as lines of text that fit a terminal: what the first line of a domain does not tell."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from ..text import duration, money, one_line, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..analysis.summary import DomainSummary, Effort, Floor, Rate, Scores, Usage
+
+#: With fewer trials the reports of failures say it all, and with fewer tasks an interval says nothing.
+_FEW = 5
+#: How many of the most frequent are told, and how many groups; with -v all of them.
+_MOST, _MOST_GROUPS = 5, 12
+_LABEL = 15
+#: Characters of what was not met.
+LONGEST_NAME = 45
+#: Seconds below which nobody was waited for.
+_NO_TIME = 0.1
+_NARROWEST = 30
+#: A table in less has no room for intervals.
+_WIDE_TABLE = 70
+_UNBROKEN = "\N{NO-BREAK SPACE}"
+
+
+def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80) -> list[str]:
+    """What is told of a domain below its first line; less where there is less to tell.
+
+    Args:
+        summary: The domain's.
+        verbosity: Below 0 nothing is told, above 0 everything.
+        width: Of the terminal, in characters.
+    """
+    if verbosity < 0:
+        return []
+    shown = _details(summary, everything=verbosity > 0)
+    lines = [line for label, parts in shown for line in _laid_out(label, parts, width)]
+    for name, groups in summary.groups.items():
+        lines += _table(name, groups, None if verbosity > 0 else _MOST_GROUPS, width)
+    return lines
+
+
+def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, list[str]]]:
+    """Labels, each with the parts of its text."""
+    scores, most = summary.scores, None if everything else _MOST
+    many = everything or (scores.trials >= _FEW and scores.passed < scores.trials)
+    wide = everything or (many and scores.tasks >= _FEW)
+    floor, effort, usage = summary.floor, summary.effort, summary.usage
+    mean = scores.mean_reward
+    unlike_rate = mean is not None and (everything or (many and not _is_rate(mean, scores.rates)))
+    with_errors = [*_plain_rates(scores.with_errors), "errors counted as failures"] if scores.with_errors else []
+    found = [
+        ("95 % interval", wide, _intervals(scores.rates)),
+        ("with errors", everything, with_errors),
+        (
+            "no-op agent",
+            wide or (floor and floor.passed),
+            [f"pass^1 {floor.rate:.3f} ({floor_told(floor, scores)})"] if floor else [],
+        ),
+        ("mean reward", unlike_rate, [f"{mean:.3f}"] if mean is not None else []),
+        ("errors", True, frequencies(summary.faults, most)),
+        ("errors said", everything, frequencies(summary.messages, most)),
+        ("ended by", many, frequencies(summary.endings, most)),
+        ("not met", many, frequencies(summary.unmet, most)),
+        ("a trial", many or usage, effort_told(effort, usage, scores.trials) if effort else []),
+        ("models", everything, usage_told(usage) if usage else []),
+        ("restored", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
+    ]
+    return [(label, parts) for label, wanted, parts in found if wanted and parts]
+
+
+def floor_told(floor: Floor, scores: Scores) -> str:
+    """How many tasks an agent passes that does nothing."""
+    unknown = scores.tasks - floor.tasks
+    left_out = f"; not known of {plural(unknown, 'task')}" if unknown > 0 else ""
+    return f"{floor.passed} of {plural(floor.tasks, 'task')}{left_out}"
+
+
+def effort_told(effort: Effort, usage: Usage | None, trials: int) -> list[str]:
+    """What a trial took on average, in parts."""
+    failed = f" ({effort.failed_calls:.1f} failed)" if effort.failed_calls else ""
+    told = [f"{effort.turns:.1f} turns", f"{effort.calls:.1f} calls{failed}"]
+    if usage is not None:
+        told.append(f"{(usage.prompt_tokens + usage.completion_tokens) / trials:,.0f} tokens")
+        if usage.unpriced_calls < usage.calls:
+            least = "at least " if usage.unpriced_calls else ""
+            told.append(f"{least}{money(usage.known_cost / trials)}")
+    timed = effort.p95 >= _NO_TIME
+    return [*told, f"p50 {duration(effort.p50)}", f"p95 {duration(effort.p95)}"] if timed else told
+
+
+def usage_told(usage: Usage) -> list[str]:
+    """What model calls came to, in parts."""
+    told = [plural(usage.calls, "call"), f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"]
+    if usage.unpriced_calls == usage.calls:
+        return [*told, "cost unknown"]
+    unknown = f" and {plural(usage.unpriced_calls, 'call')} of unknown price" if usage.unpriced_calls else ""
+    return [*told, f"{money(usage.known_cost)}{unknown}"]
+
+
+def frequencies(found: Sequence[tuple[str, int]], most: int | None = None) -> list[str]:
+    """Names with how often they are there: ``DB (12)``, ``ACTION cancel_order (3)``, ``2 more``."""
+    told = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in found[:most]]
+    left = len(found) - len(told)
+    return [*told, f"{left} more"] if left else told
+
+
+def _intervals(rates: Sequence[Rate]) -> list[str]:
+    return [f"pass^{rate.k} {rate.interval.told()}" for rate in rates if rate.interval is not None]
+
+
+def _plain_rates(rates: Sequence[Rate]) -> list[str]:
+    return [f"pass^{rate.k} {rate.value:.3f}" for rate in rates]
+
+
+def _is_rate(mean_reward: float, rates: Sequence[Rate]) -> bool:
+    """Whether the mean reward has been told as pass^1 already."""
+    return bool(rates) and rates[0].k == 1 and abs(rates[0].value - mean_reward) < 0.0005
+
+
+def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:
+    room = max(width - _LABEL - 2, _NARROWEST)
+    # A part stays on one line where a line has room for it: what does not break is no space to textwrap.
+    text = ", ".join(part.replace(" ", _UNBROKEN) for part in parts)
+    wrapped = textwrap.wrap(text, room, break_on_hyphens=False)
+    lines = [line.replace(_UNBROKEN, " ") for line in wrapped]
+    return [f"  {label if not number else '':<{_LABEL}}{line}" for number, line in enumerate(lines)]
+
+
+def _table(name: str, groups: Sequence[Scores], most: int | None, width: int) -> list[str]:
+    """A line for each group: tasks, trials, pass^1 with its interval, the last pass^k."""
+    if not groups:
+        return [f"  by {name}: no task has {'any' if name in ('tags', 'actions') else 'one'}"]
+    last = max((group.rates[-1].k for group in groups if group.rates), default=1)
+    rows = [_cells(group, last) for group in groups[:most]]
+    left_out = {"errors"} if not any(group.errors for group in groups) else set[str]()
+    left_out |= {"95 % interval"} if width < _WIDE_TABLE else set()
+    columns = [head for head in rows[0] if head not in left_out]
+    widths = [max(len(head), *(len(row[head]) for row in rows)) for head in columns]
+    names = [one_line(text, max(width - 3 - sum(widths) - 2 * len(widths), 12)) for text in _names(name, groups[:most])]
+    table = [columns, *([row[head] for head in columns] for row in rows)]
+    first = max(map(len, names))
+    lines = [f"  {text:<{first}}{_joined(cells, widths)}" for text, cells in zip(names, table, strict=True)]
+    left = len(groups) - len(rows)
+    return [*lines, *([f"  and {left} more (-v tells them)"] if left else [])]
+
+
+def _names(name: str, groups: Sequence[Scores]) -> list[str]:
+    return [f"by {name}", *(group.name for group in groups)]
+
+
+def _cells(group: Scores, last: int) -> dict[str, str]:
+    """What a line has, by the head of its column."""
+    values = {rate.k: rate for rate in group.rates}
+    interval = values[1].interval if 1 in values else None
+    return {
+        "tasks": f"{group.tasks:,}",
+        "trials": f"{group.trials:,}",
+        "pass^1": _value(values, 1),
+        "95 % interval": interval.told() if interval else "-",
+        f"pass^{last}": _value(values, last),
+        "errors": f"{group.errors:,}",
+    }
+
+
+def _value(values: Mapping[int, Rate], k: int) -> str:
+    return f"{values[k].value:.3f}" if k in values else "-"
+
+
+def _joined(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "".join(f"  {cell:>{width}}" for cell, width in zip(cells, widths, strict=True))

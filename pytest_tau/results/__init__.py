@@ -1,1 +1,0 @@
-"""What runs have left: read, summed up, compared, shown."""

@@ -1,0 +1,182 @@
+"""Result files: of τ²-bench (one file, or a folder with a file a simulation), of τ-bench, and our own.
+
+A file is read twice and never as a whole: once for what holds for all of it, once for its simulations, one at a time.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from .result_entries import EntryError, StoredRun, Unreadable, entry_name, objects_in, read_entry, read_task, told
+from .streaming_json import pieces
+from .tau1 import is_tau1, read_tau1_entry, tools_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..models import Task
+    from .streaming_json import Piece
+
+_METADATA = "results.json"
+_SIMULATIONS = "simulations"
+
+
+@dataclass
+class ResultFile:
+    """A result file, scanned but for its simulations.
+
+    Attributes:
+        path: The file, or the folder.
+        kind: Whose format it has, in words.
+        domain: The domain that it names; None where it names none.
+        solo: Whether it says that its agent worked alone.
+        info: What a τ²-bench file tells of its run.
+        tasks: Its tasks by id, or why one cannot be read.
+        called: How often which tool was called, by either side.
+        problems: What is wrong with the file outside its simulations, and with simulations that are no JSON.
+        entries: How many simulations it holds itself.
+    """
+
+    path: Path
+    kind: str = "simulations"
+    domain: str | None = None
+    solo: bool = False
+    info: dict[str, Any] = field(default_factory=dict)
+    tasks: dict[str, Task | str] = field(default_factory=dict)
+    called: Counter[str] = field(default_factory=Counter)
+    problems: list[Unreadable] = field(default_factory=list)
+    entries: int = 0
+    _files: list[Path] | None = None
+
+    @classmethod
+    def scan(cls, path: Path) -> ResultFile:
+        """Read everything but the simulations.
+
+        Raises:
+            OSError: It cannot be opened.
+        """
+        result = cls(path)
+        document: dict[str, Any] = {}
+        index = path / _METADATA if path.is_dir() else path
+        for piece in pieces(index):
+            if _is_entry(piece):
+                result._note_entry(piece.value)
+            elif piece.key == "tasks" and piece.position is not None:
+                result._add_task(piece)
+            elif piece.problem is not None:
+                where = entry_name(piece.position) if piece.key in ("", _SIMULATIONS) else piece.key
+                result.problems.append(Unreadable(where, piece.problem))
+            else:
+                document[piece.key] = piece.value
+        result._add_header(document)
+        if not result.entries and (document.get("simulation_index") or path.is_dir()):
+            result._find_files(index.parent, document.get("simulation_index"))
+        elif "messages" in document or "traj" in document:  # one simulation, written over several lines
+            result._note_entry(document)
+        return result
+
+    @property
+    def size(self) -> int:
+        """How many simulations there are to read."""
+        return self.entries if self._files is None else len(self._files)
+
+    def runs(self) -> Iterator[StoredRun | Unreadable]:
+        """The simulations in the file's order, one at a time, with those that cannot be read in their places."""
+        if self._files is not None:
+            for file in self._files:
+                yield self._of_file(file)
+            return
+        document: dict[str, Any] = {}
+        for piece in pieces(self.path):
+            if _is_entry(piece):
+                yield self._run(piece.value, entry_name(piece.position, piece.value))
+            elif piece.problem is None:
+                document[piece.key] = piece.value
+        if "messages" in document or "traj" in document:
+            yield self._run(document, entry_name(None, document))
+
+    def _run(self, entry: Any, name: str) -> StoredRun | Unreadable:
+        if not isinstance(entry, dict):
+            return Unreadable(name, f"expected an object, got {type(entry).__name__}")
+        try:
+            return read_tau1_entry(entry, name) if is_tau1(entry) else read_entry(entry, name, self.tasks)
+        except EntryError as error:
+            return Unreadable(name, str(error))
+        except ValidationError as error:  # such as an id that is no text
+            return Unreadable(name, told(error))
+
+    def _of_file(self, file: Path) -> StoredRun | Unreadable:
+        name = f"{_SIMULATIONS}/{file.name}"
+        try:
+            document = {piece.key: piece for piece in pieces(file)}
+        except OSError as error:
+            return Unreadable(name, f"cannot be opened: {error.strerror}")
+        problem = next((piece.problem for piece in document.values() if piece.problem), None)
+        if problem is not None:
+            return Unreadable(name, problem)
+        first = next(iter(document.values()), None)
+        if first is not None and first.position is not None:  # an array, or an object on a line of its own
+            entry = first.value
+        else:
+            entry = {key: piece.value for key, piece in document.items()}
+        return self._run(entry, entry_name(name, entry))
+
+    def _note_entry(self, entry: Any) -> None:
+        self.entries += 1
+        if not isinstance(entry, dict):
+            return
+        if is_tau1(entry):
+            self.kind = "τ-bench"
+            self.called.update(tools_named(entry))
+        messages = objects_in(entry.get("messages"))
+        calls = [call for message in messages for call in objects_in(message.get("tool_calls"))]
+        self.called.update(str(call.get("name")) for call in calls)
+        named = entry.get("domain")
+        self.domain = self.domain or (named if isinstance(named, str) else None)
+
+    def _add_task(self, piece: Piece) -> None:
+        raw, problem = piece.value, piece.problem
+        task_id = str(raw.get("id")) if isinstance(raw, dict) else f"#{piece.position}"
+        if problem is None:
+            try:
+                self.tasks[task_id] = read_task(raw)
+            except EntryError as error:
+                problem = str(error)
+        if problem is not None:
+            self.tasks[task_id] = problem
+            self.problems.append(Unreadable(f"task {task_id}", problem))
+
+    def _add_header(self, document: dict[str, Any]) -> None:
+        info = document.get("info")
+        if isinstance(info, dict) and "messages" not in document:
+            self.kind, self.info = "τ²-bench", info
+            self.domain = _text(info, "environment_info", "domain_name") or self.domain
+            implementations = _text(info, "agent_info", "implementation"), _text(info, "user_info", "implementation")
+            self.solo = "solo" in (implementations[0] or "") or implementations[1] == "dummy_user"
+        elif isinstance(document.get("domain"), str):
+            self.domain = document["domain"]
+
+    def _find_files(self, folder: Path, index: Any) -> None:
+        """The files of a folder: those of the index in its order, then those that it lacks."""
+        ids = [entry.get("id") for entry in index if isinstance(entry, dict)] if isinstance(index, list) else []
+        # An id is no path: it stays in the folder.
+        listed = [folder / _SIMULATIONS / f"{Path(str(name)).name}.json" for name in ids]
+        there = [*(folder / _SIMULATIONS).glob("*.json"), *(folder / _SIMULATIONS).glob("*.json.gz")]
+        self._files = list(dict.fromkeys([*listed, *sorted(there)]))
+        if self.kind == "τ²-bench":
+            self.kind += ", a file a simulation"
+
+
+def _is_entry(piece: Piece) -> bool:
+    return piece.problem is None and piece.position is not None and piece.key in ("", _SIMULATIONS)
+
+
+def _text(info: dict[str, Any], part: str, name: str) -> str | None:
+    inside = info.get(part)
+    value = inside.get(name) if isinstance(inside, dict) else None
+    return value if isinstance(value, str) else None
