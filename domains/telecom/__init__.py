@@ -35,7 +35,7 @@ def _policy_text(texts: list[str]) -> str:
 
 def _generate(n: int, seed: int, difficulty: Difficulty) -> "Iterator[Task]":
     # Imported now, so that to know the domain costs nothing.
-    from .generating import generate
+    from .tasks.sampler import generate
 
     return generate(n, seed, difficulty)
 
@@ -52,7 +52,7 @@ domain = DomainSpec(
     policies={"manual": _MANUAL, "workflow": _WORKFLOW},
     policy_text=_policy_text,
     data_name="telecom",
-    agents={"rules": "pytest_tau_domains.telecom.rules:RulesAgent"},
+    agents={"rules": "pytest_tau_domains.telecom.agent:RulesAgent"},
     generate=_generate,
 )
 #: The same with the tech support policy as a decision tree.

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pytest_tau.environment import ToolError, tool
 
 from .phone import measure_speed, mms_works, sim_status, status_bar
-from .spoken import SPOKEN
+from .phrasings import SPOKEN
 from .user_functions import PhoneFunctions
 from .user_models import APNSettings, AppPermissions, NetworkMode
 

@@ -10,10 +10,10 @@ import pytest
 
 from pytest_tau.errors import TaskFormatError
 from pytest_tau_domains.telecom import domain as spec
-from pytest_tau_domains.telecom.cases import Case, combinations, compose, verify
-from pytest_tau_domains.telecom.catalogue import INTENTS, MMS, MOBILE_DATA, SERVICE
-from pytest_tau_domains.telecom.generator import bundled_cases, bundled_files, main, splits, subjects
-from pytest_tau_domains.telecom.texts import NO_PERSONA, PERSONAS
+from pytest_tau_domains.telecom.tasks.builder import Case, combinations, compose, verify
+from pytest_tau_domains.telecom.tasks.catalogue import INTENTS, MMS, MOBILE_DATA, SERVICE
+from pytest_tau_domains.telecom.tasks.generator import bundled_cases, bundled_files, main, splits, subjects
+from pytest_tau_domains.telecom.tasks.stories import NO_PERSONA, PERSONAS
 from pytest_tau_domains.telecom.user_models import TelecomUserDB
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Environment
     from pytest_tau.models import EnvAssertion, Task
     from pytest_tau.models.tasks import Instructions
-    from pytest_tau_domains.telecom.faults import Intent, Subject
     from pytest_tau_domains.telecom.models import TelecomDB
+    from pytest_tau_domains.telecom.tasks.faults import Intent, Subject
 
 DOMAIN = spec.load()
 DB = cast("TelecomDB", DOMAIN.environment().agent_db)

@@ -14,10 +14,10 @@ from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Task, ToolMessage
 from pytest_tau_domains.telecom import domain as spec, workflow
-from pytest_tau_domains.telecom.people import household
-from pytest_tau_domains.telecom.rules import RulesAgent
-from pytest_tau_domains.telecom.rules_account import agrees
-from pytest_tau_domains.telecom.rules_table import PATHS, STEPS
+from pytest_tau_domains.telecom.agent import RulesAgent
+from pytest_tau_domains.telecom.agent.account import agrees
+from pytest_tau_domains.telecom.agent.troubleshooting import PATHS, STEPS
+from pytest_tau_domains.telecom.tasks.people import household
 from pytest_tau_domains.telecom.user_tools import TelecomUserTools
 
 if TYPE_CHECKING:

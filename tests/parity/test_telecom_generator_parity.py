@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from pytest_tau_domains.telecom import domain
-from pytest_tau_domains.telecom.cases import Case, combinations, compose, verify
-from pytest_tau_domains.telecom.catalogue import INTENTS, REFUELLING_USED_UP, SERVICE
-from pytest_tau_domains.telecom.generator import subjects
-from pytest_tau_domains.telecom.texts import Persona
+from pytest_tau_domains.telecom.tasks.builder import Case, combinations, compose, verify
+from pytest_tau_domains.telecom.tasks.catalogue import INTENTS, REFUELLING_USED_UP, SERVICE
+from pytest_tau_domains.telecom.tasks.generator import subjects
+from pytest_tau_domains.telecom.tasks.stories import Persona
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from .faults import REFUEL_GB, Call, Fault, Intent, Slot, Statement
 
 if TYPE_CHECKING:
-    from .models import LineStatus
+    from ..models import LineStatus
 
 _LINE = {"customer_id": Slot("customer_id"), "line_id": Slot("line_id")}
 _BILL = {"customer_id": Slot("customer_id"), "bill_id": Slot("overdue_bill_id")}

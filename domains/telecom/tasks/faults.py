@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from pytest_tau.models.messages import Requestor
 
-    from .models import LineStatus
+    from ..models import LineStatus
 
 #: GB that a task's user agrees to refuel, which is also the most that the policy allows a line.
 REFUEL_GB = 2.0

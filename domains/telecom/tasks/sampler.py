@@ -10,19 +10,19 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models.script import Request
 from pytest_tau.models.tasks import InitializationData, InitialState, Task, UserScenario
 
-from . import domain
-from .cases import Case, combinations, compose
+from .. import domain
+from .builder import Case, combinations, compose
 from .catalogue import BROKEN_APN, INTENTS, OVERDUE_BILL, UNSEATED_SIM
 from .people import household
-from .texts import PERSONAS
+from .stories import PERSONAS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from pytest_tau.environment import Difficulty
 
+    from ..models import Plan
     from .faults import Fault, Intent
-    from .models import Plan
     from .people import Household
 
 #: Share of tasks that cannot be solved, of those of one request.

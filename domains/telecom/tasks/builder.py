@@ -24,8 +24,8 @@ from pytest_tau.models.tasks import (
 
 from .catalogue import INTRODUCTION, line_status_is, refuelled_is
 from .faults import REFUEL_GB, Call, Fault, Intent, Statement, Subject
-from .scripts import script
-from .texts import KNOWN, STORIES, Persona, instructions
+from .stories import KNOWN, STORIES, Persona, instructions
+from .user_scripts import script
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

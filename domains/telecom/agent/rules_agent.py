@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from pytest_tau.models import AssistantMessage, ToolCall
 
-from .rules_account import Account, Use, Work
-from .rules_table import PATHS, QUESTIONS, REPORTS, STEPS, Path, Rule
+from .account import Account, Use, Work
+from .troubleshooting import PATHS, QUESTIONS, REPORTS, STEPS, Path, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Generator

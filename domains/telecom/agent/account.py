@@ -7,8 +7,8 @@ import re
 from datetime import date
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
-from .rules_table import STEPS
-from .tools import TODAY
+from ..tools import TODAY
+from .troubleshooting import STEPS
 
 if TYPE_CHECKING:
     from collections.abc import Generator

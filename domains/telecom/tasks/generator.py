@@ -2,7 +2,7 @@
 
 From the repository's root:
 
-    python -m pytest_tau_domains.telecom.generator --seed 7 --out tasks/telecom
+    python -m pytest_tau_domains.telecom.tasks.generator --seed 7 --out tasks/telecom
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from . import domain
-from .cases import Case, combinations, compose, verify
+from .. import domain
+from ..tools import TODAY
+from .builder import Case, combinations, compose, verify
 from .catalogue import INTENTS
 from .faults import Fault, Intent, Subject
-from .texts import DESTINATIONS, PERSONAS
-from .tools import TODAY
+from .stories import DESTINATIONS, PERSONAS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_tau.models import Task
 
-    from .models import Customer, Line, TelecomDB
+    from ..models import Customer, Line, TelecomDB
 
 T = TypeVar("T")
 
@@ -167,7 +167,9 @@ def _written(task: Task) -> dict[str, object]:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the task files into a folder."""
-    parser = argparse.ArgumentParser(prog="python -m pytest_tau_domains.telecom.generator", description=main.__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m pytest_tau_domains.telecom.tasks.generator", description=main.__doc__
+    )
     parser.add_argument(
         "--seed", type=int, default=DEFAULT_SEED, help="chooses tasks, people and lines (default: %(default)s)"
     )

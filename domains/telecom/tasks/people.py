@@ -5,15 +5,15 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..tools import TODAY
 from .faults import Subject
-from .texts import DESTINATIONS
-from .tools import TODAY
+from .stories import DESTINATIONS
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from .models import Plan
+    from ..models import Plan
 
 _FIRST = (
     *("Alma", "Bruno", "Celia", "Dario", "Edda", "Farid", "Greta", "Hamid", "Ines", "Jonas", "Keiko", "Liam", "Mina"),
