@@ -1,4 +1,4 @@
-"""How people talk of what can be done on a phone, for users without a model."""
+"""Phrasings by which people ask for what can be done on a phone, for users without a model."""
 
 from pytest_tau.environment import Spoken
 
@@ -19,7 +19,7 @@ _MODES = {
 }
 
 #: By tool.
-SPOKEN = {
+PHRASINGS = {
     "check_status_bar": Spoken(
         (f"{_LOOK} status bar", f"{_LOOK} top screen", f"{_LOOK} signal bar/icon", "do see signal"),
         shows={"status bar signal": "📶"},

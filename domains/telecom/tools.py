@@ -6,10 +6,9 @@ from typing import Any, Final
 
 from pytest_tau.environment import Record, ToolError, Toolkit, tool
 
+from .constants import TODAY
 from .models import Bill, Customer, Line, LineItem, LineStatus, TelecomDB
 
-#: The day on which every conversation takes place.
-TODAY: Final = date(2025, 2, 25)
 _CYCLE_END: Final = date(2025, 2, 28)
 
 

@@ -10,10 +10,13 @@ import pytest
 
 from pytest_tau.errors import TaskFormatError
 from pytest_tau_domains.telecom import domain as spec
-from pytest_tau_domains.telecom.tasks.builder import Case, combinations, compose, verify
+from pytest_tau_domains.telecom.tasks.builder import build_task
 from pytest_tau_domains.telecom.tasks.catalogue import INTENTS, MMS, MOBILE_DATA, SERVICE
-from pytest_tau_domains.telecom.tasks.generator import bundled_cases, bundled_files, main, splits, subjects
-from pytest_tau_domains.telecom.tasks.stories import NO_PERSONA, PERSONAS
+from pytest_tau_domains.telecom.tasks.generator import bundled_files, bundled_scenarios, main, splits
+from pytest_tau_domains.telecom.tasks.people import subjects
+from pytest_tau_domains.telecom.tasks.personas import NO_PERSONA, PERSONAS
+from pytest_tau_domains.telecom.tasks.scenario import FaultScenario, fault_combinations
+from pytest_tau_domains.telecom.tasks.verify import verify
 from pytest_tau_domains.telecom.user_models import TelecomUserDB
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ if TYPE_CHECKING:
 DOMAIN = spec.load()
 DB = cast("TelecomDB", DOMAIN.environment().agent_db)
 PEOPLE = subjects(DB)
-CASES = bundled_cases(PEOPLE)
+CASES = bundled_scenarios(PEOPLE)
 TASKS = {task.id: task for task in DOMAIN.tasks(split=None)}
 
 
@@ -37,7 +40,7 @@ def task_with(*faults: str, intent: str) -> Task:
     return next(TASKS[c.task_id] for c in CASES if c.intent.name == intent and {f.name for f in c.faults} == {*faults})
 
 
-def case_of(task: Task) -> Case:
+def case_of(task: Task) -> FaultScenario:
     return next(case for case in CASES if case.task_id == task.id)
 
 
@@ -103,7 +106,7 @@ def test_no_combination_of_faults_is_both_trained_on_and_tested() -> None:
 
 
 def test_small_has_every_single_fault() -> None:
-    singles = [faults for intent in INTENTS for faults in combinations(intent) if len(faults) == 1]
+    singles = [faults for intent in INTENTS for faults in fault_combinations(intent) if len(faults) == 1]
     assert len(DOMAIN.splits["small"]) == len(singles)
 
 
@@ -130,7 +133,7 @@ def test_personas_are_crossed_with_faults_and_with_people() -> None:
 
 @pytest.mark.parametrize(("intent", "count"), [(SERVICE, 47), (MOBILE_DATA, 382), (MMS, 2976)])
 def test_combinations(intent: Intent, count: int) -> None:
-    found = combinations(intent)
+    found = fault_combinations(intent)
     assert len(found) == len(set(found)) == count
     assert [len(faults) for faults in found] == sorted(len(faults) for faults in found)
     assert all([fault.name for fault in faults] == sorted(fault.name for fault in faults) for faults in found)
@@ -144,10 +147,10 @@ def test_ids_follow_the_grammar() -> None:
 @pytest.mark.parametrize("subject", PEOPLE, ids=lambda subject: subject.line_id)
 def test_every_fault_plays_through_on_every_line(subject: Subject) -> None:
     for intent in INTENTS:
-        for faults in combinations(intent):
+        for faults in fault_combinations(intent):
             if len(faults) <= 2:
-                case = Case(intent, faults, NO_PERSONA, subject)
-                verify(case, compose(case), DOMAIN)
+                case = FaultScenario(intent, faults, NO_PERSONA, subject)
+                verify(case, build_task(case), DOMAIN)
 
 
 def test_reference_actions_lead_to_the_end_that_is_asked_for() -> None:
@@ -232,7 +235,7 @@ def test_verify_finds_a_fault_that_does_not_show() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.task_id)
-def test_texts_tell_what_the_task_needs(case: Case) -> None:
+def test_texts_tell_what_the_task_needs(case: FaultScenario) -> None:
     task, subject = TASKS[case.task_id], case.subject
     told = cast("Instructions", task.user_scenario.instructions)
     around = DOMAIN.environment(task).dump()["user"]["surroundings"]
@@ -249,7 +252,7 @@ def test_texts_tell_what_the_task_needs(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", [c for c in CASES if c.intent is MOBILE_DATA], ids=lambda case: case.task_id)
-def test_data_is_called_slow_when_it_flows_and_dead_when_it_does_not(case: Case) -> None:
+def test_data_is_called_slow_when_it_flows_and_dead_when_it_does_not(case: FaultScenario) -> None:
     task = TASKS[case.task_id]
     environment = DOMAIN.environment(task)
     flows = environment.run_function("user", "assert_mobile_data_status", {"expected_status": True})
@@ -259,8 +262,8 @@ def test_data_is_called_slow_when_it_flows_and_dead_when_it_does_not(case: Case)
 
 
 def test_reproductions_of_the_reference_have_no_script() -> None:
-    assert all(compose(case).user_scenario.script for case in CASES[:3])
-    assert not any(compose(case, thorough=False).user_scenario.script for case in CASES[:3])
+    assert all(build_task(case).user_scenario.script for case in CASES[:3])
+    assert not any(build_task(case, thorough=False).user_scenario.script for case in CASES[:3])
 
 
 def test_hurried_callers_have_less_patience_than_relaxed_ones() -> None:

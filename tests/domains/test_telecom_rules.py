@@ -15,8 +15,8 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Task, ToolMessage
 from pytest_tau_domains.telecom import domain as spec, workflow
 from pytest_tau_domains.telecom.agent import RulesAgent
-from pytest_tau_domains.telecom.agent.account import agrees
-from pytest_tau_domains.telecom.agent.troubleshooting import PATHS, STEPS
+from pytest_tau_domains.telecom.agent.account import is_yes
+from pytest_tau_domains.telecom.agent.troubleshooting import PROBLEMS, STEPS
 from pytest_tau_domains.telecom.tasks.people import household
 from pytest_tau_domains.telecom.user_tools import TelecomUserTools
 
@@ -145,7 +145,7 @@ def test_what_is_out_of_scope_is_handed_over() -> None:
     ],
 )
 def test_a_yes_is_told_from_a_no(text: str, yes: bool) -> None:
-    assert agrees(text) is yes
+    assert is_yes(text) is yes
 
 
 def test_its_strangers_are_two_customers_whom_it_can_read() -> None:
@@ -158,9 +158,9 @@ def test_its_strangers_are_two_customers_whom_it_can_read() -> None:
 
 
 def test_every_step_of_the_table_has_words_and_every_word_a_step() -> None:
-    rules = [rule for path in PATHS.values() for rule in path.rules]
-    used = {path.test for path in PATHS.values()}
-    used |= {step for rule in rules for step in (*rule.remedy, *([rule.look] if rule.look else []))}
+    rules = [rule for problem in PROBLEMS.values() for rule in problem.rules]
+    used = {problem.test for problem in PROBLEMS.values()}
+    used |= {step for rule in rules for step in (*rule.remedy, *([rule.check] if rule.check else []))}
     assert used | {"check_payment_request", "make_payment"} == set(STEPS)
 
 
@@ -184,7 +184,7 @@ def test_every_step_of_the_table_has_words_and_every_word_a_step() -> None:
     ],
 )
 def test_what_a_check_shows_tells_what_is_wrong(path: str, shown: str, causes: set[str]) -> None:
-    rules = [rule for rule in PATHS[path].rules if rule.look and rule.look != "check_app_permissions"]
+    rules = [rule for rule in PROBLEMS[path].rules if rule.check and rule.check != "check_app_permissions"]
     assert {rule.cause for rule in rules if rule.applies(shown)} == causes
 
 
@@ -193,7 +193,7 @@ def test_what_a_check_shows_tells_what_is_wrong(path: str, shown: str, causes: s
 )
 def test_each_permission_that_is_missing_is_found(granted: str, missing: set[str]) -> None:
     shown = f"App 'messaging' has permission for: {granted}."
-    rules = [rule for rule in PATHS["mms"].rules if rule.look == "check_app_permissions"]
+    rules = [rule for rule in PROBLEMS["mms"].rules if rule.check == "check_app_permissions"]
     assert {rule.cause.split()[-1] for rule in rules if rule.applies(shown)} == missing
 
 

@@ -1,6 +1,6 @@
-"""Technical support as a table: what to look at, what is wrong then, and what mends it.
+"""Technical support as a table of checks, causes and remedies.
 
-Worked out from the policy (``tech_support_manual.md`` and ``tech_support_workflow.md``), in the order of the workflow.
+It follows the policy (``tech_support_manual.md`` and ``tech_support_workflow.md``), in the order of the workflow.
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple, TypeAlias
 
-#: What only the carrier's records can tell or change; carried out in ``rules_account``.
-AccountMatter: TypeAlias = Literal["suspension", "line roaming", "allowance"]
+#: Causes that only the carrier's records show and remove; ``account`` has the procedures.
+AccountCause: TypeAlias = Literal["suspension", "line roaming", "allowance"]
 
-#: How the customer is asked for each step.
+#: The request to the customer for each step.
 STEPS = {
     "check_status_bar": "Please look at the status bar at the top of your screen and tell me what it shows.",
     "check_network_status": "Please check the network status of your phone and tell me what it says.",
@@ -42,70 +42,66 @@ STEPS = {
 
 
 class Rule(NamedTuple):
-    """One thing that can be wrong.
+    """One possible cause.
 
     Attributes:
-        cause: What it is, in words.
-        look: The check that shows it; none where the remedy is due in any case.
-        wrong: A pattern that the check's answer fits if it is wrong.
-        remedy: The steps that mend it, in order; none where nothing does, and a human agent must take over.
-        account: What the carrier's records decide, in place of all these.
-        abroad: It matters to travellers only.
-        again: Look once more after the remedy, since another fault may show only then.
+        cause: Its description.
+        check: The check that shows it; empty if the remedy is applied in any case.
+        wrong: A pattern that the check's result matches if the cause is present.
+        remedy: The steps that remove it, in order; none if a human agent must take over.
+        account: The procedure in the carrier's records that finds and removes it, instead of check and steps.
+        abroad: Whether it matters to travellers only.
     """
 
     cause: str
-    look: str = ""
+    check: str = ""
     wrong: str = ""
     remedy: tuple[str, ...] = ()
-    account: AccountMatter | None = None
+    account: AccountCause | None = None
     abroad: bool = False
-    again: bool = False
 
-    def applies(self, shown: str) -> bool:
-        """Whether what the check showed says that this is wrong."""
-        return re.search(self.wrong, shown, re.IGNORECASE) is not None
+    def applies(self, result: str) -> bool:
+        """Return whether the check's result shows this cause."""
+        return re.search(self.wrong, result, re.IGNORECASE) is not None
 
 
-class Path(NamedTuple):
-    """A problem, and how it is worked on.
+class Problem(NamedTuple):
+    """A problem with its test and its possible causes.
 
     Attributes:
-        test: The check that tells whether it is there.
-        solved: A pattern that the test's answer fits once it is not.
-        first: Problems that have to be solved before.
-        rules: What can be behind it, in the order in which it is looked for.
+        test: The check that shows whether it is there.
+        solved: A pattern that the test's result matches once it is solved.
+        prerequisites: Problems that have to be solved first.
+        rules: Its possible causes, in the order in which they are checked.
     """
 
     test: str
     solved: str
-    first: tuple[str, ...]
+    prerequisites: tuple[str, ...]
     rules: tuple[Rule, ...]
 
 
 _APN_RESET = ("reset_apn_settings", "reboot_device")
 _NO_5G = r"preference: *(?:2g|3g|4g)_only"
 
-#: By problem. What a customer reports is ``service``, ``speed`` or ``mms``.
-PATHS = {
-    "service": Path(
+#: By name. Customers report ``service``, ``speed`` or ``mms``.
+PROBLEMS = {
+    "service": Problem(
         test="check_status_bar",
         solved=r"📶|\b[2-5]G\b",
-        first=(),
+        prerequisites=(),
         rules=(
             Rule("airplane mode is on", "check_status_bar", r"✈|airplane", ("toggle_airplane_mode",)),
-            Rule(
-                "the SIM card is missing", "check_sim_status", r"no sim card|missing", ("reseat_sim_card",), again=True
-            ),
+            Rule("the SIM card is missing", "check_sim_status", r"no sim card|missing", ("reseat_sim_card",)),
             Rule("the SIM card is locked", "check_sim_status", r"lock|\bP[IU][NK]\b"),
             Rule("the APN is faulty", remedy=_APN_RESET),
             Rule("the line is suspended", account="suspension", remedy=("reboot_device",)),
         ),
     ),
-    "connection": Path(
+    "connection": Problem(
         test="run_speed_test",
         solved=r"\bmbps\b",
-        first=("service",),
+        prerequisites=("service",),
         rules=(
             Rule(
                 "roaming is off in the phone",
@@ -117,20 +113,20 @@ PATHS = {
             Rule("the data allowance is used up", account="allowance"),
         ),
     ),
-    "speed": Path(
+    "speed": Problem(
         test="run_speed_test",
         solved=r"\bexcellent\b",
-        first=("connection",),
+        prerequisites=("connection",),
         rules=(
             Rule("data saver is on", "check_data_restriction_status", r"saver\b.*\bon\b", ("toggle_data_saver_mode",)),
             Rule("the network mode is old", "check_network_mode_preference", _NO_5G, ("set_network_mode_preference",)),
             Rule("a VPN is connected", "check_vpn_status", r"and connected", ("disconnect_vpn",)),
         ),
     ),
-    "mms": Path(
+    "mms": Problem(
         test="can_send_mms",
         solved=r"\bcan send\b",
-        first=("service", "connection"),
+        prerequisites=("service", "connection"),
         rules=(
             Rule("the network is 2G", "check_network_status", r"type: *2g", ("set_network_mode_preference",)),
             Rule("Wi-Fi calling is on", "check_wifi_calling_status", r"turned on\b", ("toggle_wifi_calling",)),
@@ -141,15 +137,15 @@ PATHS = {
     ),
 }
 
-#: What the records answer right away, before any problem is looked for: a pattern of the question, and which record
-#: of the account it is about, which field of it, and how it is told.
+#: Questions that the records answer, before any problem is worked on: a pattern of the question, the record of the
+#: account with the answer, its field, and the template of the reply.
 QUESTIONS = (
     (r"\b(?:which|what) plan\b", "plan", "name", "Your line is on the plan {}."),
     (r"\bcontract\b.*\?", "line", "contract_end_date", "The contract of your line runs until {}."),
     (r"\be-?mail address\b.*\?", "customer", "email", "The e-mail address on file is {}."),
 )
 
-#: What the customer's words make of the problem, the first that fits.
+#: Problems by patterns of the customer's words; the first match counts.
 REPORTS = (
     ("mms", r"\bmms\b|picture message|multimedia"),
     ("service", r"\bno service\b|no network|\bsignal\b|calls? (?:nor|and|or) texts?"),

@@ -1,4 +1,4 @@
-"""The catalogue of what can be wrong: single faults, and the three problems they add up to.
+"""Catalogue of single faults, and of the three problems to which they add up.
 
 Source: τ²-bench v1.0.1, telecom tasks: names, calls and order; what ``Fault`` and ``Intent`` call ours is ours.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .faults import REFUEL_GB, Call, Fault, Intent, Slot, Statement
+from ..constants import MAX_REFUEL_GB
+from .faults import Call, Fault, Intent, Slot, Statement
 
 if TYPE_CHECKING:
     from ..models import LineStatus
@@ -33,12 +34,12 @@ def _account_is(name: str, /, **arguments: object) -> Statement:
 
 
 def line_status_is(status: LineStatus) -> Statement:
-    """The subject's line has this status."""
+    """Build the statement that the subject's line has this status."""
     return _account_is("assert_line_status", **_LINE, expected_status=status)
 
 
 def refuelled_is(amount: float) -> Statement:
-    """So many GB have been refuelled on the subject's line."""
+    """Build the statement that so many GB have been refuelled on the subject's line."""
     return _account_is("assert_data_refueling_amount", **_LINE, expected_amount=amount)
 
 
@@ -196,19 +197,19 @@ ALLOWANCE_USED_UP = Fault(
     "the data allowance is used up",
     start=(_agent("set_data_usage", **_LINE, data_used_gb=Slot("over_limit_gb")),),
     checks=(_EXCEEDED,),
-    fix=(_agent("refuel_data", **_LINE, gb_amount=REFUEL_GB),),
-    extra=(refuelled_is(REFUEL_GB),),
+    fix=(_agent("refuel_data", **_LINE, gb_amount=MAX_REFUEL_GB),),
+    extra=(refuelled_is(MAX_REFUEL_GB),),
 )
 REFUELLING_USED_UP = Fault(
     "data_usage_exceeded_no_refuel",
     "quota-end",
     "the data allowance and all the refuelling that a line may get are used up",
     start=(
-        _agent("refuel_data", **_LINE, gb_amount=REFUEL_GB),
+        _agent("refuel_data", **_LINE, gb_amount=MAX_REFUEL_GB),
         _agent("set_data_usage", **_LINE, data_used_gb=Slot("over_refuelled_limit_gb")),
     ),
     checks=(_EXCEEDED,),
-    extra=(refuelled_is(REFUEL_GB),),
+    extra=(refuelled_is(MAX_REFUEL_GB),),
     diagnosis=_agent("get_data_usage", **_LINE),
 )
 WIFI_CALLING = Fault(

@@ -1,9 +1,13 @@
-"""What tasks are made of: calls with gaps, faults, and the problems that faults add up to."""
+"""Building blocks of tasks: calls with placeholders, faults, and the problems to which faults add up."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from pytest_tau.models.tasks import EnvAssertion
+
+from ..constants import MAX_REFUEL_GB
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,13 +16,10 @@ if TYPE_CHECKING:
 
     from ..models import LineStatus
 
-#: GB that a task's user agrees to refuel, which is also the most that the policy allows a line.
-REFUEL_GB = 2.0
-
 
 @dataclass(frozen=True)
 class Subject:
-    """Whose phone is broken, and what the calls of a task need to know about them.
+    """The customer whose phone is broken, with the values that the calls of a task need.
 
     Attributes:
         overdue_bill_id: The id of the bill that a fault may add.
@@ -38,13 +39,13 @@ class Subject:
 
     @property
     def over_limit_gb(self) -> float:
-        """Just more data than the plan includes."""
+        """Return slightly more data than the plan includes."""
         return round(self.data_limit_gb + 0.1, 1)
 
     @property
     def over_refuelled_limit_gb(self) -> float:
-        """Just more data than the plan and the greatest refuelling include."""
-        return round(self.data_limit_gb + REFUEL_GB + 0.1, 1)
+        """Return slightly more data than the plan and the greatest refuelling include."""
+        return round(self.data_limit_gb + MAX_REFUEL_GB + 0.1, 1)
 
 
 class Slot(str):
@@ -55,23 +56,29 @@ class Slot(str):
 
 @dataclass(frozen=True)
 class Call:
-    """A call of a toolkit function; its arguments may hold slots."""
+    """A call of a toolkit function; its arguments may contain slots."""
 
     side: Requestor
     name: str
     arguments: Mapping[str, object] = field(default_factory=dict)
 
     def bound(self, subject: Subject) -> dict[str, Any]:
-        """The arguments for one subject."""
+        """Return the arguments for one subject."""
         slots = {key: getattr(subject, value) for key, value in self.arguments.items() if isinstance(value, Slot)}
         return {**self.arguments, **slots}
 
 
 @dataclass(frozen=True)
 class Statement(Call):
-    """A call that must return true; the message tells what it means if it does not."""
+    """A call that must return true; the message says what it means if it does not."""
 
     message: str | None = None
+
+    def env_assertion(self, subject: Subject) -> EnvAssertion:
+        """Return the statement about one subject in the task format."""
+        return EnvAssertion(
+            env_type=self.side, func_name=self.name, arguments=self.bound(subject), message=self.message
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,15 +86,15 @@ class Fault:
     """One thing that is wrong.
 
     Attributes:
-        name: As the reference's ids have it.
-        tag: As ours have it.
-        summary: What is wrong, in words for the people who read tasks.
-        start: The calls that break it.
-        checks: What must hold right after those.
-        fix: The calls that mend it, in order; none where the policy leaves no way.
-        extra: What must hold at the end, beyond the goal.
+        name: The name in the reference's ids.
+        tag: The name in ours.
+        summary: The defect in words, for people who read tasks.
+        start: The calls that introduce it.
+        checks: Statements that are true right after those.
+        fix: The calls that repair it, in order; none if the policy leaves no way.
+        extra: Statements that must be true at the end, in addition to the goal.
         diagnosis: Ours: the call by which the policy finds out that there is no fix.
-        line_status: Ours: the line's status at the end, where the fault concerns it.
+        line_status: Ours: the line's status at the end, if the fault concerns it.
         slows_only: Ours: data gets slow but still flows.
     """
 
@@ -104,21 +111,21 @@ class Fault:
 
     @property
     def fixable(self) -> bool:
-        """Whether the policy leaves a way to mend it."""
+        """Return whether the policy leaves a way to repair it."""
         return bool(self.fix)
 
 
 @dataclass(frozen=True, eq=False)
 class Intent:
-    """A problem as the customer tells it.
+    """A problem as the customer reports it.
 
     Attributes:
-        name: As the reference's ids have it.
-        tag: As ours have it.
+        name: The name in the reference's ids.
+        tag: The name in ours.
         groups: Faults that can be behind it; at most one of a group at a time.
-        core: The position from which the groups matter: one of these must be there.
-        goal: What holds once it is solved.
-        unsolved: What holds at the end where it cannot be solved.
+        core: The index of the first group that can cause the problem: a fault of these groups must be present.
+        goal: Statements that are true once it is solved.
+        unsolved: Statements that are true at the end if it cannot be solved.
     """
 
     name: str

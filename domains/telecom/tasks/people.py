@@ -1,20 +1,23 @@
-"""Invented customers with their lines, devices and bills, drawn at random; names and numbers belong to nobody."""
+"""Customers of tasks: bundled ones that suit, and random ones, whose names and numbers belong to nobody."""
 
 from __future__ import annotations
 
 from datetime import date, timedelta
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..tools import TODAY
+from ..constants import TODAY
 from .faults import Subject
-from .stories import DESTINATIONS
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from ..models import Plan
+    from ..models import Customer, Line, Plan, TelecomDB
 
+#: Countries to travel to, for tasks in which the user is abroad.
+DESTINATIONS = ("Portugal", "Japan", "Mexico", "Norway", "Morocco", "Italy", "Vietnam", "Iceland")
+#: More data than anybody uses up in a month.
+UNLIMITED_GB = 500
 _FIRST = (
     *("Alma", "Bruno", "Celia", "Dario", "Edda", "Farid", "Greta", "Hamid", "Ines", "Jonas", "Keiko", "Liam", "Mina"),
     *("Noor", "Otto", "Priya", "Quinn", "Rosa", "Samir", "Tova", "Umar", "Vera", "Wanda", "Xenia", "Yann", "Zora"),
@@ -51,17 +54,55 @@ _STREETS = ("Alder Street", "Birch Lane", "Cedar Avenue", "Dogwood Court", "Elm 
 _MODELS = ("Nimbus 8", "Harrier X", "Lumen 5", "Petrel Mini", "Sable 12")
 #: Phone numbers of a place.
 _NUMBERS = 100
-#: What the ids of customers begin with; those of their lines, bills and devices have one digit more.
+#: Numbers in the ids of customers; those of their lines, bills and devices have one digit more.
 _IDS = range(6000, 9000)
+
+
+def subjects(db: TelecomDB) -> list[Subject]:
+    """Return every line that a task can break without disturbing the account's other data, in the database's order."""
+    found: list[Subject] = []
+    for customer in db.customers.scan():
+        unsettled = db.first_bill(customer, "Overdue") or db.first_bill(customer, "Awaiting Payment")
+        if customer.account_status == "Active" and db.first_bill(customer, "Draft") and not unsettled:
+            for line in map(db.line, customer.line_ids):
+                if _suits(db, line):
+                    destination = DESTINATIONS[len(found) % len(DESTINATIONS)]
+                    found.append(_subject(db, customer, line, destination))
+    return found
+
+
+def _suits(db: TelecomDB, line: Line) -> bool:
+    return (
+        line.status == "Active"
+        and line.contract_end_date is not None
+        and line.contract_end_date > TODAY
+        and line.data_used_gb < db.plan(line.plan_id).data_limit_gb < UNLIMITED_GB
+        and line.data_refueling_gb == 0
+        and line.device_id is not None
+        and db.device(line.device_id).device_type == "phone"
+    )
+
+
+def _subject(db: TelecomDB, customer: Customer, line: Line, destination: str) -> Subject:
+    return Subject(
+        name=customer.full_name,
+        phone_number=line.phone_number,
+        customer_id=customer.customer_id,
+        line_id=line.line_id,
+        overdue_bill_id=f"B9{line.line_id[1:]}",
+        data_limit_gb=db.plan(line.plan_id).data_limit_gb,
+        home=f"at home in {customer.address.city}, {customer.address.state}",
+        abroad=f"abroad in {destination}",
+    )
 
 
 class Household(NamedTuple):
     """One customer.
 
     Attributes:
-        subject: The first line, as tasks know it.
+        subject: The customer with the first line.
         plan: The plan of that line.
-        records: What the carrier's database holds of it, by table.
+        records: The customer's part of the carrier's database, by table.
     """
 
     subject: Subject
@@ -70,12 +111,12 @@ class Household(NamedTuple):
 
 
 def household(rng: random.Random, plans: Sequence[Plan], *, more_lines: int = 0) -> Household:
-    """Draw a customer; ids and phone numbers are none of the bundled ones.
+    """Draw a random customer; ids and phone numbers are none of the bundled ones.
 
     Args:
-        rng: Decides everything.
-        plans: What lines can be on.
-        more_lines: How many lines the customer has beside the first; at most 9.
+        rng: Source of every choice.
+        plans: The plans to choose from.
+        more_lines: The number of lines besides the first; at most 9.
     """
     number = rng.choice(_IDS)
     city, state, zip_code, area = rng.choice(_PLACES)
@@ -109,7 +150,7 @@ def household(rng: random.Random, plans: Sequence[Plan], *, more_lines: int = 0)
 
 
 def _person(rng: random.Random, number: int, address: dict[str, str]) -> dict[str, Any]:
-    """What a customer's record says about the person."""
+    """Draw the personal fields of a customer's record."""
     name = f"{rng.choice(_FIRST)} {rng.choice(_LAST)}"
     method = {
         "method_type": rng.choice(("Credit Card", "Debit Card", "PayPal")),
@@ -153,7 +194,7 @@ def _device(rng: random.Random, device_id: str) -> dict[str, Any]:
 
 
 def _bill(customer_id: str, bill_id: str, month: int, items: list[tuple[str, Plan]]) -> dict[str, Any]:
-    """The bill of a month of 2025: January's is paid, February's is issued, and March's is a draft without items."""
+    """Build the bill of a month of 2025: January's is paid, February's is issued, March's is a draft without items."""
     status = ("Paid", "Issued", "Draft")[month - 1]
     issued = f"2025-{month:02d}-05"
     lines = [

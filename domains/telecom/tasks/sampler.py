@@ -1,4 +1,4 @@
-"""Tasks that nobody has seen: new people, and any combination of faults."""
+"""Sampling of fresh tasks: random people, and any combination of faults."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.models.script import Request
 from pytest_tau.models.tasks import InitializationData, InitialState, Task, UserScenario
 
-from .. import domain
-from .builder import Case, combinations, compose
+from ..constants import RETAINED_CUSTOMERS
+from ..spec import ENVIRONMENT
+from .builder import build_task
 from .catalogue import BROKEN_APN, INTENTS, OVERDUE_BILL, UNSEATED_SIM
-from .people import household
-from .stories import PERSONAS
+from .people import UNLIMITED_GB, household
+from .personas import PERSONAS
+from .scenario import FaultScenario, fault_combinations
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,20 +27,16 @@ if TYPE_CHECKING:
     from .faults import Fault, Intent
     from .people import Household
 
-#: Share of tasks that cannot be solved, of those of one request.
-_HOPELESS = 0.15
-#: More data than anybody uses up in a month.
-_UNLIMITED_GB = 500
-#: Bundled customers who are there beside the one who calls.
-NEIGHBOURS = ("C2011", "C2012")
+#: Share of tasks that cannot be solved, among tasks with one request.
+_UNSOLVABLE_SHARE = 0.15
 _OPENINGS = 60
 
 
 class Question(NamedTuple):
-    """Something else that a user wants to know, before the problem; and what the agent must say then."""
+    """Something else that a user asks before reporting the problem, and the answer that the agent must give."""
 
     say: str
-    told: Callable[[Household], str]
+    answer: Callable[[Household], str]
 
 
 QUESTIONS = (
@@ -51,19 +49,19 @@ QUESTIONS = (
 
 
 def generate(n: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    """Tasks of a seed, one after the other; each is the same whatever their number.
+    """Yield tasks of a seed; each is the same whatever their number.
 
     Args:
-        n: How many.
-        seed: Chooses people, faults and words.
+        n: Number of tasks.
+        seed: Determines people, faults and words.
         difficulty: ``requests``: the problem, and questions before it; ``faults``: at once, by default one to five;
             ``distractors``: further lines of the customer's.
 
     Raises:
-        ConfigurationError: More than there can be.
+        ConfigurationError: The difficulty is beyond what the domain has.
     """
     _check(difficulty)
-    plans = [plan for plan in _plans() if plan.data_limit_gb < _UNLIMITED_GB]
+    plans = [plan for plan in _plans() if plan.data_limit_gb < UNLIMITED_GB]
     for index in range(n):
         yield _task(index, seed, difficulty, plans)
 
@@ -82,54 +80,54 @@ def _check(difficulty: Difficulty) -> None:
         )
 
 
-#: The remedy of each of these makes the phone search for a network, which beside an overdue bill makes one of the two
-#: searches needless; in these tasks every reference action is needed.
-_SEARCHED_FOR = {UNSEATED_SIM, BROKEN_APN}
-#: Lines beside the first; their ids have one digit for them.
+#: The remedy of each of these makes the phone search for a network. Together with an overdue bill, one of the two
+#: searches would be needless, but in these tasks every reference action is needed.
+_SEARCHING_FAULTS = {UNSEATED_SIM, BROKEN_APN}
+#: Lines besides the first; ids have one digit for them.
 _MOST_LINES = 9
 
 
 def _plans() -> list[Plan]:
-    database: Any = domain.load().environment().agent_db
+    database: Any = ENVIRONMENT.load().environment().agent_db
     return list(database.plans.scan())
 
 
 @cache
 def _combinations() -> dict[tuple[int, bool], list[tuple[Intent, list[tuple[Fault, ...]]]]]:
-    """Combinations by problem, by their size and whether they can be solved; at most one fault cannot be mended."""
+    """Return each problem's combinations by size and by whether they are fixable; at most one fault is not."""
     found: dict[tuple[int, bool], dict[Intent, list[tuple[Fault, ...]]]] = {}
     for intent in INTENTS:
-        for faults in combinations(intent):
-            hopeless = sum(not fault.fixable for fault in faults)
-            if hopeless <= 1 and not (OVERDUE_BILL in faults and _SEARCHED_FOR & set(faults)):
-                found.setdefault((len(faults), not hopeless), {}).setdefault(intent, []).append(faults)
+        for faults in fault_combinations(intent):
+            unfixable = sum(not fault.fixable for fault in faults)
+            if unfixable <= 1 and not (OVERDUE_BILL in faults and _SEARCHING_FAULTS & set(faults)):
+                found.setdefault((len(faults), not unfixable), {}).setdefault(intent, []).append(faults)
     return {key: list(by_intent.items()) for key, by_intent in found.items()}
 
 
 def _task(index: int, seed: int, difficulty: Difficulty, plans: list[Plan]) -> Task:
     rng = random.Random(f"{seed} {index} {difficulty}")
     size = difficulty.faults or rng.randint(1, 5)
-    # A user who is handed over asks nothing more.
-    fixable = difficulty.requests > 1 or rng.random() >= _HOPELESS
+    # A user who is transferred asks nothing more.
+    fixable = difficulty.requests > 1 or rng.random() >= _UNSOLVABLE_SHARE
     intent, choices = rng.choice(_combinations()[size, fixable])
     home = household(rng, plans, more_lines=difficulty.distractors)
-    case = Case(intent, rng.choice(choices), rng.choice(PERSONAS), home.subject, rng.randrange(_OPENINGS))
+    scenario = FaultScenario(intent, rng.choice(choices), rng.choice(PERSONAS), home.subject, rng.randrange(_OPENINGS))
     questions = rng.sample(QUESTIONS, difficulty.requests - 1)
-    task = compose(case)
+    task = build_task(scenario)
     criteria, state = task.criteria, task.initial_state or InitialState()
     if questions:
         criteria = criteria.model_copy(
             update={
-                "communicate_info": [question.told(home) for question in questions],
+                "communicate_info": [question.answer(home) for question in questions],
                 "reward_basis": [*criteria.reward_basis, "COMMUNICATE"],
             }
         )
     asked = " ".join(question.say for question in questions)
     return task.model_copy(
         update={
-            "id": _id(case, index, seed, difficulty),
+            "id": _id(scenario, index, seed, difficulty),
             "ticket": f"{task.ticket} The customer also asks: {asked}" if asked else task.ticket,
-            "user_scenario": _asking(task.user_scenario, questions),
+            "user_scenario": _with_questions(task.user_scenario, questions),
             "initial_state": InitialState(
                 initialization_data=InitializationData(agent_data=_database(home)),
                 initialization_actions=state.initialization_actions,
@@ -139,45 +137,45 @@ def _task(index: int, seed: int, difficulty: Difficulty, plans: list[Plan]) -> T
     )
 
 
-def _id(case: Case, index: int, seed: int, difficulty: Difficulty) -> str:
-    """Such as ``mms.3-faults.s7-12``; what the difficulty fixes is part of it."""
-    parts = [case.intent.tag, f"{len(case.faults)}-faults"]
+def _id(scenario: FaultScenario, index: int, seed: int, difficulty: Difficulty) -> str:
+    """Return an id such as ``mms.3-faults.s7-12``; it includes the settings of the difficulty."""
+    parts = [scenario.intent.tag, f"{len(scenario.faults)}-faults"]
     parts += [f"{difficulty.requests}-requests"] if difficulty.requests > 1 else []
     parts += [f"{difficulty.distractors}-distractors"] if difficulty.distractors else []
     return ".".join([*parts, f"s{seed}{'' if difficulty.faults is None else 'f'}-{index}"])
 
 
 def _database(home: Household) -> dict[str, list[dict[str, Any]]]:
-    """The customer's records among those of a few others."""
-    return {table: [*records, *home.records[table]] for table, records in _neighbours().items()}
+    """Return the customer's records together with those of a few others."""
+    return {table: [*records, *home.records[table]] for table, records in _retained_records().items()}
 
 
 @cache
-def _neighbours() -> dict[str, list[dict[str, Any]]]:
-    """The records of some bundled customers."""
-    whole = domain.load().environment().dump()["agent"]
-    customers = [customer for customer in whole["customers"] if customer["customer_id"] in NEIGHBOURS]
+def _retained_records() -> dict[str, list[dict[str, Any]]]:
+    """Return the records of the bundled customers that every database includes."""
+    whole = ENVIRONMENT.load().environment().dump()["agent"]
+    customers = [customer for customer in whole["customers"] if customer["customer_id"] in RETAINED_CUSTOMERS]
     lines = [line for line in whole["lines"] if any(line["line_id"] in each["line_ids"] for each in customers)]
-    held = {line["device_id"] for line in lines}
+    devices = {line["device_id"] for line in lines}
     return {
         "customers": customers,
         "lines": lines,
-        "bills": [bill for bill in whole["bills"] if bill["customer_id"] in NEIGHBOURS],
-        "devices": [device for device in whole["devices"] if device["device_id"] in held],
+        "bills": [bill for bill in whole["bills"] if bill["customer_id"] in RETAINED_CUSTOMERS],
+        "devices": [device for device in whole["devices"] if device["device_id"] in devices],
     }
 
 
-def _asking(scenario: UserScenario, questions: list[Question]) -> UserScenario:
-    """The scenario with questions before the problem."""
-    told, script = scenario.instructions, scenario.script
-    if not questions or isinstance(told, str) or script is None:
+def _with_questions(scenario: UserScenario, questions: list[Question]) -> UserScenario:
+    """Return the user scenario with questions before the problem."""
+    prose, script = scenario.instructions, scenario.script
+    if not questions or isinstance(prose, str) or script is None:
         return scenario
     first = " ".join(question.say for question in questions)
-    reason = f"Before anything else you want to know, one after the other: {first} Then: {told.reason_for_call}"
+    reason = f"Before anything else you want to know, one after the other: {first} Then: {prose.reason_for_call}"
     requests = [*(Request(say=question.say) for question in questions), *script.requests]
     return scenario.model_copy(
         update={
-            "instructions": told.model_copy(update={"reason_for_call": reason}),
+            "instructions": prose.model_copy(update={"reason_for_call": reason}),
             "script": script.model_copy(update={"requests": requests}),
         }
     )

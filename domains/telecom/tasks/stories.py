@@ -1,70 +1,22 @@
-"""What the users of generated tasks are told, and what the tickets of solo agents say."""
+"""Texts of generated tasks: instructions for users, and tickets for solo agents."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
-
-#: Countries to travel to, for tasks in which the user is abroad.
-DESTINATIONS = ("Portugal", "Japan", "Mexico", "Norway", "Morocco", "Italy", "Vietnam", "Iceland")
-
-
-class Persona(NamedTuple):
-    """A way to be on the phone; ``None`` for a user without a character.
-
-    Attributes:
-        patience: Turns in a row without progress that the user puts up with.
-    """
-
-    name: str
-    text: str | None
-    patience: int = 8
-
-
-NO_PERSONA = Persona("None", None)
-PERSONAS = (
-    NO_PERSONA,
-    Persona(
-        "Relaxed",
-        "You are in no hurry and good company. You use your phone every day, at work and at home, and find your way "
-        "around its settings, though you have never had to repair anything.\n\n"
-        "You like to take one step at a time. Where a step is new to you, you ask how it is done before you do it. "
-        "You tell in full what you did and what you see, you say thank you, and you do not mind being asked twice.",
-        patience=12,
-    ),
-    Persona(
-        "Hurried",
-        "You have squeezed this call in between two appointments. You know your way around phones and use the right "
-        "words for things.\n\n"
-        "You write short lines, often half sentences, and answer exactly what was asked. Long explanations, "
-        "questions that you have answered already and phrases that sound read from a script make you impatient, and "
-        "you say so. You carry out each step nevertheless, and what you report of it is exact.",
-        patience=5,
-    ),
-    Persona(
-        "Unsure",
-        "You call, you write messages, you look at the pictures that your family sends; the rest of the phone is "
-        "foreign country. SIM, APN, VPN or roaming mean nothing to you until somebody says them in plain words, and "
-        "you ask for that.\n\n"
-        "You worry about breaking something. Before a step that sounds serious, and a restart does, you ask whether "
-        "your pictures are safe; one reassuring sentence is enough. You offer nothing of your own accord: what is on "
-        "the screen you tell when you are asked for it. Given one clear instruction at a time, you follow it.",
-    ),
-)
 
 
 @dataclass(frozen=True)
 class Story:
-    """The texts of one problem; braces hold what the generator fills in.
+    """The texts of one problem, with placeholders in braces.
 
     Attributes:
         title: The problem, for people who read tasks.
         openings: Reasons for the call, to choose from.
-        slow_openings: The same where data is slow rather than gone; empty where that makes no difference.
-        wishes: When the user is content, and what they agree to.
+        slow_openings: The same for data that is slow rather than gone; empty if that makes no difference.
+        wishes: When the user is content, and the offers to which they agree.
         ticket: Symptom, customer, place, consents and success, for an agent that works alone.
-        symptom: What the ticket says is wrong.
-        slow_symptom: The same where data is slow rather than gone.
+        symptom: The problem in the ticket's words.
+        slow_symptom: The same for data that is slow rather than gone.
     """
 
     title: str
@@ -101,7 +53,7 @@ _ALLOWANCE_ON_TICKET = (
 
 
 def instructions(story: Story) -> str:
-    """Everything a user has to observe."""
+    """Return the task instructions of a story's user."""
     return f"{_MANNERS}\n\n{story.wishes}\n\n{_RULES}"
 
 

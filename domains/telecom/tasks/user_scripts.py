@@ -1,4 +1,4 @@
-"""The script of a task's user: the same as the prose says, for users without a model."""
+"""Scripts for users without a model; they say the same as the prose instructions."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING
 
 from pytest_tau.models.script import Goal, Request, UserScript
 
-from .faults import REFUEL_GB
+from ..constants import MAX_REFUEL_GB
 
 if TYPE_CHECKING:
     from .faults import Subject
 
-_ALLOWANCE = {"refuel_amount": f"{REFUEL_GB:g} GB"}
+_ALLOWANCE = {"refuel_amount": f"{MAX_REFUEL_GB:g} GB"}
 _NO_OTHER_PLAN = ("change plan", "another plan", "different plan", "other plan", "upgrade plan")
 
 
 @dataclass(frozen=True)
-class Spoken:
-    """What the user of one problem says and wants; the openings are those of the story, in the same order.
+class ScriptTexts:
+    """The words and wishes of a user with one problem; the openings are those of the story, in the same order.
 
     Attributes:
         openings: The first words.
-        slow_openings: The same where data is slow rather than gone.
-        goal: What the user looks at before being content.
-        facts: What the user tells when asked, beside who and where they are.
-        accepts: Offers that are taken.
-        declines: Offers that are not.
+        slow_openings: The same for data that is slow rather than gone.
+        goal: The check by which the user sees that the problem is solved.
+        facts: Answers to questions, besides the name, the number and the place.
+        accepts: Offers that the user accepts.
+        declines: Offers that the user declines.
     """
 
     openings: tuple[str, ...]
@@ -38,8 +38,8 @@ class Spoken:
 
 
 #: By intent.
-SPOKEN = {
-    "service_issue": Spoken(
+SCRIPT_TEXTS = {
+    "service_issue": ScriptTexts(
         openings=(
             "My phone has had no service for hours. Neither calls nor texts get through, and I want that mended.",
             "My phone finds no network today. I am waiting for a call that I must not miss, so this has to work again "
@@ -50,7 +50,7 @@ SPOKEN = {
         goal=Goal(tool="check_status_bar", expects=["📶"]),
         accepts=("pay bill", "payment request"),
     ),
-    "mobile_data_issue": Spoken(
+    "mobile_data_issue": ScriptTexts(
         openings=(
             "Mobile data on my phone is dead: no page opens, nothing loads. There is no Wi-Fi where I am. I want data "
             "back, and at excellent speed; anything less will not do.",
@@ -68,7 +68,7 @@ SPOKEN = {
         accepts=("refuel",),
         declines=_NO_OTHER_PLAN,
     ),
-    "mms_issue": Spoken(
+    "mms_issue": ScriptTexts(
         openings=(
             "Picture messages will not leave my phone: every MMS has failed for hours. There is one that I want to "
             "send today.",
@@ -83,30 +83,30 @@ SPOKEN = {
 }
 
 
-def script(intent: str, subject: Subject, *, abroad: bool, slow: bool, opening: int, patience: int) -> UserScript:
-    """The script of one case.
+def build_script(intent: str, subject: Subject, *, abroad: bool, slow: bool, opening: int, patience: int) -> UserScript:
+    """Build the script of one scenario's user.
 
     Args:
-        intent: The problem, as the reference calls it.
-        subject: Whose phone it is.
-        abroad: Whether they are travelling.
+        intent: The problem's name in the reference.
+        subject: The customer.
+        abroad: Whether the customer is travelling.
         slow: Whether data is slow rather than gone.
-        opening: Chooses among the openings, as it does among the story's.
-        patience: Turns without progress that the user puts up with.
+        opening: Index that chooses among the openings; any integer.
+        patience: Turns in a row without progress that the user accepts.
     """
-    spoken = SPOKEN[intent]
-    openings = spoken.slow_openings if slow and spoken.slow_openings else spoken.openings
+    texts = SCRIPT_TEXTS[intent]
+    openings = texts.slow_openings if slow and texts.slow_openings else texts.openings
     facts = {
         "name": subject.name,
         "phone_number": subject.phone_number,
         "location": f"I am {subject.abroad if abroad else subject.home}.",
-        **dict(spoken.facts),
+        **dict(texts.facts),
     }
     return UserScript(
         requests=[Request(say=openings[opening % len(openings)])],
         facts=facts,
-        accepts=list(spoken.accepts),
-        declines=list(spoken.declines),
-        goals=[spoken.goal],
+        accepts=list(texts.accepts),
+        declines=list(texts.declines),
+        goals=[texts.goal],
         patience=patience,
     )
