@@ -40,13 +40,13 @@ class Notification(Record):
 
 
 class MockDB(Database):
-    """What the agent's tools work on."""
+    """The agent's database."""
 
     tasks: Table[Task]
     users: Table[User]
 
 
 class MockUserDB(Database):
-    """What the user's tools work on."""
+    """The user's database."""
 
     notifications: Table[Notification] = Field(default_factory=Table)

@@ -54,13 +54,13 @@ class MockTools(Toolkit[MockDB]):
         return "Transfer successful"
 
     def assert_number_of_tasks(self, user_id: str, expected_number: int) -> bool:
-        """Whether somebody has so many tasks."""
+        """Return whether somebody has so many tasks."""
         if user_id not in self.db.users:
             raise ToolError(f"User {user_id} not found")
         return len(self.db.users[user_id].tasks) == expected_number
 
     def assert_task_status(self, task_id: str, expected_status: str) -> bool:
-        """Whether a task has this status."""
+        """Return whether a task has this status."""
         return self._task(task_id).status == expected_status
 
     def _task(self, task_id: str) -> Task:

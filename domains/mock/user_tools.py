@@ -30,7 +30,7 @@ class MockUserTools(Toolkit[MockUserDB]):
         )
 
     def assert_notification_status(self, notification_id: str, expected_status: str) -> bool:
-        """Whether a notification has this status."""
+        """Return whether a notification has this status."""
         return self._notification(notification_id).status == expected_status
 
     def _notification(self, notification_id: str) -> Notification:

@@ -15,7 +15,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Plan(Record):
-    """What a line costs, in USD, and how much data it includes, in GB."""
+    """A price plan of lines; prices in USD, data in GB."""
 
     plan_id: str
     name: str
@@ -25,7 +25,7 @@ class Plan(Record):
 
 
 class Address(Record):
-    """Where a customer lives."""
+    """A customer's address."""
 
     street: str
     city: str
@@ -34,7 +34,7 @@ class Address(Record):
 
 
 class PaymentMethod(Record):
-    """How a customer pays; ``expiration_date`` is MM/YYYY."""
+    """A customer's way to pay; ``expiration_date`` is MM/YYYY."""
 
     method_type: PaymentMethodType
     account_number_last_4: str
@@ -86,7 +86,7 @@ class LineItem(Record):
 
 
 class Bill(Record):
-    """What a customer owes for a period, in USD."""
+    """A customer's charges for a period, in USD."""
 
     bill_id: str
     customer_id: str
@@ -113,7 +113,7 @@ class Device(Record):
 
 
 class TelecomDB(Database):
-    """What the agent's tools work on. Its methods look up shared records, for reading only, or raise ``ToolError``."""
+    """The agent's database. Its methods look up shared records, for reading only, or raise ``ToolError``."""
 
     plans: Annotated[Table[Plan], KeyedBy("plan_id")]
     customers: Annotated[Table[Customer], KeyedBy("customer_id")]
@@ -122,34 +122,34 @@ class TelecomDB(Database):
     devices: Annotated[Table[Device], KeyedBy("device_id")]
 
     def plan(self, plan_id: str) -> Plan:
-        """The plan with this id."""
+        """Return the plan with this id."""
         return _found("Plan", self.plans, plan_id)
 
     def customer(self, customer_id: str) -> Customer:
-        """The customer with this id."""
+        """Return the customer with this id."""
         return _found("Customer", self.customers, customer_id)
 
     def line(self, line_id: str) -> Line:
-        """The line with this id."""
+        """Return the line with this id."""
         return _found("Line", self.lines, line_id)
 
     def bill(self, bill_id: str) -> Bill:
-        """The bill with this id."""
+        """Return the bill with this id."""
         return _found("Bill", self.bills, bill_id)
 
     def device(self, device_id: str) -> Device:
-        """The device with this id."""
+        """Return the device with this id."""
         return _found("Device", self.devices, device_id)
 
     def line_by_phone(self, phone_number: str) -> Line:
-        """The first line with this number."""
+        """Return the first line with this number."""
         for line in self.lines.scan():
             if line.phone_number == phone_number:
                 return line
         raise ToolError(f"Line with phone number {phone_number} not found")
 
     def customer_by_phone(self, phone_number: str) -> Customer:
-        """The first customer who has this number, as the primary one or on a line."""
+        """Return the first customer who has this number, as the primary one or on a line."""
         for customer in self.customers.scan():
             if customer.phone_number == phone_number or any(
                 self.line(line_id).phone_number == phone_number for line_id in customer.line_ids
@@ -158,7 +158,7 @@ class TelecomDB(Database):
         raise ToolError(f"Customer with phone number {phone_number} not found")
 
     def first_bill(self, customer: Customer, status: BillStatus) -> Bill | None:
-        """The first of the customer's bills in this status, in the order of ``bill_ids``."""
+        """Return the first of the customer's bills in this status, in the order of ``bill_ids``."""
         return next((bill for bill in map(self.bill, customer.bill_ids) if bill.status == status), None)
 
 

@@ -1,4 +1,4 @@
-"""How the phone behaves: pure functions of its state and its surroundings.
+"""Behaviour of the phone: pure functions of its state and its surroundings.
 
 Source: τ²-bench v1.0.1, telecom domain.
 """
@@ -25,7 +25,7 @@ _SIGNAL_ICON: Final[Mapping[Signal, str]] = {
 
 
 class Network(NamedTuple):
-    """What a network search finds."""
+    """The result of a network search."""
 
     connection: Connection
     technology: Technology
@@ -33,19 +33,19 @@ class Network(NamedTuple):
 
 
 class Speed(NamedTuple):
-    """A download speed in Mbps, None without a connection, and what to call it."""
+    """A download speed in Mbps, None without a connection, and its label."""
 
     mbps: float | None
     label: str
 
 
 def sim_status(phone: Phone) -> SimStatus:
-    """The SIM card's status as the phone sees it."""
+    """Return the SIM card's status as the phone sees it."""
     return "missing" if phone.sim_card_missing else phone.sim_card_status
 
 
 def search_network(phone: Phone, around: Surroundings) -> Network:
-    """The network that the phone would find now."""
+    """Return the network that the phone would find now."""
     blocked = phone.airplane_mode or phone.active_apn_settings.apn_name == "broken" or not around.line_active
     if blocked or sim_status(phone) != "active":
         return Network("no_service", "none", "none")
@@ -57,7 +57,7 @@ def search_network(phone: Phone, around: Surroundings) -> Network:
 
 
 def data_works(phone: Phone, around: Surroundings) -> bool:
-    """Whether mobile data gets through, whatever Wi-Fi does."""
+    """Return whether mobile data works, regardless of Wi-Fi."""
     has_network = phone.network_signal_strength != "none" and phone.network_connection_status != "no_service"
     may_roam = phone.roaming_enabled and around.roaming_allowed
     return (
@@ -70,7 +70,7 @@ def data_works(phone: Phone, around: Surroundings) -> bool:
 
 
 def measure_speed(phone: Phone, around: Surroundings) -> Speed:
-    """The speed of mobile data."""
+    """Return the speed of mobile data."""
     if not data_works(phone, around):
         return Speed(None, "No Connection")
     factor = 1.0
@@ -84,7 +84,7 @@ def measure_speed(phone: Phone, around: Surroundings) -> Speed:
 
 
 def mms_works(phone: Phone, around: Surroundings) -> bool:
-    """Whether the messaging app can send an MMS."""
+    """Return whether the messaging app can send an MMS."""
     app = phone.app_statuses.get("messaging")
     over_wifi = phone.wifi_calling_enabled and phone.wifi_calling_mms_over_wifi
     return (
@@ -99,7 +99,7 @@ def mms_works(phone: Phone, around: Surroundings) -> bool:
 
 
 def status_bar(phone: Phone) -> str:
-    """The icons at the top of the screen."""
+    """Return the icons at the top of the screen."""
     parts = ["✈️ Airplane Mode"] if phone.airplane_mode else _cellular_icons(phone)
     if phone.wifi_enabled and phone.wifi_connected:
         parts.append(f"📡 Connected to {phone.wifi_ssid}" if phone.wifi_ssid else "📡 Enabled")

@@ -1,4 +1,4 @@
-"""What each side's state means for the other's, carried over after each call."""
+"""Synchronization of the carrier's and the phone's state after each call."""
 
 from .models import TelecomDB
 from .user_models import PaymentRequest, TelecomUserDB
@@ -8,7 +8,7 @@ def sync(agent_db: TelecomDB, user_db: TelecomUserDB) -> None:
     """Show the user's line to the phone, settle a paid request, deliver a new one.
 
     The phone does not search the network here: a suspended or resumed line shows at its next search.
-    Without a phone number there is nothing to carry over.
+    Without a phone number nothing is synchronized.
 
     Raises:
         ToolError: The phone's number, its plan or a bill is unknown to the carrier.
@@ -25,7 +25,7 @@ def sync(agent_db: TelecomDB, user_db: TelecomUserDB) -> None:
         ("roaming_allowed", line.roaming_enabled),
         ("mobile_data_usage_exceeded", line.data_used_gb >= limit),
     ):
-        # Setting a record's field takes longer than all of the rest, and mostly nothing has changed.
+        # Setting a record's field takes longer than all the rest, and in most calls nothing has changed.
         if getattr(around, name) is not value:
             setattr(around, name, value)
     if around.payment_request is not None and around.payment_request.paid:

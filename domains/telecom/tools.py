@@ -247,19 +247,19 @@ class TelecomTools(Toolkit[TelecomDB]):
             line.contract_end_date = date(2025, 1, 31)
 
     def get_available_plan_ids(self) -> list[str]:
-        """Ids of every plan."""
+        """Return the ids of every plan."""
         return list(self.db.plans)
 
     def assert_data_refueling_amount(self, customer_id: str, line_id: str, expected_amount: float) -> bool:
-        """Whether a line has been refuelled by so many GB."""
+        """Return whether a line has been refuelled by so many GB."""
         return abs(self._line_of(customer_id, line_id).data_refueling_gb - expected_amount) < 1e-6
 
     def assert_line_status(self, customer_id: str, line_id: str, expected_status: LineStatus) -> bool:
-        """Whether a line has this status."""
+        """Return whether a line has this status."""
         return self._line_of(customer_id, line_id).status == expected_status
 
     def assert_overdue_bill_exists(self, customer_id: str, overdue_bill_id: str) -> bool:
-        """Whether a bill of this customer is overdue; raises ``ToolError`` instead of returning False."""
+        """Return whether a bill of this customer is overdue; raise ``ToolError`` instead of returning False."""
         if overdue_bill_id not in self.db.customer(customer_id).bill_ids:
             raise ToolError(f"Bill {overdue_bill_id} not found for customer {customer_id}")
         if self.db.bill(overdue_bill_id).status != "Overdue":
@@ -267,18 +267,18 @@ class TelecomTools(Toolkit[TelecomDB]):
         return True
 
     def assert_no_overdue_bill(self, overdue_bill_id: str) -> bool:
-        """Whether a bill is paid, or was never made."""
+        """Return whether a bill is paid, or was never made."""
         bill = self.db.bills.peek(overdue_bill_id)
         return bill is None or bill.status == "Paid"
 
     def _line_of(self, customer_id: str, line_id: str) -> Line:
-        """The line, for reading only, of a customer who must have it."""
+        """Return the line of a customer, for reading only; raise ``ToolError`` if the customer does not have it."""
         if line_id not in self.db.customer(customer_id).line_ids:
             raise ToolError(f"Line {line_id} not found for customer {customer_id}")
         return self.db.line(line_id)
 
     def _charge_once(self, customer_id: str, amount: float, description: str) -> None:
-        """Put an amount on the customer's first draft bill; make one for March where there is none."""
+        """Put an amount on the customer's first draft bill; make one for March if there is none."""
         draft = self.db.first_bill(self.db.customer(customer_id), "Draft")
         bill = self.db.bills[draft.bill_id] if draft else self._new_draft(customer_id)
         kind = "Credit" if amount < 0 else "Charge"

@@ -1,4 +1,4 @@
-"""What tasks do to the phone and ask about it; the user's tools build on it."""
+"""Functions of the phone that tasks call: initialization actions and assertions; the user's tools build on them."""
 
 from typing import Literal, get_args
 
@@ -12,13 +12,13 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
     """Initialization actions and assertions on the user's side. Source: the reference's telecom domain."""
 
     def __init__(self, db: TelecomUserDB) -> None:
-        """Take a phone with a VPN that is still in good health."""
+        """Connect the phone's database with a VPN that works well."""
         super().__init__(db)
         # One object for every connection of this environment: once broken, the VPN stays so after a reconnect.
         self._vpn = VPNDetails(server_address="192.168.1.1", protocol="OpenVPN", server_performance="excellent")
 
     def set_user_info(self, name: str, phone_number: str) -> None:
-        """Say who the user is; the phone number links the phone to a line of the carrier's.
+        """Set the user's name and number; the phone number links the phone to a line of the carrier's.
 
         Raises:
             ToolError: Not two texts; nothing is changed.
@@ -32,7 +32,7 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
         self._around.is_abroad = abroad
 
     def simulate_network_search(self) -> None:
-        """Let the phone look for a network."""
+        """Search for a network with the phone."""
         phone, found = self._phone, search_network(self._phone, self._around)
         phone.network_connection_status = found.connection
         phone.network_technology_connected = found.technology
@@ -43,7 +43,7 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
         self._switch_airplane_mode_to(True)
 
     def turn_airplane_mode_off(self) -> None:
-        """Turn airplane mode off, by the switch that the user has: one that is off goes on and off again."""
+        """Turn airplane mode off, by the switch that the user has; if it is off, it goes on and off again."""
         self._switch_airplane_mode_to(False)
 
     def turn_roaming_on(self) -> None:
@@ -124,31 +124,31 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
             raise ToolError(f"Permission '{permission}' not tracked for app '{app_name}'")
 
     def assert_airplane_mode_status(self, expected_status: bool) -> bool:
-        """Whether airplane mode is on, or off, as expected."""
+        """Return whether airplane mode is as expected."""
         return self._phone.airplane_mode == expected_status
 
     def assert_mobile_roaming_status(self, expected_status: bool) -> bool:
-        """Whether the phone's data roaming is on, or off, as expected."""
+        """Return whether the phone's data roaming is as expected."""
         return self._phone.roaming_enabled == expected_status
 
     def assert_mobile_data_saver_mode_status(self, expected_status: bool) -> bool:
-        """Whether data saver is on, or off, as expected."""
+        """Return whether data saver is as expected."""
         return self._phone.data_saver_mode == expected_status
 
     def assert_mobile_data_usage_exceeded(self, expected_status: bool) -> bool:
-        """Whether the line's data is used up, or not, as expected."""
+        """Return whether it is as expected that the line's data is used up."""
         return self._around.mobile_data_usage_exceeded == expected_status
 
     def assert_can_send_mms(self, expected_status: bool) -> bool:
-        """Whether an MMS could be sent, or not, as expected."""
+        """Return whether the phone's ability to send an MMS is as expected."""
         return mms_works(self._phone, self._around) == expected_status
 
     def assert_mobile_data_status(self, expected_status: bool) -> bool:
-        """Whether mobile data works, or not, as expected; the switch is only one part of it."""
+        """Return whether mobile data works as expected; the switch is only one part of it."""
         return data_works(self._phone, self._around) == expected_status
 
     def assert_service_status(self, expected_status: Connection) -> bool:
-        """Whether the phone's connection is in this state.
+        """Return whether the phone's connection is in this state.
 
         Raises:
             ToolError: No such state.
@@ -158,13 +158,13 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
         return self._phone.network_connection_status == expected_status
 
     def assert_internet_speed(self, expected_speed: float, expected_desc: str | None = None) -> bool:
-        """Whether mobile data is at least this fast, in Mbps, and is labelled so, in any case of letters."""
+        """Return whether mobile data has at least this speed, in Mbps, and this label; letter case does not matter."""
         speed = measure_speed(self._phone, self._around)
         labelled = expected_desc is None or speed.label.lower() == expected_desc.lower()
         return (speed.mbps or 0.0) >= expected_speed and labelled
 
     def assert_internet_not_excellent(self) -> bool:
-        """Whether mobile data is anything but excellent."""
+        """Return whether mobile data is anything but excellent."""
         return measure_speed(self._phone, self._around).label != "Excellent"
 
     @property
@@ -179,7 +179,7 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
         return self._phone.app_statuses.get(name)
 
     def _set_permission(self, app_name: str, permission: str, *, granted: bool) -> bool:
-        """Set a permission of an installed app; False when apps have no such permission."""
+        """Set a permission of an installed app; return False if apps have no such permission."""
         if permission not in AppPermissions.model_fields:
             return False
         setattr(self._phone.app_statuses[app_name].permissions, permission, granted)

@@ -1,4 +1,4 @@
-"""Records of the user's side: a phone, and the world around it as far as the phone notices it."""
+"""Records of the user's side: a phone, and its surroundings as far as they affect it."""
 
 from typing import Literal, TypeAlias
 
@@ -40,7 +40,7 @@ class VPNDetails(Record):
 
 
 class AppPermissions(Record):
-    """What an app may use."""
+    """The permissions of an app."""
 
     sms: bool = False
     storage: bool = False
@@ -107,7 +107,7 @@ def _coverage() -> dict[Technology, Signal]:
 
 
 class Surroundings(Record):
-    """Who and where the user is, and what the carrier's side means for the phone.
+    """The user's identity and place, and the effects of the carrier's side on the phone.
 
     The sync sets ``roaming_allowed``, ``mobile_data_usage_exceeded``, ``line_active`` and ``payment_request``.
     """
@@ -123,7 +123,7 @@ class Surroundings(Record):
 
 
 class TelecomUserDB(Database):
-    """What the user's tools work on."""
+    """The user's database."""
 
     device: Phone = Field(default_factory=Phone)
     surroundings: Surroundings = Field(default_factory=Surroundings)

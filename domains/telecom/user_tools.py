@@ -1,4 +1,4 @@
-"""The user's tools of the telecom domain: what a person can see and do on the phone."""
+"""The user's tools of the telecom domain: everything that a person can see and do on the phone."""
 
 from typing import Any, get_args
 
@@ -349,7 +349,7 @@ class TelecomUserTools(PhoneFunctions):
         return self._with_status_bar(f"{switch} is now {_on_off(on)}.")
 
     def _granted(self, app_name: str) -> list[str] | None:
-        """Permissions that the app has, in a fixed order; None when it is not installed."""
+        """Return the app's permissions, in a fixed order; None if it is not installed."""
         app = self._app(app_name)
         return None if app is None else [name for name, granted in app.permissions if granted]
 
