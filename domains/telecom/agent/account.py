@@ -23,7 +23,7 @@ _ALL_BILLS = 1000
 class Account:
     """The customer and the line of a conversation.
 
-    Methods that return a bool as their result say whether they changed anything.
+    A procedure that changes something in the records returns whether it did.
 
     Attributes:
         customer: The customer's record.
@@ -92,9 +92,8 @@ class Account:
         yield ToolUse("refuel_data", {**self.ids, "gb_amount": amount})
         return True
 
-    def _read_line(self) -> Dialog[bool]:
+    def _read_line(self) -> Dialog[None]:
         self.line = json.loads((yield ToolUse("get_details_by_id", {"id": self.line["line_id"]})))
-        return True
 
     def _bills(self) -> Dialog[list[dict[str, Any]]]:
         bills = yield ToolUse("get_bills_for_customer", {"customer_id": self.ids["customer_id"], "limit": _ALL_BILLS})

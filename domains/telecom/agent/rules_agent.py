@@ -48,7 +48,7 @@ class RulesAgent:
         self._notice = notice[1] if notice else _DEFAULT_NOTICE
         self._abroad: bool | None = None
         self._results: dict[str, str] = {}
-        self._dialog: Dialog[Any] | None = None
+        self._dialog: Dialog[None] | None = None
 
     async def respond(self, message: Any) -> AssistantMessage:
         """Return the next text or tool call, given the customer's words or a tool's result.
@@ -68,11 +68,12 @@ class RulesAgent:
             return AssistantMessage(tool_calls=[ToolCall(name=step.tool, arguments=step.arguments)])
         return AssistantMessage(content=step)
 
-    def _conversation(self, opening: str) -> Dialog[bool]:
+    def _conversation(self, opening: str) -> Dialog[None]:
         """Conduct the whole conversation; transfer to a human agent if anything is left unsolved."""
         account = yield from self._identify(opening)
         if account is None:
-            return (yield from self._transfer("the customer could not be identified"))
+            yield from self._transfer("the customer could not be identified")
+            return
         report = yield from self._answer_questions(opening, account)
         problem = yield from self._classify(report)
         for _ in range(_MAX_ROUNDS if problem else 0):
@@ -82,7 +83,7 @@ class RulesAgent:
             answer = yield f"Your problem is solved by what your phone shows now. {_ANYTHING_ELSE}"
             if not _BROKEN.search(answer):
                 break
-        return (yield from self._transfer(problem or "not one that this agent can help with"))
+        yield from self._transfer(problem or "not one that this agent can help with")
 
     def _answer_questions(self, text: str, account: Account) -> Dialog[str]:
         """Answer questions from the records; return the first text that is none."""
@@ -95,7 +96,8 @@ class RulesAgent:
             text = yield f"{template.format(answer)} {_ANYTHING_ELSE}"
         return text
 
-    def _transfer(self, problem: str) -> Dialog[bool]:
+    def _transfer(self, problem: str) -> Dialog[None]:
+        """Transfer the customer, then repeat the policy's notice for as long as somebody listens."""
         summary = f"Problem: {problem}. Everything that the policy offers has been tried or is ruled out."
         yield ToolUse("transfer_to_human_agents", {"summary": summary})
         while True:

@@ -49,7 +49,8 @@ class Rule(NamedTuple):
         check: The check that shows it; empty if the remedy is applied in any case.
         wrong: A pattern that the check's result matches if the cause is present.
         remedy: The steps that remove it, in order; none if a human agent must take over.
-        account: The procedure in the carrier's records that finds and removes it, instead of check and steps.
+        account: The procedure in the carrier's records that finds and removes it, instead of a check; the remedy's
+            steps follow.
         abroad: Whether it matters to travellers only.
     """
 

@@ -30,6 +30,11 @@ if TYPE_CHECKING:
 #: Share of tasks that cannot be solved, among tasks with one request.
 _UNSOLVABLE_SHARE = 0.15
 _OPENINGS = 60
+#: The remedy of each of these makes the phone search for a network. Together with an overdue bill, one of the two
+#: searches would be needless, but in these tasks every reference action is needed.
+_SEARCHING_FAULTS = {UNSEATED_SIM, BROKEN_APN}
+#: Lines besides the first; ids have one digit for them.
+_MAX_LINES = 9
 
 
 class Question(NamedTuple):
@@ -74,17 +79,10 @@ def _check(difficulty: Difficulty) -> None:
         raise ConfigurationError(
             f"difficulty: telecom has 1 to {len(QUESTIONS) + 1} requests in a task, not {difficulty.requests}"
         )
-    if not 0 <= difficulty.distractors <= _MOST_LINES:
+    if not 0 <= difficulty.distractors <= _MAX_LINES:
         raise ConfigurationError(
-            f"difficulty: telecom has 0 to {_MOST_LINES} distractors in a task, not {difficulty.distractors}"
+            f"difficulty: telecom has 0 to {_MAX_LINES} distractors in a task, not {difficulty.distractors}"
         )
-
-
-#: The remedy of each of these makes the phone search for a network. Together with an overdue bill, one of the two
-#: searches would be needless, but in these tasks every reference action is needed.
-_SEARCHING_FAULTS = {UNSEATED_SIM, BROKEN_APN}
-#: Lines besides the first; ids have one digit for them.
-_MOST_LINES = 9
 
 
 def _plans() -> list[Plan]:
