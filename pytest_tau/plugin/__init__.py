@@ -5,47 +5,47 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from . import wire
 from .collect import selection
 from .collect.collectors import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .collect.parametrize import pytest_generate_tests
 from .collect.rootdir import pytest_load_initial_conftests
 from .collect.selection import pytest_collection, pytest_collection_modifyitems
-from .options import Settings, pytest_addoption
-from .report import header, progress, records, run_counts, summary
-from .report.header import (
-    pytest_report_collectionfinish,
+from .context import run_state
+from .distributed import setup
+from .options import OptionValues, pytest_addoption
+from .report import exit_status, progress, records, run_counts, summary, terminal
+from .report.header import pytest_report_collectionfinish, pytest_report_header
+from .report.trial_reports import (
     pytest_report_from_serializable,
-    pytest_report_header,
     pytest_report_to_serializable,
     pytest_runtest_makereport,
 )
+from .run import serial_trials
 from .run.fixtures import (
-    _tau_case,
     _tau_models,
-    pytest_tau_make_agent,
-    pytest_tau_make_model,
-    pytest_tau_make_user,
+    _tau_spec,
     tau_agent,
     tau_env,
     tau_model,
     tau_simulation,
-    tau_snapshot,
     tau_task,
     tau_trial,
     tau_user,
 )
 from .run.loop import pytest_runtest_protocol, pytest_runtestloop
-from .snapshots import unused as unused_snapshots
+from .run.setup import pytest_tau_make_agent, pytest_tau_make_model, pytest_tau_make_user
+from .snapshots import unused
+from .snapshots.plugin import tau_snapshot
 from .snapshots.unused import pytest_deselected
-from .store import manifest
+from .store.manifest import ManifestEnd
+from .wire import is_worker
 
 if TYPE_CHECKING:
     import pytest
 
 __all__ = [
-    "_tau_case",
     "_tau_models",
+    "_tau_spec",
     "pytest_addhooks",
     "pytest_addoption",
     "pytest_collect_file",
@@ -80,35 +80,36 @@ __all__ = [
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare the ``pytest_tau_…`` hooks."""
-    from . import hookspecs
+    from . import hookspecs, seams
 
     pluginmanager.add_hookspecs(hookspecs)
+    pluginmanager.add_hookspecs(seams)
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Start counting; check a run that names a domain before anything starts."""
-    _where_asked_for(config, "report.dry_run", "dry_run")
-    _where_asked_for(config, "collect.shard", "shard")
-    wire.configure(config)
-    unused_snapshots.configure(config)
-    _where_asked_for(config, "snapshots.plugin", "snapshot")
+    """Register the parts of the plugin; check a run that names a domain before anything starts."""
+    run_state.register(config)
+    _register_if_given(config, "report.dry_run", "dry_run")
+    _register_if_given(config, "collect.shard", "shard")
+    setup.register(config)
+    unused.register(config)
+    _register_if_given(config, "snapshots.plugin", "snapshot")
     config.pluginmanager.register(LastFailed(), "tau-last-failed")
-    records.configure(config)
-    header.start(config)
-    summary.configure(config)
-    run_counts.configure(config)
-    manifest.configure(config)
-    progress.configure(config)
-    selection.configure(config)
-    # What follows knows, in a run that names a domain, what is selected.
-    _where_asked_for(config, "collect.quarantine", "quarantine")
-    _where_asked_for(config, "report.gates", "gate", "fail_on", "stop_early")
-    _where_asked_for(config, "report.baseline", "baseline")
-    _where_asked_for(config, "collect.resume", "resume", "rerun")
-    _where_asked_for(config, "report.html", "html")
+    for part in (records, exit_status, terminal, serial_trials, summary, run_counts, progress):
+        part.register(config)
+    if not is_worker(config):  # a worker's controller completes the manifest
+        state = run_state.run_state(config)
+        config.pluginmanager.register(ManifestEnd(state.paths, state.counts), "tau-manifest")
+    selection.register(config)
+    # In a run that names a domain, these know what is selected.
+    _register_if_given(config, "collect.quarantine", "quarantine")
+    _register_if_given(config, "report.gates", "gate", "fail_on", "stop_early")
+    _register_if_given(config, "report.baseline", "baseline")
+    _register_if_given(config, "collect.resume", "resume", "rerun")
+    _register_if_given(config, "report.html", "html")
 
 
-def _where_asked_for(config: pytest.Config, module: str, *options: str) -> None:
-    """Import and configure a module where one of its options is given: every other run does without it."""
-    if any(Settings(config).get(option) is not None for option in options):
-        import_module(f".{module}", __name__).configure(config)
+def _register_if_given(config: pytest.Config, module: str, *options: str) -> None:
+    """Import and register a part if one of its options is given; every other run does without it."""
+    if any(OptionValues(config).get(option) is not None for option in options):
+        import_module(f".{module}", __name__).register(config)

@@ -24,7 +24,7 @@ from ..runner import (
     RunConfig,
     SimulationSettings,
 )
-from .options import Settings, named_domains
+from .options import OptionValues, named_domains
 
 if TYPE_CHECKING:
     from ..chat import Role
@@ -42,7 +42,7 @@ def run_config(config: pytest.Config) -> RunConfig:
     Raises:
         pytest.UsageError: A value that cannot be used; tells the option and what would be right.
     """
-    settings = Settings(config)
+    settings = OptionValues(config)
     if settings.get("domain") is not None and not named_domains(config):
         raise pytest.UsageError(f"{settings.label('domain')}: expected the name of a domain")
     data_dir = _data_dir(settings)
@@ -68,7 +68,7 @@ def run_config(config: pytest.Config) -> RunConfig:
     return replace(run, concurrency=settings.number("concurrency", int, usual, 1))
 
 
-def _generate(settings: Settings) -> int | None:
+def _generate(settings: OptionValues) -> int | None:
     count: int | None = settings.number("generate", int, None, 1)
     if count is not None and settings.get("split") is not None:
         raise pytest.UsageError(
@@ -77,7 +77,7 @@ def _generate(settings: Settings) -> int | None:
     return count
 
 
-def _difficulty(settings: Settings) -> Difficulty:
+def _difficulty(settings: OptionValues) -> Difficulty:
     given = settings.get("difficulty")
     if given is None:
         return Difficulty()
@@ -94,7 +94,7 @@ def _difficulty(settings: Settings) -> Difficulty:
     return Difficulty(**values)
 
 
-def _simulation(settings: Settings, data_dir: Path | None) -> SimulationSettings:
+def _simulation(settings: OptionValues, data_dir: Path | None) -> SimulationSettings:
     grading = _one_of(settings, "grading", tuple(PROFILES))
     solo = bool(settings.get("solo")) or settings.get("agent") == "llm-solo"
     timeout = settings.number("timeout", float, DEFAULT_TIMEOUT, 0)
@@ -111,7 +111,7 @@ def _simulation(settings: Settings, data_dir: Path | None) -> SimulationSettings
     )
 
 
-def _one_of(settings: Settings, name: str, known: tuple[str, ...]) -> str:
+def _one_of(settings: OptionValues, name: str, known: tuple[str, ...]) -> str:
     """The setting, which is one of these words; the first by default."""
     value: str = settings.get(name) or known[0]
     if value not in known:
@@ -119,7 +119,7 @@ def _one_of(settings: Settings, name: str, known: tuple[str, ...]) -> str:
     return value
 
 
-def _prompting(settings: Settings, side: Side, data_dir: Path | None) -> Prompting:
+def _prompting(settings: OptionValues, side: Side, data_dir: Path | None) -> Prompting:
     given = settings.get(f"{side}_prompt")
     tokens = settings.number("agent_context", int, None, 1) if side == "agent" else None
     text_tools = _one_of(settings, f"{side}_tool_calls", ("native", "text")) == "text"
@@ -137,7 +137,7 @@ def _prompting(settings: Settings, side: Side, data_dir: Path | None) -> Prompti
     return Prompting(context_tokens=tokens, text_tools=text_tools)
 
 
-def _models(settings: Settings) -> ModelSettings:
+def _models(settings: OptionValues) -> ModelSettings:
     names: dict[Role, str] = {}
     args: dict[Role, dict[str, Any]] = {}
     for role in _ROLES:
@@ -160,7 +160,7 @@ def _models(settings: Settings) -> ModelSettings:
     )
 
 
-def _arguments(settings: Settings, role: Role) -> dict[str, Any] | None:
+def _arguments(settings: OptionValues, role: Role) -> dict[str, Any] | None:
     name = f"{role}_llm_args"
     given = settings.get(name)
     if given is None:
@@ -183,7 +183,7 @@ def _arguments(settings: Settings, role: Role) -> dict[str, Any] | None:
     return args
 
 
-def _tape(settings: Settings) -> TapeMode | None:
+def _tape(settings: OptionValues) -> TapeMode | None:
     record, replay = settings.get("record"), bool(settings.get("replay"))
     if record is not None and record not in ("missing", "all"):
         told = f"expected missing or all, got {record!r} (write {settings.label('record')}=all)"
@@ -195,7 +195,7 @@ def _tape(settings: Settings) -> TapeMode | None:
     return "replay" if replay else None
 
 
-def _data_dir(settings: Settings) -> Path | None:
+def _data_dir(settings: OptionValues) -> Path | None:
     given, folder = settings.get("data"), settings.folder("data")
     source = settings.label("data")
     if given is None:

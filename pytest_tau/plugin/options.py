@@ -134,7 +134,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("tau_tasks", "folders in which every JSON file is a task file", type="paths", default=[])
 
 
-class Settings:
+class OptionValues:
     """Values with their precedence, and the folder that relative paths in them are meant from."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -191,5 +191,5 @@ def options_given(config: pytest.Config) -> bool:
 
 def named_domains(config: pytest.Config) -> tuple[str, ...]:
     """The domains that options or ini name, in order, each once."""
-    names = [name.strip() for given in Settings(config).get("domain") or () for name in given.split(",")]
+    names = [name.strip() for given in OptionValues(config).get("domain") or () for name in given.split(",")]
     return tuple(dict.fromkeys(name for name in names if name))

@@ -1,176 +1,157 @@
-"""What an xdist controller tells its workers, and what a worker knows of the run: folders, and shares."""
+"""Everything that crosses between xdist's controller and its workers, and from an item to whoever reports it."""
 
 from __future__ import annotations
 
-import os
-import shutil
-import tempfile
-from datetime import datetime, timezone
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import pytest
-
-from .options import Settings, named_domains
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
-    from ..runner import RunConfig
+    import pytest
 
-_SHARED = pytest.StashKey[Path]()
-_RESULTS = pytest.StashKey["Path | None"]()
-_STARTED = pytest.StashKey[str]()
+    from ..runs.record import TrialRecord
+
+_KEY = "tau"
+#: How a trial ended that does not fail the run, since gates decide.
+Gated: TypeAlias = Literal["failing", "broken"]
 
 
-def told_by_controller(config: pytest.Config) -> dict[str, Any]:
-    """What the controller has told this worker; nothing where there is one process, or in the controller."""
-    told: dict[str, Any] = getattr(config, "workerinput", {}).get("tau", {})
-    return told
+class WorkerInput(NamedTuple):
+    """What the controller gives to a worker.
+
+    Attributes:
+        place: The worker's number, from 0; a worker that replaces a lost one has the same.
+        workers: How many workers there are.
+        dist: How tests are distributed, ``--dist``.
+        remote: The worker runs on another machine.
+        started: When the run began, ISO 8601.
+        shared: The folder that controller and local workers share; empty for a remote worker.
+        results: The run's folder; empty if nothing is kept, or for a remote worker.
+        sharers: How many workers have an equal share of the budget each; 1 if all share one budget.
+        spent: USD that were spent in this place before.
+    """
+
+    place: int
+    workers: int
+    dist: str
+    remote: bool
+    started: str
+    shared: str
+    results: str
+    sharers: int
+    spent: float
+
+
+class WorkerOutput(TypedDict, total=False):
+    """What a worker gives back at its end.
+
+    Attributes:
+        has_context: Tasks were to be run.
+        planned: Domain and task of each planned trial, by node id.
+        deselected: How many trials were deselected.
+        shard: How many trials this shard has, how many there are, and how many other tests.
+        quarantine: Entries that match no task, by number, with ids that are spelt alike.
+    """
+
+    has_context: bool
+    planned: dict[str, tuple[str, str]]
+    deselected: int
+    shard: list[int]
+    quarantine: dict[int, list[str]]
+
+
+def is_worker(config: pytest.Config) -> bool:
+    """Return whether this process is an xdist worker."""
+    return hasattr(config, "workerinput")
+
+
+def worker_input(config: pytest.Config) -> WorkerInput | None:
+    """Return what the controller has given to this worker; None in any other process."""
+    given: dict[str, Any] | None = getattr(config, "workerinput", {}).get(_KEY)
+    return WorkerInput(**given) if given is not None else None
 
 
 def worker_name(config: pytest.Config) -> str:
-    """The worker's name; empty where there is one process."""
-    return str(config.workerinput["workerid"]) if hasattr(config, "workerinput") else ""
+    """Return the worker's name; empty outside of a worker."""
+    return str(getattr(config, "workerinput", {}).get("workerid", ""))
 
 
-def results_folder(config: pytest.Config) -> Path | None:
-    """The folder of this run; None where nothing is kept, or not by this process.
+def give_input(node: Any, given: WorkerInput) -> None:
+    """Give a worker its input, in the controller, before the worker starts."""
+    node.workerinput[_KEY] = given._asdict()
 
-    Raises:
-        pytest.UsageError: The run is to go on with an earlier one, and there is none.
+
+def input_of(node: Any) -> WorkerInput:
+    """Return what a worker was given, in the controller."""
+    return WorkerInput(**node.workerinput[_KEY])
+
+
+def give_output(config: pytest.Config, **values: Any) -> None:
+    """Set some of a worker's output; elsewhere do nothing."""
+    output: dict[str, Any] | None = getattr(config, "workeroutput", None)
+    if output is not None:
+        output.setdefault(_KEY, {}).update(values)
+
+
+def output_of(node: Any) -> WorkerOutput:
+    """Return the output of a worker that has ended, in the controller; empty if it was killed."""
+    output: WorkerOutput = getattr(node, "workeroutput", {}).get(_KEY, {})
+    return output
+
+
+@dataclass(frozen=True)
+class TrialReport:
+    """The facts of a trial in a phase of its test; the attribute ``tau`` of pytest's report.
+
+    Attributes:
+        record: The trial's record, in the last report of a test that ran a simulation.
+        simulated: The test has run a simulation.
+        usage: The model calls of the test by role, with the task and whether they were replayed.
+        replay_differences: How many tool results differ from a replayed conversation.
+        results_problem: Why the simulation could not be written to the run's folder.
+        floor: Whether an agent that does nothing passes the task; None if this is not known here.
+        gated: How the trial ended, if gates decide in its place.
+        not_run: Why the trial is skipped: ``budget`` or ``settled``.
+        serial_because: The fixture because of which the trial was not prefetched.
+        quarantine_entry: The number of the entry of the quarantine that names the task.
+        attachments: Lines and files for a controller on another machine.
     """
-    if hasattr(config, "workerinput"):
-        told = told_by_controller(config).get("results")
-        return Path(told) if told else None
-    if _RESULTS not in config.stash:
-        config.stash[_RESULTS] = _earlier_folder(config) if goes_on(config) else _new_folder(config)
-    return config.stash[_RESULTS]
+
+    record: TrialRecord | None = None
+    simulated: bool = False
+    usage: dict[str, Any] | None = None
+    replay_differences: int = 0
+    results_problem: str | None = None
+    floor: bool | None = None
+    gated: Gated | None = None
+    not_run: str | None = None
+    serial_because: str | None = None
+    quarantine_entry: int | None = None
+    attachments: dict[str, Any] | None = None
 
 
-def known_folder(config: pytest.Config) -> Path | None:
-    """The folder of this run, where anything has asked for it; in a process that has no worker's part."""
-    return config.stash.get(_RESULTS, None)
+def trial_report(report: Any) -> TrialReport | None:
+    """Return the facts of the trial that a report is about; None for a test that runs none."""
+    found: TrialReport | None = getattr(report, "tau", None)
+    return found
 
 
-def results_home(config: pytest.Config) -> Path | None:
-    """Where the folders of runs lie; None where nothing is kept."""
-    settings = Settings(config)
-    given = settings.get("results")
-    if given == "none":
-        return None
-    return settings.folder("results") / given if given else config.rootpath / ".tau" / "runs"
+def add_facts(report: Any, **facts: Any) -> None:
+    """Add facts of the trial to a report."""
+    report.tau = replace(trial_report(report) or TrialReport(), **facts)
 
 
-def goes_on(config: pytest.Config) -> bool:
-    """Whether the run goes on with an earlier one."""
-    settings = Settings(config)
-    return settings.get("resume") is not None or settings.get("rerun") is not None
+def to_data(report: TrialReport) -> dict[str, Any]:
+    """Return the facts as plain data, for the way from a worker to the controller."""
+    values = {each.name: getattr(report, each.name) for each in fields(report)}
+    values["record"] = report.record.as_dict() if report.record is not None else None
+    return {name: value for name, value in values.items() if value is not None}
 
 
-def started(config: pytest.Config) -> str:
-    """When the run began, in all of its processes."""
-    if hasattr(config, "workerinput"):
-        return str(told_by_controller(config).get("started", ""))
-    return config.stash.setdefault(_STARTED, datetime.now(timezone.utc).isoformat(timespec="seconds"))
+def from_data(data: dict[str, Any]) -> TrialReport:
+    """Return the facts that arrived as plain data."""
+    record = None
+    if "record" in data:
+        from ..runs.record import TrialRecord
 
-
-def _new_folder(config: pytest.Config) -> Path | None:
-    home = results_home(config)
-    if home is None:
-        return None
-    now = datetime.fromisoformat(started(config)).strftime("%Y%m%d-%H%M%S")
-    # With the process in its name: shards that are started at the same time must not write into one folder.
-    name = f"{now}-{os.getpid()}-{'+'.join(named_domains(config)) or 'run'}"
-    others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
-    return home / (f"{name}-{others + 1}" if others else name)
-
-
-def _earlier_folder(config: pytest.Config) -> Path:
-    from .collect.resume import earlier_folder
-
-    return earlier_folder(config)
-
-
-def shared_folder(config: pytest.Config) -> Path | None:
-    """A folder that the controller shares with its workers on the same machine; None where there is none."""
-    if not hasattr(config, "workerinput"):
-        return config.stash.get(_SHARED, None)
-    told = told_by_controller(config).get("shared")
-    return Path(told) if told else None
-
-
-def share_of_calls(config: pytest.Config, calls: int) -> int:
-    """How many of the run's model calls at the same time this process may make."""
-    told = told_by_controller(config)
-    if not told:
-        return calls
-    place: int = told["place"]
-    workers: int = told["workers"]
-    # More workers than calls there can only be where nobody has named a number: see ``configure``.
-    return max(1, calls // workers + (place < calls % workers))
-
-
-def on_this_machine(spec: Any) -> bool:
-    """Whether a worker of this specification runs here, and in the controller's own folder."""
-    return bool(spec.popen and not spec.chdir and not spec.via)
-
-
-def worker_specs(config: pytest.Config) -> list[Any]:
-    """The specifications of the workers that this process will have, as execnet has them; none where there are none."""
-    if hasattr(config, "workerinput") or not _distributes(config):
-        return []
-    from xdist.workermanage import execnet, parse_tx_spec_config  # type: ignore[import-untyped]
-
-    return [execnet.XSpec(text) for text in parse_tx_spec_config(config)]
-
-
-def _distributes(config: pytest.Config) -> bool:
-    return getattr(config.option, "dist", "no") != "no" and bool(config.option.tx) and not config.option.collectonly
-
-
-def configure(config: pytest.Config) -> None:
-    """Prepare for workers, should there be any; in a worker, for its part.
-
-    Raises:
-        pytest.UsageError: The workers are more than the model calls that there may be at the same time.
-    """
-    if hasattr(config, "workerinput"):
-        from .distributed.worker import start
-
-        start(config)
-    elif _distributes(config):
-        specs = worker_specs(config)
-        _check_calls(config, len(specs))
-        from .distributed.controller import start as start_controller
-
-        start_controller(config, specs)
-
-
-def _check_calls(config: pytest.Config, workers: int) -> None:
-    settings = Settings(config)
-    if settings.get("llm_concurrency") is None:
-        return
-    calls = settings.number("llm_concurrency", int, 0, 1)
-    if calls < workers:
-        told = f"expected at least {workers}, one call for each of the {workers} workers, got {calls}"
-        raise pytest.UsageError(f"{settings.label('llm_concurrency')}: {told}")
-
-
-def share_folder(config: pytest.Config) -> Path:
-    """The folder that the controller shares with its workers, made at its first use."""
-    if _SHARED not in config.stash:
-        folder = Path(tempfile.mkdtemp(prefix="tau-"))
-        config.stash[_SHARED] = folder
-        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
-    return config.stash[_SHARED]
-
-
-def concurrency_in(config: pytest.Config) -> int:
-    """How many trials go on at the same time in one process; to be asked where nothing else of the run is known."""
-    settings = Settings(config)
-    models = any(settings.get(f"{role}_llm") is not None for role in ("agent", "user", "judge"))
-    if settings.get("concurrency") is None and not models:
-        return 1
-    from .config import run_config
-
-    run: RunConfig = run_config(config)
-    return run.concurrency
+        record = TrialRecord.from_dict(data["record"])
+    return TrialReport(**{**data, "record": record})

@@ -23,7 +23,7 @@ chat = LiteLLM(timeout=limit, attempts=12, first_wait=0.01, longest_wait=0.05)
 
 
 def pytest_tau_make_model(item, role, llm, llm_args, config):
-    return LLM(llm, chat, {**llm_args, "extra_body": {"user": f"{item.case.domain.name}/{item.task.id}/{role}"}})
+    return LLM(llm, chat, {**llm_args, "extra_body": {"user": f"{item.task_spec.domain.name}/{item.task.id}/{role}"}})
 """
 
 

@@ -796,16 +796,16 @@ class TestOwnSetup:
             more="""
             import pytest_tau.plugin.run.prefetch as ahead
 
-            looked, original = [], ahead._hindrance
+            looked, original = [], ahead._blocking_fixture
 
             @pytest.fixture(scope="session", autouse=True)
             def count():
                 def counted(item):
                     looked.append(item)
                     return original(item)
-                ahead._hindrance = counted
+                ahead._blocking_fixture = counted
                 yield
-                ahead._hindrance = original
+                ahead._blocking_fixture = original
 
             def pytest_terminal_summary(terminalreporter):
                 terminalreporter.write_line(f"looked {len(looked) <= 4 * 301}")

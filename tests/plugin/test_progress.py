@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from pytest_tau.plugin.report import progress
-from pytest_tau.plugin.report.progress import Log, Tally
+from pytest_tau.plugin.report.progress import LogThrottle, ProgressCounts
 
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read
@@ -23,21 +23,24 @@ class TestText:
     """What the line says."""
 
     def test_before_anything_has_ended(self):
-        assert Tally(total=40).text(8) == "0 done, 8 running, 32 waiting"
+        assert ProgressCounts(total=40).text(8) == "0 done, 8 running, 32 waiting"
 
     def test_everything(self):
-        tally = Tally(done=10, total=40, passed=7, judged=9, cost=1.234, seconds=60)
+        tally = ProgressCounts(done=10, total=40, passed=7, judged=9, cost=1.234, seconds=60)
         assert tally.text(8) == "10 done, 8 running, 22 waiting; 78 % passed; $1.23; 3 min left"
 
     def test_where_it_is_not_known_what_is_running(self):
-        assert Tally(done=10, total=40, seconds=10).text() == "10 of 40 done; 30 s left"
+        assert ProgressCounts(done=10, total=40, seconds=10).text() == "10 of 40 done; 30 s left"
 
     def test_calls_of_unknown_price(self):
-        assert Tally(done=1, total=2, cost=0.5, unpriced=3).text() == "1 of 2 done; $0.50 and 3 calls of unknown price"
+        assert (
+            ProgressCounts(done=1, total=2, cost=0.5, unpriced=3).text()
+            == "1 of 2 done; $0.50 and 3 calls of unknown price"
+        )
 
     @pytest.mark.parametrize(("passed", "percent"), [(0, 0), (1, 1), (999, 99), (1000, 100)])
     def test_all_and_nothing_only_where_it_is(self, passed, percent):
-        assert f"; {percent} % passed" in Tally(done=1, total=2, passed=passed, judged=1000).text()
+        assert f"; {percent} % passed" in ProgressCounts(done=1, total=2, passed=passed, judged=1000).text()
 
     @pytest.mark.parametrize(
         ("seconds", "left"),
@@ -45,11 +48,11 @@ class TestText:
         ids=["s", "min", "h", "early"],
     )
     def test_time_left_at_the_rate_so_far(self, seconds, left):
-        text = Tally(done=10, total=100, seconds=seconds).text()
+        text = ProgressCounts(done=10, total=100, seconds=seconds).text()
         assert text == "10 of 100 done" + (f"; {left} left" if left else "")
 
     def test_no_time_is_left_at_the_end(self):
-        assert Tally(done=4, total=4, seconds=9).text() == "4 of 4 done"
+        assert ProgressCounts(done=4, total=4, seconds=9).text() == "4 of 4 done"
 
 
 class TestLog:
@@ -57,8 +60,8 @@ class TestLog:
 
     def due(self, *moments, total=100):
         """Which of these moments, seconds and tests done, are told."""
-        log = Log(0.0)
-        return [now for now, done in moments if log.is_due(Tally(done=done, total=total), now)]
+        log = LogThrottle(0.0)
+        return [now for now, done in moments if log.is_due(ProgressCounts(done=done, total=total), now)]
 
     def test_a_short_run_is_not(self):
         assert self.due((1, 10), (10, 50), (29, 90)) == []

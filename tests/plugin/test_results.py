@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tau.models import Simulation
-from pytest_tau.plugin.store.writer import RunLog
+from pytest_tau.plugin.store.writer import SimulationFile
 
 MOCK = ("--tau-domain", "mock", "--tau-split", "small")
 
@@ -108,17 +108,17 @@ class TestSimulations:
 
     def test_a_disk_that_takes_half_a_line_costs_that_line_and_not_the_next(self, tmp_path):
         resource = pytest.importorskip("resource")
-        log = RunLog(tmp_path)
-        assert log.add("one\n") is None
+        file = SimulationFile(tmp_path)
+        assert file.append("one\n") is None
         limits = resource.getrlimit(resource.RLIMIT_FSIZE)
         resource.setrlimit(resource.RLIMIT_FSIZE, (10, limits[1]))
         try:
-            problem = log.add("two is longer than there is room for\n")
+            problem = file.append("two is longer than there is room for\n")
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert problem is not None
         assert problem.startswith(f"simulations cannot be kept in {tmp_path}")
-        assert log.add("three\n") is None
+        assert file.append("three\n") is None
         assert (tmp_path / "simulations.jsonl").read_text() == "one\nthree\n"
 
     def test_what_cannot_be_written_down_costs_no_verdict(self, project):

@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from pytest_tau.integrations import litellm
-from pytest_tau.plugin.store.writer import join
+from pytest_tau.plugin.store.writer import merge_worker_files
 
 from .conftest import _QUICK, Run
 
@@ -163,7 +163,7 @@ def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_kept(
     write("gw0", line("a[1]", "lost"), line("b", "kept"), line("c", "reported"), line("d", "lost"))
     write("gw1", line("a[1]", "reported"), line("c", "lost"))
     write("gw2", line("d", "last"), line("e", "cut off")[:-9])
-    assert join(tmp_path, {"a[1]": "gw1", "c": "gw0"}) is None
+    assert merge_worker_files(tmp_path, {"a[1]": "gw1", "c": "gw0"}) is None
     (file,) = tmp_path.iterdir()
     assert file.name == "simulations.jsonl"
     entries = [json.loads(text) for text in file.read_text(encoding="utf-8").splitlines()]
@@ -351,12 +351,14 @@ def test_nothing_but_cassettes_is_written_and_nothing_outside(tasks, project, di
     models.script("""
         import pytest
 
+        from pytest_tau.plugin.wire import add_facts
+
         @pytest.hookimpl(wrapper=True)
         def pytest_runtest_makereport(call):
             report = yield
             if call.when == "teardown":
                 names = "../out.cassette", "/tmp/out.cassette", "conftest.py", "in.cassette"
-                report.tau_luggage = {"files": [[name, b"x"] for name in names]}
+                add_facts(report, attachments={"files": [[name, b"x"] for name in names]})
             return report
     """)
     run = distant(f"--tx=popen//chdir={elsewhere}")

@@ -10,7 +10,7 @@ import pytest
 import pytest_tau
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Simulation
-from pytest_tau.plugin.store.writer import join, lines_of, mend
+from pytest_tau.plugin.store.writer import lines_of, merge_worker_files, repair_tail
 from pytest_tau.runner import SimulationSettings
 from pytest_tau.runs.manifest import (
     INFO,
@@ -171,14 +171,14 @@ class TestLines:
             file.write_bytes(text[:cut])
             whole = max(number for number, end in enumerate(ends) if end <= cut)
             assert [test for test, _, _ in lines_of(file)] == [f"t{number}" for number in range(whole)]
-            assert mend(tmp_path) is None
+            assert repair_tail(tmp_path) is None
             assert file.read_bytes() == text[: ends[whole]]
 
     def test_a_line_longer_than_what_is_read_at_once_is_taken_back_whole(self, tmp_path):
         file = tmp_path / "simulations.jsonl"
         whole = json.dumps({"test": "a", "domain": "mock"}).encode() + b"\n"
         file.write_bytes(whole + b'{"test": "b", "text": "' + b"x" * 200_000)
-        assert mend(tmp_path) is None
+        assert repair_tail(tmp_path) is None
         assert file.read_bytes() == whole
 
     def test_parts_are_put_behind_what_there_was_and_their_cut_off_lines_are_dropped(self, tmp_path):
@@ -189,7 +189,7 @@ class TestLines:
         write("simulations.jsonl", ("a", "old"), ("b", "old"), ("c", "old"))
         write("simulations-gw0.jsonl", ("a", "lost"), ("d", "cut"), cut=3)
         write("simulations-gw1.jsonl", ("a", "told"), ("b", "new"))
-        assert join(tmp_path, {"a": "gw1", "c": "gw1"}) is None
+        assert merge_worker_files(tmp_path, {"a": "gw1", "c": "gw1"}) is None
         (file,) = tmp_path.iterdir()
         entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         assert [(entry["test"], entry["id"]) for entry in entries] == [("c", "old"), ("a", "told"), ("b", "new")]

@@ -9,16 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .selection import SELECTION, Selected, is_named, named_trials
+from ..compat import default_collect_report, fixture_info, load_conftests
+from ..context.run_state import run_state
+from .item import TauItem
+from .selection import is_named, named_trials
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from ...models import Task
-    from ..context.run_context import Active, Case
+    from ..context.run_context import RunContext
+    from ..context.run_state import SelectedDomain
+    from ..items import TaskSpec
 
-#: Set on a collector that met a mistake of the user's.
-MISTAKEN = pytest.StashKey[bool]()
+#: Set on a collector that met a usage error.
+USAGE_ERROR = pytest.StashKey[bool]()
 #: From so many items on, one look for garbage is cheaper than those that it saves.
 _MANY = 500
 
@@ -31,7 +36,7 @@ def pytest_make_collect_report(
     report = yield
     if isinstance(collector, pytest.Session) and report.passed:
         report.result += _domain_nodes(collector)
-    if collector.stash.get(MISTAKEN, False):
+    if collector.stash.get(USAGE_ERROR, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
 
@@ -70,9 +75,7 @@ class LastFailed:
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
         """Collect a domain; which of its items failed is found out among them."""
-        from _pytest.runner import pytest_make_collect_report
-
-        return pytest_make_collect_report(collector) if isinstance(collector, DomainCollector) else None
+        return default_collect_report(collector) if isinstance(collector, DomainCollector) else None
 
 
 class TaskCollector(pytest.Module):
@@ -87,31 +90,31 @@ class TaskCollector(pytest.Module):
     def collect(self) -> Iterator[TauItem]:
         """An item for each task and trial."""
         from ...errors import TauError
-        from ..context.run_context import active_of
+        from ..context.build import ensure_context
 
         try:
-            active = active_of(self.config)
-            cases = self.cases(active)
+            context = ensure_context(self.config)
+            specs = self.specs(context)
         except (TauError, pytest.UsageError) as error:
-            self.stash[MISTAKEN] = True
+            self.stash[USAGE_ERROR] = True
             raise self.CollectError(str(error)) from error
         fixtures = None
-        for case in cases:
-            for trial in range(max(active.config.trials, self.named_trials(case.task))):
-                item = TauItem.of(self, case, trial, fixtures)
-                fixtures = item._fixtureinfo  # noqa: SLF001 - the same for every item, and slow to find
+        for spec in specs:
+            for trial in range(max(context.config.trials, self.named_trials(spec.task))):
+                item = TauItem.of(self, spec, trial, fixtures)
+                fixtures = fixture_info(item)  # the same for every item, and slow to find
                 yield item
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """The mistake, also for the short summary."""
         if not isinstance(excinfo.value, self.CollectError):
             return super().repr_failure(excinfo, *args)
-        from ..report.failures import told
+        from ..failure_repr import message_repr
 
-        return told(str(excinfo.value), self.nodeid)
+        return message_repr(str(excinfo.value), self.nodeid)
 
-    def cases(self, active: Active) -> list[Case]:
-        """The tasks to be run."""
+    def specs(self, context: RunContext) -> list[TaskSpec]:
+        """Return the tasks to be run."""
         raise NotImplementedError
 
     def named_trials(self, task: Task) -> int:
@@ -122,14 +125,15 @@ class TaskCollector(pytest.Module):
 class TaskFile(TaskCollector):
     """A file of tasks."""
 
-    def cases(self, active: Active) -> list[Case]:
+    def specs(self, context: RunContext) -> list[TaskSpec]:
         """The file's tasks, on the domain that the file, the command line or the folder names."""
         from ...models import in_split, load_task_file
+        from .tasks import TaskSelector
 
         content = load_task_file(self.path)
-        domain = active.domain(self._domain_name(active, content))
-        tasks = in_split(content.tasks, active.config.split, self.path) if active.config.split else content.tasks
-        return active.cases(tasks, domain, active.config, file=self.path)
+        domain = context.domain(self._domain_name(context, content))
+        tasks = in_split(content.tasks, context.config.split, self.path) if context.config.split else content.tasks
+        return TaskSelector(self.config, context).select(tasks, domain, context.config, file=self.path)
 
     def named_trials(self, task: Task) -> int:
         """Up to the last one that a node id names."""
@@ -137,14 +141,14 @@ class TaskFile(TaskCollector):
         arguments = [argument.partition("::") for argument in self.config.args]
         return named_trials(task, [node for path, _, node in arguments if folder / path == self.path])
 
-    def _domain_name(self, active: Active, content: Any) -> str:
+    def _domain_name(self, context: RunContext, content: Any) -> str:
         if content.domain is not None:
             return str(content.domain)
-        if len(active.config.domains) == 1:
-            return active.config.domains[0]
-        known = active.domain_names()
-        told = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
-        for name in (self.path.parent.name, *(told if len(told) == 1 else ())):
+        if len(context.config.domains) == 1:
+            return context.config.domains[0]
+        known = context.domain_names()
+        named = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
+        for name in (self.path.parent.name, *(named if len(named) == 1 else ())):
             if name in known:
                 return str(name)
         raise pytest.UsageError(
@@ -162,7 +166,7 @@ class DomainFolder(pytest.Directory):
 
 
 def _domain_nodes(parent: pytest.Collector) -> Iterator[pytest.Collector]:
-    selection = parent.config.stash.get(SELECTION, {})
+    selection = run_state(parent.config).selection
     start = Path(parent.config.invocation_params.dir)
     if selection and start != parent.path and start.is_relative_to(parent.path):
         yield DomainFolder.from_parent(parent, path=parent.path / start.relative_to(parent.path).parts[0])
@@ -174,20 +178,20 @@ def _domain_nodes(parent: pytest.Collector) -> Iterator[pytest.Collector]:
 class DomainCollector(TaskCollector):
     """The tasks of a domain that was named, instead of a file's."""
 
-    selected: Selected
+    selected: SelectedDomain
 
     @classmethod
-    def of(cls, parent: pytest.Collector, name: str, selected: Selected) -> DomainCollector:
+    def of(cls, parent: pytest.Collector, name: str, selected: SelectedDomain) -> DomainCollector:
         """The collector of a domain; it lies where pytest was started, for the conftest.py files there."""
         folder = Path(parent.config.invocation_params.dir)
-        _load_conftests(parent.config, folder)
+        load_conftests(parent.config, folder)
         collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
         collector.selected = selected
         return collector
 
-    def cases(self, active: Active) -> list[Case]:
+    def specs(self, context: RunContext) -> list[TaskSpec]:
         """The domain's tasks that the settings select."""
-        return self.selected.cases
+        return self.selected.specs
 
     def named_trials(self, task: Task) -> int:
         """Up to the last one that a node id names."""
@@ -199,70 +203,3 @@ class DomainCollector(TaskCollector):
             wanted = self.selected.wanted
             if not wanted or any(is_named(item.task, item.trial, node) for node in wanted):
                 yield item
-
-
-def _load_conftests(config: Any, folder: Path) -> None:
-    """Have the conftest.py files of the folder known for it.
-
-    pytest does so for folders that it collects. This one may be none: where a folder is called like the domain, the
-    node id has sent pytest there instead. It offers no public way.
-    """
-    config.pluginmanager._loadconftestmodules(  # noqa: SLF001
-        folder,
-        importmode=config.getoption("importmode"),
-        rootpath=config.rootpath,
-        consider_namespace_packages=config.getini("consider_namespace_packages"),
-    )
-
-
-def _trial(tau_simulation: Any) -> None:
-    """The test of every task item: the reward is 1."""
-    from ..report.failures import RewardBelowOne
-
-    if tau_simulation.outcome != "passed":
-        raise RewardBelowOne(tau_simulation)
-
-
-class TauItem(pytest.Function):
-    """One trial of one task.
-
-    Attributes:
-        case: The task, its domain, the settings.
-        trial: Which repetition of the task.
-    """
-
-    case: Case
-    trial: int
-
-    @classmethod
-    def of(cls, parent: TaskCollector, case: Case, trial: int, fixtures: Any) -> TauItem:
-        """The item of a trial; ``fixtures`` as found for another one, to save the time."""
-        from ...runner import item_id
-
-        name = f"{item_id(case.task.id)}[trial-{trial}]"
-        item: TauItem = cls.from_parent(parent, name=name, callobj=_trial, fixtureinfo=fixtures)
-        # pytest 9.2 tells parametrised ids apart by structure, and --lf reads them back from text. The bracket
-        # did not come from a callspec, so the structure is made from the text here, too.
-        node_id: Any = getattr(item, "_id", None)
-        if node_id is not None:
-            item._id = type(node_id).parse(item.nodeid)
-        item.case, item.trial = case, trial
-        item.add_marker("tau")
-        if case.config.simulation.solo and case.task.ticket is None:
-            item.add_marker(pytest.mark.skip(reason="solo: the task has no ticket"))
-        return item
-
-    @property
-    def task(self) -> Task:
-        """What is to be done."""
-        return self.case.task
-
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
-        """The failure, explained; before pytest takes the time to render a traceback that nobody would see."""
-        from ..report.failures import represent
-
-        return represent(self, excinfo) or super().repr_failure(excinfo, *args, **kwargs)
-
-    def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the item is from, for reports; a task has no line of its own."""
-        return self.path, 0, self.name

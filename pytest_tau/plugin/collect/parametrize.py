@@ -1,4 +1,4 @@
-"""Markers: tests of one's own that run on tasks are parametrised."""
+"""The marker ``tau``: parametrisation of test functions that run on tasks."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .collectors import MISTAKEN
+from .collectors import USAGE_ERROR
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..context.run_context import Active, Case
+    from ..context.run_context import RunContext
+    from ..items import TaskSpec
 
 
 def _is_name(value: Any) -> bool:
@@ -31,7 +32,7 @@ def _is_participant(value: Any) -> bool:
     return _is_name(value) or callable(value)
 
 
-#: What the marker takes: in words, and how to tell.
+#: What the marker takes: in words, and a check.
 _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "domain": ("a domain's name", _is_name),
     "tasks": ("an id or a glob, or a list of them", _is_names),
@@ -45,22 +46,22 @@ _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise tests that use the tau fixtures, by their marker and the run's settings."""
-    if "_tau_case" not in metafunc.fixturenames:
+    if "_tau_spec" not in metafunc.fixturenames:
         return
     from ...errors import TauError
     from ...runner import item_id
-    from ..context.run_context import active_of
+    from ..context.build import ensure_context
 
     marker = metafunc.definition.get_closest_marker("tau")
     try:
-        cases = _marked_cases(active_of(metafunc.config), _marker_arguments(marker))
+        specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), _marker_arguments(marker))
     except (TauError, pytest.UsageError) as error:
         if metafunc.definition.parent is not None:
-            metafunc.definition.parent.stash[MISTAKEN] = True
+            metafunc.definition.parent.stash[USAGE_ERROR] = True
         raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
-    metafunc.parametrize("_tau_case", cases, ids=[item_id(case.task.id) for case in cases], indirect=True)
+    metafunc.parametrize("_tau_spec", specs, ids=[item_id(spec.task.id) for spec in specs], indirect=True)
     if "tau_trial" in metafunc.fixturenames:
-        trials = range(cases[0].config.trials if cases else 1)
+        trials = range(specs[0].config.trials if specs else 1)
         metafunc.parametrize("tau_trial", trials, ids=[f"trial-{trial}" for trial in trials], indirect=True)
 
 
@@ -78,22 +79,23 @@ def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:
     return dict(marker.kwargs)
 
 
-def _marked_cases(active: Active, wanted: dict[str, Any]) -> list[Case]:
-    config = active.config
+def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dict[str, Any]) -> list[TaskSpec]:
+    config = context.config
     name = wanted.get("domain") or (config.domains[0] if len(config.domains) == 1 else None)
     if name is None:
         raise pytest.UsageError("which domain? Mark the test with @pytest.mark.tau(domain=…), or give --tau-domain")
     given = {key: wanted[key] for key in ("split", "num_tasks", "trials", "agent", "user") if key in wanted}
     config = replace(config, domains=(name,), **given)
-    active.source("agent", config)
-    active.source("user", config)
-    domain, patterns = active.domain(name), wanted.get("tasks", ())
+    context.source("agent", config)
+    context.source("user", config)
+    domain, patterns = context.domain(name), wanted.get("tasks", ())
     from ...environment import DEFAULT_SPLIT
     from ...runner import select
+    from .tasks import TaskSelector
 
     narrowed = select(
         domain.tasks(config.split or DEFAULT_SPLIT), [patterns] if isinstance(patterns, str) else patterns
     )
     if not narrowed:
         raise pytest.UsageError(f"no task of {name!r} matches {patterns!r}")
-    return active.cases(narrowed, domain, config)
+    return TaskSelector(pytest_config, context).select(narrowed, domain, config)

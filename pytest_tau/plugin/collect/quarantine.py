@@ -21,21 +21,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
-from ..options import Settings
-from ..run.fixtures import case_of
+from ..context.run_state import require_context
+from ..items import item_state, spec_of
+from ..options import OptionValues
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from ...environment import Domain
-    from ..context.run_context import Case
+    from ...runs.record import TrialRecord
+    from ..items import TaskSpec
+    from ..wire import TrialReport
 
-_PLUGIN = "tau-quarantine"
 _TABLE = "quarantine"
 _REQUIRED, _OPTIONAL = ("task", "reason"), ("domain", "link", "until")
-#: The property of an item in quarantine: the entry's number.
-_PROPERTY = "tau_quarantine"
 #: Tasks that are named of those that have passed, each with so many characters.
 _MOST, _LONGEST = 10, 200
 
@@ -66,26 +68,26 @@ class Entry:
         """Whether its last day is over."""
         return self.until is not None and today > self.until
 
-    def is_of(self, case: Case) -> bool:
-        """Whether it names the case's task."""
+    def is_of(self, spec: TaskSpec) -> bool:
+        """Whether it names the spec's task."""
         from ...runner import unmatched
 
-        return self.domain in (None, case.domain.name) and not unmatched([case.task], [self.task])
+        return self.domain in (None, spec.domain.name) and not unmatched([spec.task], [self.task])
 
 
-def configure(config: pytest.Config) -> None:
-    """Read the file.
+def register(config: pytest.Config) -> None:
+    """Register the quarantine; read its file.
 
     Raises:
         pytest.UsageError: It cannot be read; names the file, the entry and the field.
     """
-    settings = Settings(config)
+    settings = OptionValues(config)
     path = settings.folder("quarantine") / settings.get("quarantine")
     try:
         entries = read_entries(path)
     except ValueError as error:
         raise pytest.UsageError(f"{settings.label('quarantine')}: {path}: {error}") from error
-    config.pluginmanager.register(Quarantine(entries), _PLUGIN)
+    config.pluginmanager.register(Quarantine(entries), "tau-quarantine")
 
 
 def read_entries(path: Path) -> list[Entry]:
@@ -159,34 +161,31 @@ class Quarantine:
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Expect the failure of what is in quarantine."""
-        cases = {item: case for item in items if (case := case_of(item)) is not None}
-        for item, case in cases.items():
-            entry = next((entry for entry in self._kept if entry.is_of(case)), None)
+        specs = {item: spec for item in items if (spec := spec_of(item)) is not None}
+        for item, spec in specs.items():
+            entry = next((entry for entry in self._kept if entry.is_of(spec)), None)
             if entry is not None:
                 # Explicitly: the ini may say that whatever is expected to fail must.
                 item.add_marker(pytest.mark.xfail(reason=f"quarantine: {entry.why}", strict=False))
-                item.user_properties.append((_PROPERTY, entry.number))
-        if cases:
-            self._unmatched = _unmatched(config, self._entries.values(), cases.values())
-            if hasattr(config, "workeroutput"):
-                config.workeroutput[_PLUGIN] = self._unmatched
+                item_state(item).quarantine_entry = entry.number
+        if specs:
+            self._unmatched = _unmatched(config, self._entries.values(), specs.values())
+            give_output(config, quarantine=self._unmatched)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Hear from an xdist worker what it has found; every one finds the same."""
-        self._unmatched = getattr(node, "workeroutput", {}).get(_PLUGIN) or self._unmatched
+        """Take from a worker what it has found; every worker finds the same."""
+        self._unmatched = output_of(node).get("quarantine") or self._unmatched
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_tau_trial_reported(self, trial: TrialReport, record: TrialRecord) -> None:
         """Note how a trial in quarantine has ended."""
-        told = dict(report.user_properties)
-        if report.when == "teardown" and _PROPERTY in told and "tau_outcome" in told:
-            task = (str(told["tau_domain"]), str(told["tau_task"]))
-            self._outcomes.setdefault(task, Counter())[told["tau_outcome"] == "passed"] += 1
+        if trial.quarantine_entry is not None:
+            self._outcomes.setdefault((record.domain, record.task_id), Counter())[record.passed] += 1
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """What may leave quarantine, what has left it, and what is not there."""
-        for line in self.lines():
-            terminalreporter.write_line(f"tau: quarantine: {line}", yellow=True)
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return what may leave the quarantine, what has left it, and what is not there."""
+        lines = (SummaryLine(f"tau: quarantine: {line}", {"yellow": True}) for line in self.lines())
+        return SummaryBlock("quarantine", lines)
 
     def lines(self) -> list[str]:
         """The same, line by line."""
@@ -217,17 +216,16 @@ class _Id(NamedTuple):
     id: str
 
 
-def _unmatched(config: pytest.Config, entries: Iterable[Entry], cases: Iterable[Case]) -> dict[int, list[str]]:
+def _unmatched(config: pytest.Config, entries: Iterable[Entry], specs: Iterable[TaskSpec]) -> dict[int, list[str]]:
     """The entries that name no task of the run's domains, selected or not, with the ids that are spelt alike."""
     from difflib import get_close_matches
 
     from ...runner import unmatched
-    from ..context.run_context import active_of
 
-    domains = {case.domain.name: case.domain for case in cases}
+    domains = {spec.domain.name: spec.domain for spec in specs}
     known = {name: _ids_of(domain) for name, domain in domains.items()}
     # Tasks of files, too, and also those that are not selected.
-    everywhere = set(active_of(config).known_ids)
+    everywhere = set(require_context(config).known_ids)
     found: dict[int, list[str]] = {}
     for entry in entries:
         if entry.domain is not None and entry.domain not in domains:

@@ -1,4 +1,4 @@
-"""``--tau-resume``, ``--tau-rerun``: what had finished in an earlier run is told again, and only the rest is held."""
+"""``--tau-resume``, ``--tau-rerun``: simulations of an earlier run are reported again, and only the rest is run."""
 
 from __future__ import annotations
 
@@ -7,91 +7,66 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...errors import TauError, unknown_name
-from ..options import Settings
-from ..run.fixtures import case_of
-from ..store.previous_run import EARLIER, EarlierRun
-from ..wire import on_this_machine, results_folder, results_home, worker_specs
-from .selection import SELECTION
+from ...errors import TauError
+from ...text import plural
+from ..context.run_state import run_state
+from ..items import spec_of
+from ..options import OptionValues
+from ..seams import SummaryBlock, SummaryLine
+from ..store.previous_run import PreviousRun
+from ..wire import is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
     from pathlib import Path
 
-    from ..context.run_context import Active, Case
+    from ...runs.record import TrialRecord
+    from ..context.run_context import RunContext
+    from ..items import TaskSpec
 
-#: What the option means without a value.
-_LATEST = "latest"
 _OUTCOMES = ("failed", "error")
-#: How many differences are told.
-_MOST_TOLD = 8
+#: How many differences are shown.
+_MOST_SHOWN = 8
 
 
-def configure(config: pytest.Config) -> None:
-    """Find the earlier run and check that this one can go on with it.
+def register(config: pytest.Config) -> None:
+    """Find the earlier run and check that this one can continue it.
 
     Raises:
         pytest.UsageError: There is none, or its results would not be of one run with those of this one.
     """
     from ...runs.manifest import differing, read_info
-    from ..context.run_context import active_of
+    from ..context.build import ensure_context
+    from ..store.writer import repair_tail
 
-    again, active, folder = _run_again(config), active_of(config), results_folder(config)
+    state, outcomes, context = run_state(config), _rerun_outcomes(config), ensure_context(config)
+    folder = state.paths.results
     if folder is None:
-        return  # a worker on another machine; its controller has told that this cannot be
+        return  # a worker on another machine; its controller has refused this
     try:
         then = read_info(folder)
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
-    earlier = EarlierRun(folder, then, active, again)
-    if not hasattr(config, "workerinput"):
-        if any(not on_this_machine(spec) for spec in worker_specs(config)):
-            raise pytest.UsageError(f"{_label(config)}: workers on other machines cannot read {folder}")
-        selected = config.stash.get(SELECTION, {})
+    previous = PreviousRun(folder, then, context.seed, outcomes)
+    label = state.paths.resume_label
+    if not is_worker(config):
+        selected = [spec for each in state.selection.values() for spec in each.specs]
         for differences in (
-            differing(then, _now(active)),
-            earlier.changed(case for each in selected.values() for case in each.cases),
+            differing(then, _comparable(context)),
+            previous.changed(selected, context.config.simulation),
         ):
             if differences:
                 raise pytest.UsageError(_refusal(config, folder, differences))
-        _mend(config, folder)
-    earlier.read()
-    config.stash[EARLIER] = earlier
-    config.pluginmanager.register(_Plugin(config, earlier), "tau-resume")
+        problem = None if config.option.collectonly else repair_tail(folder)
+        if problem is not None:
+            raise pytest.UsageError(f"{label}: {problem}")
+    previous.read()
+    state.previous = previous
+    config.pluginmanager.register(Resume(config, previous, context), "tau-resume")
 
 
-def earlier_folder(config: pytest.Config) -> Path:
-    """The folder of the run that this one goes on with.
-
-    Raises:
-        pytest.UsageError: There is none.
-    """
-    settings = Settings(config)
-    home, given = results_home(config), settings.get("resume") or _LATEST
-    kept = _kept(home) if home else []
-    if given == _LATEST:
-        if home is None or not kept:
-            where = "nothing is kept (--tau-results none)" if home is None else f"none is kept in {home}"
-            raise pytest.UsageError(f"{_label(config)}: expected an earlier run, and {where}")
-        return home / kept[-1]
-    from ...runs.manifest import INFO
-
-    for folder in (settings.folder("resume") / given, *([home / given] if home else [])):
-        if (folder / INFO).is_file():
-            return folder.resolve()
-    raise pytest.UsageError(f"{_label(config)}: {unknown_name('run', given, [*reversed(kept)])}")
-
-
-def _kept(home: Path) -> list[str]:
-    """The names of the runs in a folder that can go on, also before their first simulation; the latest last."""
-    from ...runs.manifest import INFO
-    from ...runs.reader import latest_last
-
-    return latest_last(file.parent for file in home.glob(f"*/{INFO}"))
-
-
-def _run_again(config: pytest.Config) -> frozenset[str]:
-    settings = Settings(config)
+def _rerun_outcomes(config: pytest.Config) -> frozenset[str]:
+    settings = OptionValues(config)
     given = [each.strip() for each in (settings.get("rerun") or "").split(",") if each.strip()]
     for name in given:
         if name not in _OUTCOMES:
@@ -101,35 +76,23 @@ def _run_again(config: pytest.Config) -> frozenset[str]:
     return frozenset(given)
 
 
-def _label(config: pytest.Config) -> str:
-    settings = Settings(config)
-    return settings.label("resume" if settings.get("resume") is not None else "rerun")
-
-
-def _now(active: Active) -> dict[str, Any]:
-    """What this run would tell of itself, but for its tasks."""
+def _comparable(context: RunContext) -> dict[str, Any]:
+    """Return the part of this run's manifest that is compared with the earlier one, without tasks."""
     from ...runs.manifest import hashes, own_version
     from ..store.manifest import recorded_settings
 
-    run = active.config
+    run = context.config
     found = {"settings": recorded_settings(run), "versions": {"pytest-tau": own_version()}}
     return {**found, "hashes": hashes([], run.simulation)}
 
 
-def _mend(config: pytest.Config, folder: Path) -> None:
-    from ..store.writer import mend
-
-    problem = None if config.option.collectonly else mend(folder)
-    if problem is not None:
-        raise pytest.UsageError(f"{_label(config)}: {problem}")
-
-
 def _refusal(config: pytest.Config, folder: Path, differences: list[str]) -> str:
-    """Why this run cannot go on with the earlier one, in words."""
-    left = len(differences) - _MOST_TOLD
-    told = [*differences[:_MOST_TOLD], *([f"and {left} more"] if left > 0 else [])]
-    first = f"{_shown(folder, config)} was run otherwise; run as it was, or anew without {_label(config)}"
-    return "\n  ".join([f"{_label(config)}: {first}", *told])
+    """Return why this run cannot continue the earlier one, in words."""
+    left = len(differences) - _MOST_SHOWN
+    shown = [*differences[:_MOST_SHOWN], *([f"and {left} more"] if left > 0 else [])]
+    label = run_state(config).paths.resume_label
+    first = f"{_shown(folder, config)} was run otherwise; run as it was, or anew without {label}"
+    return "\n  ".join([f"{label}: {first}", *shown])
 
 
 def _shown(folder: Path, config: pytest.Config) -> str:
@@ -137,11 +100,17 @@ def _shown(folder: Path, config: pytest.Config) -> str:
     return os.path.relpath(folder, start) if folder.is_relative_to(start) else str(folder)
 
 
-class _Plugin:
-    """Refuses tasks that have changed, restores simulations, tells how many."""
+class Resume:
+    """Refuses tasks that have changed, restores simulations, and counts them.
 
-    def __init__(self, config: pytest.Config, earlier: EarlierRun) -> None:
-        self._config, self._earlier = config, earlier
+    Args:
+        config: pytest's configuration.
+        previous: The earlier run.
+        context: What the trials of this run need.
+    """
+
+    def __init__(self, config: pytest.Config, previous: PreviousRun, context: RunContext) -> None:
+        self._config, self._previous, self._context = config, previous, context
         self._restored: set[str] = set()
         self._trials: set[str] = set()
 
@@ -149,61 +118,61 @@ class _Plugin:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Tell tasks of files and marked tests that have changed; those of domains were told before anything began."""
+        """Refuse changed tasks of files and marked tests; those of domains were refused before anything began."""
         report = yield
-        cases = [case for node in report.result or () if (case := _case(node)) is not None]
-        differences = self._earlier.changed(cases) if cases else []
+        specs = [spec for node in report.result or () if (spec := _spec(node)) is not None]
+        differences = self._previous.changed(specs, self._context.config.simulation) if specs else []
         if differences:
-            from ..report.failures import told
+            from ..failure_repr import message_repr
 
             report.outcome, report.result = "failed", []
-            report.longrepr = told(_refusal(self._config, self._earlier.folder, differences), collector.nodeid)
+            refusal = _refusal(self._config, self._previous.folder, differences)
+            report.longrepr = message_repr(refusal, collector.nodeid)
             report.tau_usage_error = True  # type: ignore[attr-defined]
         return report
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_setup(self, item: pytest.Item) -> None:
-        """Before its fixtures are set up."""
-        if case_of(item) is not None:
-            from ..run.trials import restore
+        """Restore the item's simulation before its fixtures are set up."""
+        if spec_of(item) is not None:
+            from ..run.restore import restore
 
             restore(item)
 
     def pytest_report_header(self) -> list[str]:
-        """What this run goes on with."""
-        from ...text import plural
+        """Show the run that this one continues."""
+        previous = self._previous
+        line = f"{plural(previous.found, 'finished simulation')} in {_shown(previous.folder, self._config)}"
+        if previous.rerun:
+            line += f"; run again: {previous.rerun} ({', '.join(sorted(previous.rerun_outcomes))})"
+        return [f"tau: resume: {line}", *self._commits()]
 
-        earlier = self._earlier
-        told = f"{plural(earlier.found, 'finished simulation')} in {_shown(earlier.folder, self._config)}"
-        if earlier.again:
-            told += f"; run again: {earlier.again} ({', '.join(sorted(_run_again(self._config)))})"
-        return [f"tau: resume: {told}", *self._commits()]
-
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_tau_trial_reported(self, report: pytest.TestReport, record: TrialRecord) -> None:
         """Count what was restored."""
-        properties = dict(report.user_properties)
-        if report.when == "teardown" and "tau_outcome" in properties:
-            self._trials.add(report.nodeid)
-            (self._restored.add if "tau_restored" in properties else self._restored.discard)(report.nodeid)
+        self._trials.add(report.nodeid)
+        (self._restored.add if record.restored else self._restored.discard)(report.nodeid)
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """How many results are from the earlier run."""
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return how many results come from the earlier run."""
+        return SummaryBlock("resume", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
         if self._trials:
-            from ...text import plural
-
-            told = f"{len(self._restored):,} of {plural(len(self._trials), 'trial')} taken from the earlier run"
-            terminalreporter.write_line(f"tau: resume: {told}")
+            restored = f"{len(self._restored):,} of {plural(len(self._trials), 'trial')} taken from the earlier run"
+            yield SummaryLine(f"tau: resume: {restored}")
 
     def _commits(self) -> Iterator[str]:
-        """A line where the project has changed; what the agent is made of is not among the hashes."""
+        """Return a line if the project has changed; the agent's own code is not among the hashes."""
         from ...runs.manifest import Commit
 
-        then = Commit(self._earlier.info["commit"], self._earlier.info["dirty"])
+        then = Commit(self._previous.info["commit"], self._previous.info["dirty"])
         now = Commit.of(self._config.rootpath)
         if then.commit and now.commit and then != now:
-            told = [f"{each.commit[:10]}{' with changes' if each.dirty else ''}" for each in (then, now) if each.commit]
-            yield f"tau: resume: the project was at {told[0]} then, and is at {told[1]} now"
+            shown = [
+                f"{each.commit[:10]}{' with changes' if each.dirty else ''}" for each in (then, now) if each.commit
+            ]
+            yield f"tau: resume: the project was at {shown[0]} then, and is at {shown[1]} now"
 
 
-def _case(node: Any) -> Case | None:
-    return case_of(node) if isinstance(node, pytest.Item) else None
+def _spec(node: Any) -> TaskSpec | None:
+    return spec_of(node) if isinstance(node, pytest.Item) else None

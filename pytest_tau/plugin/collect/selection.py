@@ -9,52 +9,45 @@ import re
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ..context.state import if_active
+from ..context.run_state import SelectedDomain, get_context, run_state
+from ..items import spec_of
 from ..options import named_domains, options_given
-from ..run.fixtures import case_of
+from ..wire import is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable
 
     from ...models import Task
-    from ..context.run_context import Case
+    from ..items import TaskSpec
 
 MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
-#: The domains that are collected, by name; found once, before anything starts.
-SELECTION = pytest.StashKey["dict[str, Selected]"]()
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
 _NAMED_TRIAL = re.compile(r"\[trial-(\d+)\]$")
 
 
-class Selected(NamedTuple):
-    """A domain that is collected: the node ids that were named of it (none for the whole), and its cases."""
-
-    wanted: tuple[str, ...]
-    cases: list[Case]
-
-
-def configure(config: pytest.Config) -> None:
-    """Register the marker; where a domain is named, check the whole run before anything starts."""
+def register(config: pytest.Config) -> None:
+    """Register the marker; if a domain is named, check the whole run before anything starts."""
     config.addinivalue_line("markers", MARKER)
     named = _domain_arguments(config)
     if named or named_domains(config) or options_given(config) or _task_files_given(config):
+        from ..context.build import ensure_context
         from ..context.model_checks import check_access
-        from ..context.run_context import active_of
+        from .tasks import TaskSelector
 
-        active_of(config)
-        config.stash[SELECTION] = {
-            name: Selected(wanted, _checked_cases(config, name, wanted))
+        state, context = run_state(config), ensure_context(config)
+        state.selection = {
+            name: SelectedDomain(wanted, _checked_specs(config, name, wanted))
             for name, wanted in _selection(config, named).items()
         }
-        if config.stash[SELECTION]:
-            active_of(config).check_patterns()
+        if state.selection:
+            TaskSelector(config, context).check_patterns()
             if getattr(config.option, "dist", "no") != "no":
                 # xdist's controller collects nothing; elsewhere a folder's conftest.py may yet bring models of its own.
-                check_access(active_of(config))
+                check_access(config, state, context)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -74,33 +67,37 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tell a pattern that no task matched, and models that cannot be called; a worker has nobody to tell it to."""
-    active = if_active(config)
-    if active is None or hasattr(config, "workerinput"):
+    """Check patterns and access to models; a worker has nobody to report to."""
+    context = get_context(config)
+    if context is None or is_worker(config):
         return
-    active.check_patterns()
-    if any(case_of(item) is not None for item in items):
+    from .tasks import TaskSelector
+
+    TaskSelector(config, context).check_patterns()
+    if any(spec_of(item) is not None for item in items):
         from ..context.model_checks import check_access
 
-        check_access(active)
+        check_access(config, run_state(config), context)
 
 
-def _checked_cases(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[Case]:
-    """The cases of a domain; node ids are looked up among all its tasks, whatever split is the default.
+def _checked_specs(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[TaskSpec]:
+    """Return the tasks of a domain; node ids are looked up among all its tasks, whatever split is the default.
 
     Raises:
         pytest.UsageError: Nothing is selected, or something cannot be used.
     """
     from ...errors import TauError
-    from ..context.run_context import active_of
+    from ..context.build import ensure_context
+    from .tasks import TaskSelector
 
-    active = active_of(config)
+    context = ensure_context(config)
+    selector = TaskSelector(config, context)
     try:
         if not wanted:
-            return active.domain_cases(name)
-        domain = active.domain(name)
-        run = replace(active.config, domains=(name,))
-        return active.cases(active.tasks(domain, None), domain, run, only=partial(_named_tasks, name, wanted))
+            return selector.of_domain(name)
+        domain = context.domain(name)
+        run = replace(context.config, domains=(name,))
+        return selector.select(selector.tasks(domain, None), domain, run, only=partial(_named_tasks, name, wanted))
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
 
@@ -152,9 +149,9 @@ def _domain_arguments(config: pytest.Config) -> list[str]:
     ]
     if not found:
         return []
-    from ..context.run_context import active_of
+    from ..context.build import ensure_context
 
-    known = active_of(config).domain_names()
+    known = ensure_context(config).domain_names()
     return [argument for argument in found if _domain_of(argument) in known]
 
 

@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..options import Settings
-from ..run.fixtures import case_of
+from ...text import plural
+from ..context.run_state import run_state
+from ..items import spec_of
+from ..options import OptionValues
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 #: pytest's options that choose by what this machine ran before, by their names in ``config.option``.
 _BY_HISTORY = {"lf": "--lf", "stepwise": "--sw", "stepwise_skip": "--sw-skip", "stepwise_reset": "--sw-reset"}
-_PLUGIN = "tau-shard"
 
 
 class Shard(NamedTuple):
@@ -52,13 +55,13 @@ class Counts(NamedTuple):
     others: int
 
 
-def configure(config: pytest.Config) -> None:
-    """Prepare to split.
+def register(config: pytest.Config) -> None:
+    """Register what splits the trials.
 
     Raises:
         pytest.UsageError: No such part, or the parts would not be of the same whole.
     """
-    settings = Settings(config)
+    settings = OptionValues(config)
     given = settings.get("shard")
     label, found = settings.label("shard"), _SHARD.fullmatch(given)
     if found is None or int(found[1]) > int(found[2]):
@@ -69,14 +72,7 @@ def configure(config: pytest.Config) -> None:
                 f"{label} and {option}: expected one of them; {option} chooses by what ran here before, and the "
                 "machines of a matrix would not split the same trials"
             )
-    config.pluginmanager.register(Splitter(Shard(int(found[1]), int(found[2]))), _PLUGIN)
-
-
-def is_empty(config: pytest.Config) -> bool:
-    """Whether the run is of a part that has none of the trials there are."""
-    splitter = config.pluginmanager.get_plugin(_PLUGIN)
-    counts = splitter.counts if splitter else None
-    return counts is not None and counts.mine == 0 < counts.trials
+    config.pluginmanager.register(Splitter(config, Shard(int(found[1]), int(found[2]))), "tau-shard")
 
 
 class Splitter:
@@ -87,8 +83,8 @@ class Splitter:
         counts: What was found; None before collection.
     """
 
-    def __init__(self, shard: Shard) -> None:
-        self.shard = shard
+    def __init__(self, config: pytest.Config, shard: Shard) -> None:
+        self._config, self.shard = config, shard
         self.counts: Counts | None = None
 
     def pytest_report_header(self) -> str:
@@ -98,35 +94,41 @@ class Splitter:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
         """Keep this part of what ``-k`` and others have left; tests that are no trials are in the first one."""
-        trials = [item for item in items if case_of(item) is not None]
+        trials = [item for item in items if spec_of(item) is not None]
         mine = self.shard.positions([item.nodeid for item in trials])
         theirs = {item for position, item in enumerate(trials) if position not in mine}
         if self.shard.number > 1:
-            theirs |= {item for item in items if case_of(item) is None}
-        self.counts = Counts(len(mine), len(trials), len(items) - len(trials))
-        if hasattr(config, "workeroutput"):
-            config.workeroutput["tau_shard"] = list(self.counts)
+            theirs |= {item for item in items if spec_of(item) is None}
+        self._count(Counts(len(mine), len(trials), len(items) - len(trials)))
+        give_output(config, shard=list(self.counts or ()))
         if theirs:
             config.hook.pytest_deselected(items=[item for item in items if item in theirs])
             items[:] = [item for item in items if item not in theirs]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Hear from an xdist worker what it found; every one finds the same."""
-        told = getattr(node, "workeroutput", {}).get("tau_shard")
-        self.counts = Counts(*told) if told else self.counts
+        """Take from a worker what it found; every worker finds the same."""
+        found = output_of(node).get("shard")
+        if found:
+            self._count(Counts(*found))
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """How much of the whole this was; xdist does not tell what its workers deselect."""
+    def _count(self, counts: Counts) -> None:
+        self.counts, run = counts, run_state(self._config).counts
+        run.in_other_shards = counts.trials - counts.mine
+        run.empty_shard = counts.mine == 0 < counts.trials
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return how much of the whole this was; xdist does not show what its workers deselect."""
+        return SummaryBlock("shard", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
         if self.counts is None:
             return
-        from ...text import plural
-
         mine, trials, others = self.counts
         if mine == 0 < trials:
-            told = f"none of {plural(trials, 'trial')}: with so few, use at most {plural(trials, 'shard')}"
+            text = f"none of {plural(trials, 'trial')}: with so few, use at most {plural(trials, 'shard')}"
         else:
-            told = f"{mine} of {plural(trials, 'trial')}"
+            text = f"{mine} of {plural(trials, 'trial')}"
         if others:
-            told += f"; {plural(others, 'other test')} in shard {Shard(1, self.shard.of)}"
-        terminalreporter.write_line(f"tau: shard {self.shard}: {told}", yellow=not mine)
+            text += f"; {plural(others, 'other test')} in shard {Shard(1, self.shard.of)}"
+        yield SummaryLine(f"tau: shard {self.shard}: {text}", {"yellow": not mine})

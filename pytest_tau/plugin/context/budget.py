@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ..wire import shared_folder, told_by_controller, worker_name
+from ..items import item_state
+from ..wire import worker_input, worker_name
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -17,10 +18,10 @@ class Budget:
 
     Args:
         limit: USD; None for no limit.
-        folder: Where each worker notes what it has spent; None where there is nobody to share with.
+        folder: The folder in which each worker notes what it has spent; None if there is nobody to share with.
         worker: The worker's name.
-        sharers: How many have an equal share of the limit each, and do not know what the others have spent.
-        spent: USD that this share has paid already.
+        sharers: How many workers have an equal share of the limit each, and do not know what the others have spent.
+        spent: USD that were spent from this share before.
     """
 
     def __init__(
@@ -37,12 +38,13 @@ class Budget:
         self._folder, self._worker, self._own = folder, worker, spent
 
     @classmethod
-    def of(cls, config: pytest.Config, limit: float | None) -> Budget:
-        """The budget of this process: the run's, or, where the workers share no folder, this worker's part of it."""
-        told = told_by_controller(config)
-        sharers = told.get("sharers", 1)
-        folder = shared_folder(config) if sharers == 1 else None
-        return cls(limit, folder, worker_name(config), sharers=sharers, spent=told.get("spent", 0.0))
+    def of(cls, config: pytest.Config, limit: float | None, shared: Path | None) -> Budget:
+        """Return the budget of this process: the run's, or this worker's share if the workers share no folder."""
+        given = worker_input(config)
+        if given is None:
+            return cls(limit, shared, worker_name(config))
+        folder = shared if given.sharers == 1 else None
+        return cls(limit, folder, worker_name(config), sharers=given.sharers, spent=given.spent)
 
     def spend(self, cost: float) -> None:
         """Note what a trial has cost, in USD."""
@@ -54,7 +56,7 @@ class Budget:
 
     @property
     def spent(self) -> float:
-        """USD so far, of all who share the limit."""
+        """Return the USD spent so far, of all who share the limit."""
         if self._folder is None:
             return self._own
         return sum(float(file.read_text(encoding="utf-8")) for file in self._folder.glob("*.spent"))
@@ -62,7 +64,7 @@ class Budget:
     def check(self, item: pytest.Item) -> None:
         """Skip a trial for which nothing is left; it is reported as not run."""
         if self.limit is not None and (spent := self.spent) >= self.limit:
-            item.user_properties.append(("tau_not_run", "budget"))
+            item_state(item).not_run = "budget"
             which = f"the budget of ${self.limit:g}"
             if self._sharers > 1:
                 which = f"this worker's share of the budget, ${self.limit:g} of ${self._whole:g},"

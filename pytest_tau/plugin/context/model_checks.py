@@ -8,22 +8,22 @@ import pytest
 
 from ...errors import ConfigurationError
 from ...participants import BY_MODEL, is_endpoint
+from ..wire import is_worker
 
 if TYPE_CHECKING:
     from ...chat import Role
     from ...runner import RunConfig
-    from .run_context import Active
+    from .run_context import RunContext
+    from .run_state import RunState
 
-#: Set once access was checked.
-_CHECKED = pytest.StashKey[bool]()
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
 def check_choices(config: RunConfig) -> None:
-    """Tell a participant that lacks its model.
+    """Check that participants have the models that they need.
 
     Raises:
-        ConfigurationError: It does; names the option.
+        ConfigurationError: One lacks its model; names the option.
     """
     agent, user = config.agent_spec, config.user_spec
     by_model = isinstance(agent, str) and agent in BY_MODEL
@@ -38,17 +38,17 @@ def check_choices(config: RunConfig) -> None:
         )
 
 
-def check_access(active: Active) -> None:
+def check_access(config: pytest.Config, state: RunState, context: RunContext) -> None:
     """Find missing keys, misspelt models and prices that a budget needs, before the first task.
 
     Raises:
         pytest.UsageError: One of them; names the variable or the option.
     """
-    config, run = active.pytest_config, active.config
-    if config.stash.get(_CHECKED, False):
+    run = context.config
+    if state.models_checked:
         return
-    config.stash[_CHECKED] = True
-    quiet = config.option.collectonly or hasattr(config, "workerinput") or run.models.tape == "replay"
+    state.models_checked = True
+    quiet = config.option.collectonly or is_worker(config) or run.models.tape == "replay"
     # Somebody else's models may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
         return

@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..wire import share_folder
-from .worker import MOST_CRASHES, Note
+from ..context.run_state import run_state
+from ..failure_repr import message_repr
+from ..items import TRIAL_ID
+from ..report.junit import forget_rerun
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import add_facts
+from .compat import controller_scheduler, mark_completed, run_again
+from .journal import MAX_CRASHES, JournalEntry
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
-
-#: How the id of a trial looks: ``task[trial-0]``, or ``test[task-trial-0]``.
-TRIAL = re.compile(r"[\[-]trial-\d+[-\]]")
+    from collections.abc import Iterator
 
 
-class Crashes:
-    """Has trials run again; tells it where one was lost for good."""
+class CrashRecovery:
+    """Schedules lost trials again; reports the ones that were lost for good.
+
+    Args:
+        config: The controller's.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -31,69 +37,62 @@ class Crashes:
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """A worker is gone; before its tests are given to others, let them know what it did."""
-        note = share_folder(self._config) / f"{node.gateway.id}.running"
+        """Keep the journal of a lost worker, before its tests are given to others."""
+        note = run_state(self._config).paths.make_shared() / f"{node.gateway.id}.running"
         if error and note.exists():
             note.replace(note.with_suffix(".lost"))
-        session = self._config.pluginmanager.getplugin("dsession")
-        if error and node in self._reported and session and session.sched:
-            _complete(session.sched, node, self._reported[node])
+        sched = controller_scheduler(self._config)
+        if error and node in self._reported and sched:
+            mark_completed(sched, node, self._reported[node])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
-        """A worker was killed while it ran this test, and maybe held trials of others."""
+        """Schedule the test that a killed worker ran again; it may have been running trials of others."""
         worker = report.node.gateway.id
-        note = Note.read(share_folder(self._config) / f"{worker}.lost")
-        is_trial = TRIAL.search(crashitem) is not None
-        if not is_trial and not (note and note.under_way):
+        note = JournalEntry.read(run_state(self._config).paths.make_shared() / f"{worker}.lost")
+        is_trial = TRIAL_ID.search(crashitem) is not None
+        if not is_trial and not (note and note.running):
             return
         self._schedule = sched
         self._crashes[crashitem] += 1
-        if self._crashes[crashitem] < MOST_CRASHES:
-            if _run_again(sched, crashitem):
+        if self._crashes[crashitem] < MAX_CRASHES:
+            if run_again(sched, crashitem):
                 self._workers += 1
-                self._forget(crashitem)
+                self._discard_reports(crashitem)
                 report.outcome = "rerun"  # type: ignore[assignment]
         elif is_trial:
             _make_error(report, note if note and note.test == crashitem else None)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Take what is no result out of ``--junitxml``, where it has made a test case without a name."""
+        """Note which test a worker has finished; take reruns out of ``--junitxml``."""
         if report.when == "teardown":
             self._reported[getattr(report, "node", None)] = report.nodeid
-        if not _is_rerun(report):
-            return
-        from _pytest.junitxml import xml_key
-
-        xml = self._config.stash.get(xml_key, None)
-        if xml is not None:
-            case = xml.node_reporter(report)
-            if case in xml.node_reporters_ordered:
-                xml.node_reporters_ordered.remove(case)
+        if _is_rerun(report):
+            forget_rerun(self._config, report)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
-        """How a test that is run again is told."""
+        """Show a test that is run again as a rerun."""
         return ("rerun", "R", ("RERUN", {"yellow": True})) if _is_rerun(report) else None
 
-    @pytest.hookimpl(wrapper=True, trylast=True)
-    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
-        """A run that has lost tests is no success."""
-        yield
-        if self._lost() and exitstatus == pytest.ExitCode.OK:
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Fail a run that has lost tests."""
+        return pytest.ExitCode.TESTS_FAILED if self._lost() else None
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Say what was run again, and what was not."""
+        return SummaryBlock("lost workers", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
         lost = "1 worker was" if self._workers == 1 else f"{self._workers} workers were"
         if self._lost():
-            terminalreporter.write_line(f"tau: not every test was run: {lost} lost, and not replaced", red=True)
+            yield SummaryLine(f"tau: not every test was run: {lost} lost, and not replaced", {"red": True})
         elif self._workers:
-            terminalreporter.write_line(f"tau: {lost} lost; the trials under way there were run again", yellow=True)
+            yield SummaryLine(f"tau: {lost} lost; the trials under way there were run again", {"yellow": True})
 
-    def _forget(self, test: str) -> None:
-        """Uncount what the worker has reported of a test that it did not finish."""
+    def _discard_reports(self, test: str) -> None:
+        """Uncount the reports on a test that the worker did not finish."""
         terminal = self._config.pluginmanager.getplugin("terminalreporter")
         for reports in terminal.stats.values() if terminal else ():
             reports[:] = [each for each in reports if getattr(each, "nodeid", None) != test]
@@ -107,41 +106,26 @@ def _is_rerun(report: Any) -> bool:
     return bool(report.outcome == "rerun" and report.when == "???")
 
 
-def _complete(sched: Any, node: Any, test: str) -> None:
-    """A worker that is killed right after the report of a test has not told xdist that the test is over."""
-    if hasattr(sched, "assigned_work"):
-        for unit in sched.assigned_work.get(node, {}).values():
-            if test in unit:
-                unit[test] = True
-    elif sched.collection and node in getattr(sched, "node2pending", {}):
-        pending, index = sched.node2pending[node], sched.collection.index(test)
-        if index in pending:
-            pending.remove(index)
-
-
-def _run_again(sched: Any, test: str) -> bool:
-    """Have a test run again; returns whether it will be."""
-    if hasattr(sched, "workqueue"):
-        return True  # --dist=loadscope and its kin have done so
-    try:
-        sched.mark_test_pending(test)
-    except NotImplementedError:
-        return False
-    return True
-
-
-def _make_error(report: pytest.TestReport, note: Note | None) -> None:
+def _make_error(report: pytest.TestReport, note: JournalEntry | None) -> None:
     """Make the report that of a trial that ended in an error."""
-    from ..report.failures import told
-
     report.when = "teardown"  # the last phase: what counts trials and test cases looks there
     report.location = (report.location[0], None, report.nodeid.rpartition("::")[2])
-    message = f"the worker was killed while it ran this trial, {MOST_CRASHES} times; it is not run again"
-    report.longrepr = told(message, report.nodeid)
+    message = f"the worker was killed while it ran this trial, {MAX_CRASHES} times; it is not run again"
+    report.longrepr = message_repr(message, report.nodeid)
     if note and note.trial:
+        from ...runs.record import TrialRecord
+
         domain, task, number = note.trial
         named = {"tau_domain": domain, "tau_task": task, "tau_trial": number, "tau_outcome": "error"}
         report.user_properties += named.items()
-        lost: Any = report
-        lost.tau_record = {"domain": domain, "task_id": task, "trial": number, "outcome": "error", "reward": 0.0}
-        lost.tau_record |= {"termination_reason": "infrastructure_error", "error": message, "test": report.nodeid}
+        record = TrialRecord(
+            domain=domain,
+            task_id=task,
+            trial=number,
+            outcome="error",
+            reward=0.0,
+            termination_reason="infrastructure_error",
+            error=message,
+            test=report.nodeid,
+        )
+        add_facts(report, record=record, simulated=True)

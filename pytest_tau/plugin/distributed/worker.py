@@ -1,162 +1,91 @@
-"""In an xdist worker: what may be started ahead, notes in case it is killed, luggage for a distant controller."""
+"""In an xdist worker: what may be prefetched, the journal, and attachments for a controller on another machine."""
 
 from __future__ import annotations
 
-import json
 import os
-from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..context.state import if_active
-from ..options import Settings
-from ..run.fixtures import case_of, trial_of
-from ..wire import shared_folder, told_by_controller, worker_name
+from ..context.run_state import get_context, run_state
+from ..items import item_state, spec_of
+from ..options import OptionValues
+from ..wire import add_facts, give_output, worker_input, worker_name
+from .compat import queued_items
+from .journal import WorkerJournal
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
-
-#: After how many workers were killed over the same test it is not tried any more.
-MOST_CRASHES = 2
-_NOTES = pytest.StashKey["Notes | None"]()
+    from collections.abc import Generator
 
 
-def start(config: pytest.Config) -> None:
+def register(config: pytest.Config) -> None:
     """Prepare a worker for its part."""
-    folder = shared_folder(config)
-    config.stash[_NOTES] = notes = Notes(folder, worker_name(config)) if folder else None
-    config.pluginmanager.register(Worker(config, notes), "tau-worker")
-    if told_by_controller(config).get("remote"):
-        config.pluginmanager.register(Sender(config), "tau-sender")
-
-
-def due_in_worker(item: pytest.Item) -> list[pytest.Item]:
-    """The items whose trials this worker may have under way while this one is run, in the order that they come in.
-
-    What another worker had under way when it was killed waits for its own turn, so that it is known which trial it was
-    if that happens again.
-    """
-    notes = item.config.stash[_NOTES]
-    if notes is None:
-        return _queue(item)
-    notes.write(item)
-    if notes.given_up(item):
-        return []
-    doubtful = notes.doubtful()
-    return [item, *(one for one in _queue(item)[1:] if one.nodeid not in doubtful)]
-
-
-def _queue(item: pytest.Item) -> list[pytest.Item]:
-    """The item and those that come next, as far as this worker knows; not more than can matter.
-
-    xdist has no public way to ask; this looks into its queue, and finds nothing where that is built otherwise.
-    """
-    config = item.config
-    active = if_active(config)
-    if active is None or active.config.concurrency == 1:
-        return [item]
-    for plugin in config.pluginmanager.get_plugins():
-        queue, following = getattr(plugin, "torun", None), getattr(plugin, "nextitem_index", None)
-        if queue is None or not isinstance(following, int):
-            continue
-        indices = [following]
-        if told_by_controller(config).get("dist") != "worksteal":
-            # What is stolen by another worker must not have been started here.
-            with queue.lock() as waiting:
-                numbers = (index for index in waiting if isinstance(index, int))
-                indices += islice(numbers, 2 * active.config.concurrency)
-        return [item, *(item.session.items[index] for index in indices)]
-    return [item]
-
-
-class Note(NamedTuple):
-    """What a worker was about to do.
-
-    Attributes:
-        test: The node id that it ran.
-        trial: Domain, task and number of the trial that this is; empty where it is none.
-        under_way: Node ids of the trials that it may have had under way, that one among them.
-    """
-
-    test: str
-    trial: tuple[str, str, int] | tuple[()]
-    under_way: list[str]
-
-    @classmethod
-    def read(cls, file: Path) -> Note | None:
-        """The note in a file; None where there is none, or it was not written to its end."""
-        try:
-            test, trial, under_way = json.loads(file.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            return None
-        return cls(test, tuple(trial), under_way)
-
-
-class Notes:
-    """What each worker on this machine does; those of workers that were killed have another suffix.
-
-    Args:
-        folder: Where they lie.
-        worker: The worker's name.
-    """
-
-    def __init__(self, folder: Path, worker: str) -> None:
-        self._folder, self._file = folder, folder / f"{worker}.running"
-        self._written: list[pytest.Item] = []
-        self._lost: dict[str, Note | None] = {}
-
-    def write(self, item: pytest.Item) -> None:
-        """Tell what is about to be done: this item, and meanwhile the trials of those that come next."""
-        queue = _queue(item)
-        if queue == self._written:
-            return
-        self._written = queue
-        under_way = [one.nodeid for one in queue if case_of(one) is not None]
-        case = case_of(item)
-        trial = (case.domain.name, case.task.id, trial_of(item)) if case else ()
-        draft = self._file.with_suffix(".note")
-        draft.write_text(json.dumps(Note(item.nodeid, trial, under_way)), encoding="utf-8")
-        draft.replace(self._file)
-
-    def given_up(self, item: pytest.Item) -> bool:
-        """Whether a trial has cost so many workers that it has been reported as an error."""
-        return case_of(item) is not None and sum(note.test == item.nodeid for note in self._left()) >= MOST_CRASHES
-
-    def doubtful(self) -> set[str]:
-        """What may have been under way in a worker that was killed."""
-        return {test for note in self._left() for test in note.under_way}
-
-    def _left(self) -> Iterator[Note]:
-        for entry in os.scandir(self._folder):
-            if entry.name.endswith(".lost") and entry.name not in self._lost:
-                self._lost[entry.name] = Note.read(Path(entry.path))
-        return (note for note in self._lost.values() if note is not None)
+    state = run_state(config)
+    folder = state.paths.shared
+    worker = Worker(config, WorkerJournal(folder, worker_name(config)) if folder else None)
+    state.upcoming = worker.upcoming
+    config.pluginmanager.register(worker, "tau-worker")
+    given = worker_input(config)
+    if given is not None and given.remote:
+        config.pluginmanager.register(AttachmentSender(config), "tau-sender")
 
 
 class Worker:
-    """Leaves notes, and tells in the end whether there was anything of ours."""
+    """Keeps the journal, says which items come next, and reports in the end whether there were tasks.
 
-    def __init__(self, config: pytest.Config, notes: Notes | None) -> None:
-        self._config, self._notes = config, notes
+    Args:
+        config: The worker's.
+        journal: What the worker is about to run; None without a folder that workers share.
+    """
+
+    def __init__(self, config: pytest.Config, journal: WorkerJournal | None) -> None:
+        self._config, self._journal = config, journal
+
+    def upcoming(self, item: pytest.Item) -> list[pytest.Item]:
+        """Return the items whose trials this worker may run while this item runs, in their order.
+
+        What another worker ran when it was killed waits for its own turn, so that it is known which trial it was if
+        that happens again.
+        """
+        queue = self._queue(item)
+        if self._journal is None:
+            return queue
+        self._journal.write(queue)
+        if self._journal.is_cancelled(item):
+            return []
+        suspects = self._journal.suspects()
+        return [item, *(one for one in queue[1:] if one.nodeid not in suspects)]
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """Note what is run, unless it has cost too many workers: then the controller has reported it."""
-        if self._notes is None or if_active(self._config) is None:
+        """Write down what runs, unless it has killed too many workers: then the controller has reported it."""
+        if self._journal is None or get_context(self._config) is None:
             return None
-        self._notes.write(item)
-        return True if self._notes.given_up(item) else None
+        self._journal.write(self._queue(item))
+        return True if self._journal.is_cancelled(item) else None
 
     def pytest_sessionfinish(self) -> None:
-        """Tell the controller, which has collected nothing, that tasks were to be run."""
-        output: dict[str, Any] = self._config.workeroutput  # type: ignore[attr-defined]
-        output["tau_active"] = if_active(self._config) is not None
+        """Inform the controller, which has collected nothing, whether tasks were to be run."""
+        give_output(self._config, has_context=get_context(self._config) is not None)
+
+    def _queue(self, item: pytest.Item) -> list[pytest.Item]:
+        """Return the item and those that come next, as far as this worker knows; not more than can matter."""
+        context = get_context(self._config)
+        if context is None or context.config.concurrency == 1:
+            return [item]
+        given = worker_input(self._config)
+        # What another worker steals must not have been started here.
+        limit = 0 if given and given.dist == "worksteal" else 2 * context.config.concurrency
+        return [item, *(item.session.items[index] for index in queued_items(self._config, limit))]
 
 
-class Sender:
-    """Sends simulations and recorded cassettes with the reports, to a controller on another machine."""
+class AttachmentSender:
+    """Sends simulations and recorded cassettes with the reports, to a controller on another machine.
+
+    Args:
+        config: The worker's.
+    """
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -165,31 +94,31 @@ class Sender:
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Attach what has come since the last report."""
         report = yield
-        luggage = self._luggage(item)
-        if luggage:
-            report.tau_luggage = luggage  # type: ignore[attr-defined]
+        # Only reports on trials are looked through for attachments.
+        attachments = self._attachments(item) if spec_of(item) is not None else {}
+        if attachments:
+            add_facts(report, attachments=attachments)
         return report
 
-    def _luggage(self, item: pytest.Item) -> dict[str, Any]:
-        from ..run.trials import RECORDED
-        from ..store.writer import CarriedLog
+    def _attachments(self, item: pytest.Item) -> dict[str, Any]:
+        from ..store.writer import BufferedResultWriter
 
-        active = if_active(item.config)
-        if active is None or not isinstance(active.run_log, CarriedLog):
+        context = get_context(item.config)
+        if context is None or not isinstance(context.writer, BufferedResultWriter):
             return {}
-        luggage = active.run_log.luggage(item.nodeid)
-        if RECORDED in item.stash:
-            cassette = item.stash[RECORDED]
-            del item.stash[RECORDED]
+        attachments = context.writer.attachments(item.nodeid)
+        state = item_state(item)
+        cassette, state.cassette = state.cassette, None
+        if cassette is not None:
             home = cassette_home(item.config)
-            # A recording that was cut off is worth as much as what it has cost.
+            # A recording that was cut off is worth as much as it has cost.
             files = [file for file in (cassette, Path(f"{cassette}.part")) if file.is_file()]
-            luggage["files"] = [[Path(os.path.relpath(file, home)).as_posix(), file.read_bytes()] for file in files]
-        return luggage
+            attachments["files"] = [[Path(os.path.relpath(file, home)).as_posix(), file.read_bytes()] for file in files]
+        return attachments
 
 
 def cassette_home(config: pytest.Config) -> Path:
-    """The folder below which cassettes have the same place on every machine: the named one, or the root directory."""
-    settings = Settings(config)
-    given = settings.get("cassettes")
-    return (settings.folder("cassettes") / given).resolve() if given else config.rootpath
+    """Return the folder below which cassettes have the same place on every machine."""
+    values = OptionValues(config)
+    given = values.get("cassettes")
+    return (values.folder("cassettes") / given).resolve() if given else config.rootpath

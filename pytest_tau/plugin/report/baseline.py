@@ -9,28 +9,29 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...errors import ConfigurationError, TauError
-from ..context.state import if_active
-from ..options import Settings
-from ..wire import known_folder, results_home
+from ..context.run_state import get_context, run_state
+from ..options import OptionValues
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import is_worker
 from .records import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Iterator
 
     from ...analysis.compare import Comparison, Told
 
 
-def configure(config: pytest.Config) -> None:
-    """Read the baseline.
+def register(config: pytest.Config) -> None:
+    """Register the comparison; read the baseline.
 
     Raises:
-        pytest.UsageError: There is none of that name, or it cannot be read.
+        pytest.UsageError: There is no run of that name, or it cannot be read.
     """
-    settings = Settings(config)
-    if hasattr(config, "workerinput"):
+    settings = OptionValues(config)
+    if is_worker(config):
         return
     baseline = Baseline(config, decides=settings.get("fail_on") == "regression")
-    if if_active(config) is not None:
+    if get_context(config) is not None:
         try:
             baseline.read()
         except TauError as error:
@@ -64,9 +65,13 @@ class Baseline:
         from ...analysis.compare import Told
         from ...runs.reader import open_run
 
-        settings = Settings(self._config)
+        settings = OptionValues(self._config)
         label, given = settings.label("baseline"), settings.get("baseline")
-        paths = [home / given for home in (settings.folder("baseline"), results_home(self._config)) if home is not None]
+        paths = [
+            home / given
+            for home in (settings.folder("baseline"), run_state(self._config).paths.home)
+            if home is not None
+        ]
         try:
             run = open_run(next((path for path in paths if path.exists()), given), self._config.rootpath)
             self._before = Told.of(run)
@@ -86,11 +91,13 @@ class Baseline:
         """What the run is compared with."""
         return [f"tau: baseline: {self._before.name}"] if self._before is not None else []
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """The comparison, and what makes it doubtful."""
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return the comparison, and what makes it doubtful."""
+        return SummaryBlock("baseline", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
         for line, colours in self.lines():
-            terminalreporter.write_line(f"tau: {line}", **colours)
+            yield SummaryLine(f"tau: {line}", colours)
 
     def lines(self) -> list[tuple[str, dict[str, bool]]]:
         """The comparison, what makes it doubtful, and what follows; each line with its colours."""
@@ -104,12 +111,9 @@ class Baseline:
             found.append((f"--tau-fail-on regression: {told}", {"red": failed, "green": not failed}))
         return found
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        """A regression fails the run, if it is to; so does a comparison that cannot be made."""
-        yield
-        if self._decides and session.exitstatus == pytest.ExitCode.OK and self._fails():
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Fail the run on a regression, or if nothing can be compared, if the baseline decides."""
+        return pytest.ExitCode.TESTS_FAILED if self._decides and self._fails() else None
 
     @property
     def _regression(self) -> bool:
@@ -137,15 +141,16 @@ class Baseline:
         return Comparison(before, Told("this run", records, self._own_info()))
 
     def _own_info(self) -> dict[str, Any]:
-        """What this run tells of itself: in its folder, or, where none is kept, as it would."""
+        """Return this run's manifest: of its folder, or as it would be if one were kept."""
         from ...runs.manifest import read_info
-        from ..store.manifest import describe
+        from ..store.manifest import build_manifest
 
-        folder, active = known_folder(self._config), if_active(self._config)
+        state = run_state(self._config)
+        folder, context = state.paths.used_results, state.context
         info: dict[str, Any] = {}
         if folder is not None:
-            with contextlib.suppress(TauError):  # whoever wants to go on with the run is told
+            with contextlib.suppress(TauError):  # whoever wants to resume the run gets the error
                 info = read_info(folder)
-        if not info and active is not None and self._session is not None and self._session.items:
-            info = describe(self._session, active)
+        if not info and context is not None and self._session is not None and self._session.items:
+            info = build_manifest(self._session, context.config, state.paths, state.counts)
         return info

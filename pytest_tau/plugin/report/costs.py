@@ -1,13 +1,15 @@
-"""What earlier runs took, kept in pytest's cache: calls and cost of each task, by models."""
+"""The usage of models: of this run, and of earlier ones by task, in pytest's cache."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     import pytest
 
+    from ...analysis.usage import UsageTotals
     from ...runner import RunConfig
 
 _KEY = "tau/costs"
@@ -76,3 +78,38 @@ def estimate(config: pytest.Config, models: str, tasks: dict[str, int]) -> Estim
         calls, cost = calls + wanted * each[0], cost + wanted * each[1]
     priced = not any(numbers[3] for numbers in known.values())
     return Estimate(calls, cost if priced else None, trials, len(known))
+
+
+class ModelTotals:
+    """Sums of model usage: by role for the summary, by task for estimates."""
+
+    def __init__(self) -> None:
+        self._sums: UsageTotals | None = None
+        self._live: dict[str, list[Any]] = defaultdict(lambda: [0, 0, 0.0, 0])
+
+    def add(self, usage: dict[str, Any], *, trial: bool) -> None:
+        """Add the usage of a test.
+
+        Args:
+            usage: Its model calls by role, its task, and whether they were replayed.
+            trial: The test ran a whole trial, from which others can be estimated.
+        """
+        from ...analysis.usage import UsageTotals
+        from ...models import ModelUsage
+
+        roles = {role: ModelUsage.model_validate(used) for role, used in usage["roles"].items()}
+        self._sums = self._sums or UsageTotals()
+        self._sums.add(roles, replayed=usage["replayed"])
+        if trial and not usage["replayed"]:
+            names = ("calls", "known_cost", "unpriced_calls")
+            took = [1, *(sum(getattr(used, name) for used in roles.values()) for name in names)]
+            before = self._live[usage["task"]]
+            self._live[usage["task"]] = [old + new for old, new in zip(before, took, strict=True)]
+
+    def lines(self) -> list[str]:
+        """Return a line for each role, and one for the sum."""
+        return self._sums.lines() if self._sums else []
+
+    def remember(self, config: pytest.Config, run: RunConfig) -> None:
+        """Store the calls that were really made, for later estimates."""
+        remember(config, models_of(run), dict(self._live))

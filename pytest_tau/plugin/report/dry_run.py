@@ -4,65 +4,67 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from ..context.state import if_active
-from ..run.fixtures import case_of, trial_of
-from ..store.previous_run import will_be_restored
+from ...text import money, plural
+from ..context.run_state import get_context, will_be_restored
+from ..items import spec_of, trial_of
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import is_worker
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pytest
 
     from ...runner import RunConfig
-    from ..context.run_context import Case
+    from ..items import TaskSpec
 
 
-def configure(config: pytest.Config) -> None:
-    """Only collect."""
+def register(config: pytest.Config) -> None:
+    """Let pytest only collect."""
     config.option.collectonly = True
-    if not hasattr(config, "workerinput"):
+    if not is_worker(config):
         config.pluginmanager.register(DryRun(config), "tau-dry-run")
 
 
 class DryRun:
-    """Counts what is collected, and tells what it would take."""
+    """Counts what is collected, and estimates what it would take."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._cases: list[Case] = []
+        self._specs: list[TaskSpec] = []
         self._trials = self._restored = 0
         self._tasks: set[tuple[str, str]] = set()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Note what was selected."""
-        found = [(item, case) for item in session.items if (case := case_of(item)) is not None]
+        found = [(item, spec) for item in session.items if (spec := spec_of(item)) is not None]
         self._trials = len(found)
-        self._tasks = {(case.domain.name, case.task.id) for _, case in found}
-        missing = [(item, case) for item, case in found if not will_be_restored(item)]
+        self._tasks = {(spec.domain.name, spec.task.id) for _, spec in found}
+        missing = [(item, spec) for item, spec in found if not will_be_restored(item)]
         self._restored = len(found) - len(missing)
-        self._cases = [case for item, case in missing if not _has_cassette(item, case)]
+        self._specs = [spec for item, spec in missing if not _has_cassette(item, spec)]
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Tasks, trials, participants; calls and cost."""
-        from ...text import plural
+    def pytest_tau_summary_lines(self) -> SummaryBlock | None:
+        """Return tasks, trials, participants, calls and cost."""
+        context = get_context(self._config)
+        if context is None:
+            return None
+        return SummaryBlock(
+            "dry run", (SummaryLine(f"tau: dry run: {line}", {"bold": True}) for line in self._lines(context.config))
+        )
 
-        active = if_active(self._config)
-        if active is None:
-            return
-        run = active.config
-        told = f"{plural(len(self._tasks), 'task')}, {plural(self._trials, 'trial')}"
-        terminalreporter.write_line(f"tau: dry run: {told}; nothing was run", bold=True)
+    def _lines(self, run: RunConfig) -> Iterator[str]:
+        yield f"{plural(len(self._tasks), 'task')}, {plural(self._trials, 'trial')}; nothing was run"
         if self._restored:
-            restored = f"{plural(self._restored, 'trial')} would be taken from the earlier run"
-            terminalreporter.write_line(f"tau: dry run: {restored}", bold=True)
-        replayed = self._trials - self._restored - len(self._cases)
+            yield f"{plural(self._restored, 'trial')} would be taken from the earlier run"
+        replayed = self._trials - self._restored - len(self._specs)
         if replayed:
-            terminalreporter.write_line(f"tau: dry run: {plural(replayed, 'trial')} would be replayed", bold=True)
-        for line in self._estimates(run) if self._cases else []:
-            terminalreporter.write_line(f"tau: dry run: {line}", bold=True)
+            yield f"{plural(replayed, 'trial')} would be replayed"
+        yield from self._estimates(run) if self._specs else []
 
     def _estimates(self, run: RunConfig) -> list[str]:
-        from ...text import money, plural
         from .costs import estimate, models_of
 
         roles = {role: choice.name for role in ("agent", "user", "judge") if (choice := run.choice(role))}
@@ -71,42 +73,42 @@ class DryRun:
         named = ", ".join(f"{role} {name}" for role, name in roles.items())
         if run.models.tape == "replay":
             return [f"no model calls ({named}): they are replayed"]
-        tasks = Counter(f"{case.domain.name}::{case.task.id}" for case in self._cases)
+        tasks = Counter(f"{spec.domain.name}::{spec.task.id}" for spec in self._specs)
         found = estimate(self._config, models_of(run), tasks)
         if found is None:
-            each = {(case.domain.name, case.task.id): _gold_calls(case, set(roles)) for case in _once(self._cases)}
-            calls = sum(each[case.domain.name, case.task.id] for case in self._cases)
+            each = {(spec.domain.name, spec.task.id): _gold_calls(spec, set(roles)) for spec in _once(self._specs)}
+            calls = sum(each[spec.domain.name, spec.task.id] for spec in self._specs)
             return [f"{named}: at least {calls:,} model calls, which the reference takes; cost unknown: no earlier run"]
         cost = "cost unknown: some prices are" if found.cost is None else f"about {money(found.cost)}"
         basis = f"by {plural(found.trials, 'earlier trial')} of {found.tasks} of {plural(len(tasks), 'task')}"
         return [f"{named}: about {found.calls:,.0f} model calls, {cost}, {basis}"]
 
 
-def _has_cassette(item: pytest.Item, case: Case) -> bool:
+def _has_cassette(item: pytest.Item, spec: TaskSpec) -> bool:
     """Whether the trial would be replayed, although others are recorded."""
     from ..run.models import cassette_path
 
-    return case.config.models.tape == "missing" and cassette_path(item, case, trial_of(item)).is_file()
+    return spec.config.models.tape == "missing" and cassette_path(item, spec, trial_of(item)).is_file()
 
 
-def _once(cases: list[Case]) -> list[Case]:
-    """One case for each task."""
-    return list({(case.domain.name, case.task.id): case for case in cases}.values())
+def _once(specs: list[TaskSpec]) -> list[TaskSpec]:
+    """Return one spec for each task."""
+    return list({(spec.domain.name, spec.task.id): spec for spec in specs}.values())
 
 
-def _gold_calls(case: Case, roles: set[str]) -> int:
+def _gold_calls(spec: TaskSpec, roles: set[str]) -> int:
     """How many model calls a trial takes in which everybody does exactly what the reference does."""
     from ...evaluation import BUILT_IN_JUDGES
     from ...models import AssistantMessage, UserMessage
     from ...runner import simulate
 
-    settings = case.config.simulation
+    settings = spec.config.simulation
     settings = replace(settings, evaluation=replace(settings.evaluation, judge=BUILT_IN_JUDGES["accept"]))
-    if settings.solo and case.task.ticket is None:
+    if settings.solo and spec.task.ticket is None:
         return 0
-    simulation = simulate(case.task, domain=case.domain, agent="gold", settings=replace(settings, llms={}))
+    simulation = simulate(spec.task, domain=spec.domain, agent="gold", settings=replace(settings, llms={}))
     # The greeting is nobody's call.
     agent = sum(isinstance(message, AssistantMessage) for message in simulation.messages) - (not settings.solo)
     user = sum(isinstance(message, UserMessage) for message in simulation.messages)
-    judged = bool(case.task.criteria.nl_assertions)
+    judged = bool(spec.task.criteria.nl_assertions)
     return agent * ("agent" in roles) + user * ("user" in roles) + judged * ("judge" in roles)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ..run.fixtures import case_of
-from ..wire import share_folder, shared_folder
+from ...text import plural
+from ..context.run_state import run_state, will_be_restored
+from ..items import is_task_item, item_state, spec_of
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import TrialReport, is_worker, worker_name
 from .records import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
     from pathlib import Path
 
     from ...analysis.gates import Gate
@@ -21,8 +24,6 @@ if TYPE_CHECKING:
 _REASON = "not run: the gates are settled"
 #: What the workers tell the controller of, and the other way round, in the folder that they share.
 _PLANNED, _SETTLED = "planned.json", "settled"
-#: The property of a trial that is not run.
-_PROPERTY = "tau_settled"
 #: In a long run it is looked this often whether the gates are settled.
 _LOOKS = 200
 
@@ -58,12 +59,12 @@ class StopEarly:
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count what there is to do; a worker tells its controller, which does not collect."""
-        cases = [case for item in session.items if (case := case_of(item)) is not None]
+        cases = [case for item in session.items if (case := spec_of(item)) is not None]
         self._session = session
         self._planned = Counter((case.domain.name, case.task.id) for case in cases)
-        folder = shared_folder(self._config) if hasattr(self._config, "workerinput") else None
+        folder = run_state(self._config).paths.shared if is_worker(self._config) else None
         if folder is not None and not (folder / _PLANNED).exists():
-            draft = folder / f"{self._config.workerinput['workerid']}.planned"  # type: ignore[attr-defined]
+            draft = folder / f"{worker_name(self._config)}.planned"
             told = [[domain, task, trials] for (domain, task), trials in self._planned.items()]
             draft.write_text(json.dumps(told), encoding="utf-8")
             draft.replace(folder / _PLANNED)
@@ -71,19 +72,19 @@ class StopEarly:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
         """In a worker: before anything more is started, see whether the controller has found the gates settled."""
-        if hasattr(self._config, "workerinput") and not self._marked:
-            folder = shared_folder(self._config)
+        if is_worker(self._config) and not self._marked:
+            folder = run_state(self._config).paths.shared
             if folder is not None and (folder / _SETTLED).exists():
                 self._skip_the_rest(item.session)
         return (yield)
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        """Where reports come together: see whether they settle the gates."""
-        if hasattr(self._config, "workerinput"):
-            return
-        self._not_run += report.when == "setup" and (_PROPERTY, True) in map(tuple, report.user_properties)
-        if report.when != "teardown" or getattr(report, "tau_record", None) is None or self.stopped is not None:
+    def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
+        """Count trials that were skipped."""
+        self._not_run += report.when == "setup" and trial.not_run == "settled"
+
+    def pytest_tau_trial_reported(self) -> None:
+        """In the process that reports: see whether the trials so far settle the gates."""
+        if self.stopped is not None:
             return
         self._reported += 1
         # Where all workers are on other machines, nobody tells what there is to do.
@@ -92,13 +93,14 @@ class StopEarly:
             if self.stopped is not None:
                 self._stop()
 
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Why, and how much was not run."""
-        if self._not_run:
-            from ...text import plural
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Say why the run was stopped, and how many trials were not run."""
+        return SummaryBlock("early stop", self._lines())
 
-            told = f"tau: stopped early, {self.stopped}: {plural(self._not_run, 'trial')} not run"
-            terminalreporter.write_line(told, yellow=True)
+    def _lines(self) -> Iterator[SummaryLine]:
+        if self._not_run:
+            text = f"tau: stopped early, {self.stopped}: {plural(self._not_run, 'trial')} not run"
+            yield SummaryLine(text, {"yellow": True})
 
     def _settled(self) -> str | None:
         from ...analysis.gates import by_task
@@ -119,15 +121,12 @@ class StopEarly:
     def _shared(self) -> Path | None:
         """The folder that the controller shares with its workers; None where there are none, and in a worker."""
         has_workers = self._config.pluginmanager.has_plugin("tau-controller")
-        return share_folder(self._config) if has_workers else None
+        return run_state(self._config).paths.make_shared() if has_workers else None
 
     def _skip_the_rest(self, session: pytest.Session) -> None:
         """Have trials skipped that have not begun; the user's own tests on tasks have more to say, and are run."""
-        from ..run.trials import ahead_of
-        from ..store.previous_run import will_be_restored
-
         self._marked = True
         for item in session.items:
-            if hasattr(item, "case") and ahead_of(item) is None and not will_be_restored(item):
+            if is_task_item(item) and item_state(item).prefetched is None and not will_be_restored(item):
                 item.add_marker(pytest.mark.skip(reason=_REASON))
-                item.user_properties.append((_PROPERTY, True))
+                item_state(item).not_run = "settled"

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..context.state import if_active
-from ..options import Settings
+from ..compat import mark_last_failed, terminal_writer
+from ..context.run_state import get_context
+from ..options import OptionValues
+from ..wire import add_facts, trial_report
 from .records import records_of
 
 if TYPE_CHECKING:
@@ -16,18 +18,18 @@ if TYPE_CHECKING:
     from ...analysis.gates import Gate, Verdict
     from .early_stop import StopEarly
 
-#: How a trial that does not fail the run is told, by what became of it: letter, and word with ``-v``.
-_TOLD = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
+#: How a trial that does not fail the run is shown, by its outcome: letter, and word with ``-v``.
+_SHOWN = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
 _FAIL_ON = ("regression",)
 
 
-def configure(config: pytest.Config) -> None:
-    """Begin to watch, as something else than single trials decides.
+def register(config: pytest.Config) -> None:
+    """Register what lets gates or a baseline decide in place of single trials.
 
     Raises:
         pytest.UsageError: A gate that is none, of an unknown domain, or options that lack others.
     """
-    settings = Settings(config)
+    settings = OptionValues(config)
     gates, fail_on = _gates(config, settings), settings.get("fail_on")
     if fail_on is not None:
         if fail_on not in _FAIL_ON:
@@ -42,10 +44,10 @@ def configure(config: pytest.Config) -> None:
 
         early = StopEarly(config, gates, besides=fail_on is not None)
         config.pluginmanager.register(early, "tau-stop-early")
-    config.pluginmanager.register(Gatekeeper(config, gates, early), "tau-gates")
+    config.pluginmanager.register(GatePlugin(config, gates, early), "tau-gates")
 
 
-def _gates(config: pytest.Config, settings: Settings) -> list[Gate]:
+def _gates(config: pytest.Config, settings: OptionValues) -> list[Gate]:
     given = settings.get("gate")
     if not given:
         return []
@@ -57,7 +59,7 @@ def _gates(config: pytest.Config, settings: Settings) -> list[Gate]:
         gates = [Gate.parse(text) for text in given]
     except ConfigurationError as error:
         raise pytest.UsageError(f"{label}: {error}") from None
-    active = if_active(config)
+    active = get_context(config)
     known = active.domain_names() if active else []
     for gate in gates if active else ():
         if gate.domain is not None and gate.domain not in known:
@@ -65,7 +67,7 @@ def _gates(config: pytest.Config, settings: Settings) -> list[Gate]:
     return gates
 
 
-class Gatekeeper:
+class GatePlugin:
     """Keeps single trials from failing the run, and has the gates decide.
 
     Args:
@@ -80,7 +82,7 @@ class Gatekeeper:
 
     def pytest_report_header(self) -> list[str]:
         """What must be reached."""
-        told = self._gates and if_active(self._config) is not None
+        told = self._gates and get_context(self._config) is not None
         return [f"tau: gates: {', '.join(map(str, self._gates))}"] if told else []
 
     @pytest.hookimpl(wrapper=True)
@@ -89,13 +91,13 @@ class Gatekeeper:
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         """Mark what is a trial's outcome, and no failed assertion of somebody's own test or mistake in it."""
         report = yield
-        if report.failed and call.excinfo is not None and "_tau_case" in getattr(item, "fixturenames", ()):
-            from .failures import HarnessFault, RewardBelowOne
+        if report.failed and call.excinfo is not None and "_tau_spec" in getattr(item, "fixturenames", ()):
+            from ..run.outcomes import HarnessError, TrialFailed
 
-            if call.excinfo.errisinstance(RewardBelowOne):
-                report.tau_gated = "failing"  # type: ignore[attr-defined]
-            elif call.excinfo.errisinstance(HarnessFault):
-                report.tau_gated = "broken"  # type: ignore[attr-defined]
+            if call.excinfo.errisinstance(TrialFailed):
+                add_facts(report, gated="failing")
+            elif call.excinfo.errisinstance(HarnessError):
+                add_facts(report, gated="broken")
         return report
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -104,23 +106,20 @@ class Gatekeeper:
 
         Before this, plugins that run failed tests again have seen it as one.
         """
-        gated = getattr(report, "tau_gated", None)
+        gated = _gated(report)
         if gated and report.failed:
             report.outcome, report.wasxfail = "skipped", _message(report)
         yield
         if gated and report.skipped:
-            # It is nothing that pytest expected, and --lf is to run it again; there is no public way to tell it so.
-            failed = getattr(self._config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
-            if isinstance(failed, dict):
-                failed[report.nodeid] = True
+            mark_last_failed(self._config, report.nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
         """The trial's own letter and word."""
-        gated = getattr(report, "tau_gated", None)
+        gated = _gated(report)
         if gated is None or not report.skipped:
             return None
-        letter, word = _TOLD[gated]
+        letter, word = _SHOWN[gated]
         return gated, letter, (word, {"yellow": True})
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -144,14 +143,9 @@ class Gatekeeper:
     def _explained(self, terminal: Any) -> bool:
         return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
 
-    @pytest.hookimpl(wrapper=True)
-    def pytest_sessionfinish(self, session: pytest.Session) -> Generator[None, None, None]:
-        """A gate that is missed fails the run."""
-        yield
-        if hasattr(self._config, "workerinput") or session.exitstatus != pytest.ExitCode.OK:
-            return
-        if not all(verdict.met for verdict in self.verdicts()):
-            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Fail the run if a gate is missed."""
+        return None if all(verdict.met for verdict in self.verdicts()) else pytest.ExitCode.TESTS_FAILED
 
     def verdicts(self) -> list[Verdict]:
         """Of every gate, once all is reported; none where nothing of ours was run."""
@@ -164,13 +158,18 @@ class Gatekeeper:
         return self._found or []
 
     def _explain(self, terminal: Any) -> None:
-        for name in _TOLD:
+        for name in _SHOWN:
             reports = terminal.stats.get(name, ())
             if reports:
                 terminal.write_sep("=", f"{name.upper()} TRIALS")
             for report in reports:
                 terminal.write_sep("_", report.head_line or report.nodeid)
-                report.toterminal(terminal._tw)  # noqa: SLF001 - as pytest's own sections are written
+                report.toterminal(terminal_writer(terminal))
+
+
+def _gated(report: Any) -> str | None:
+    trial = trial_report(report)
+    return trial.gated if trial else None
 
 
 def _message(report: Any) -> str:

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ..context.state import if_active
-from ..options import Settings
-from ..wire import results_folder
-from .run_counts import denominators_of
+from ...text import relative_path
+from ..context.run_state import get_context, run_state
+from ..options import OptionValues
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import is_worker
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from ...environment import Domain
 
 
-def configure(config: pytest.Config) -> None:
-    """Write a report in the end.
+def register(config: pytest.Config) -> None:
+    """Register what writes the report.
 
     Raises:
         pytest.UsageError: It cannot be written there, or the run keeps nothing that it could show.
     """
-    if hasattr(config, "workerinput"):
+    if is_worker(config):
         return
-    settings = Settings(config)
+    settings = OptionValues(config)
     file: Path = settings.folder("html") / settings.get("html")
     if file.is_dir():
         raise pytest.UsageError(f"{settings.label('html')}: expected a file, got the folder {file}")
@@ -45,38 +47,39 @@ class HtmlReport:
 
     def __init__(self, config: pytest.Config, file: Path) -> None:
         self._config, self._file = config, file
-        self._told: str | None = None
 
-    @pytest.hookimpl(trylast=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Write it once the run's simulations are in one place, and tell where it is."""
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Write the report, once the run's simulations are in one file; return where it is."""
+        return SummaryBlock("html", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
         problem = self._write()
-        start = self._config.invocation_params.dir
-        shown = self._file.relative_to(start) if self._file.is_relative_to(start) else self._file
+        shown = relative_path(self._file, self._config.invocation_params.dir)
         if problem is None:
-            terminalreporter.write_line(f"tau: report in {shown}")
+            yield SummaryLine(f"tau: report in {shown}")
         elif not self._config.option.collectonly:
-            terminalreporter.write_line(f"tau: no report in {shown}: {problem}", red=True)
+            yield SummaryLine(f"tau: no report in {shown}: {problem}", {"red": True})
 
     def pytest_unconfigure(self) -> None:
-        """Write it also where nothing is told at a terminal."""
+        """Write the report also if there is no terminal."""
         if not self._config.pluginmanager.has_plugin("terminalreporter"):
             self._write()
 
     def _write(self) -> str | None:
-        """Write it; returns why there is none, if there is none."""
+        """Write the report; return why there is none, if so."""
         from ...errors import ConfigurationError
         from ...reports.html import write_report
         from ...runs.reader import Run
 
-        folder = results_folder(self._config)
+        state = run_state(self._config)
+        folder = state.paths.results
         if folder is None or not any(folder.glob("simulations*.jsonl")):
             return "no simulation was run"
         try:
             run = Run(folder)
-            # The run tells these itself only once its last line is told.
+            # The manifest has these only at the very end.
             if run.info:
-                run.info["excluded"] = {**run.info.get("excluded", {}), **denominators_of(self._config).excluded}
+                run.info["excluded"] = {**run.info.get("excluded", {}), **state.counts.excluded}
             write_report(self._file, [run], _Domains(self._config))
         except (ConfigurationError, OSError) as error:
             return str(error)
@@ -87,14 +90,14 @@ class _Domains:
     """The run's domains, with its data; those of plugins among them."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._active = if_active(config)
+        self._context = get_context(config)
 
     def names(self) -> list[str]:
         from ...domains import domain_names
 
-        return self._active.domain_names() if self._active else domain_names()
+        return self._context.domain_names() if self._context else domain_names()
 
     def load(self, name: str) -> Domain:
         from ...domains import load_domain
 
-        return self._active.domain(name) if self._active else load_domain(name)
+        return self._context.domain(name) if self._context else load_domain(name)

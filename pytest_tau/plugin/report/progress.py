@@ -6,14 +6,16 @@ its own, after a while that no short run takes.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..run.fixtures import case_of
+from ..compat import terminal_writer, write_past
+from ..context.run_state import run_state
+from ..items import spec_of
+from ..wire import TrialReport, is_worker, trial_report
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -24,7 +26,7 @@ _PLUGIN = "tau-progress"
 _QUIET, _PART, _LONGEST = 30.0, 0.1, 300.0
 
 
-class Tally(NamedTuple):
+class ProgressCounts(NamedTuple):
     """What has come of a run so far.
 
     Attributes:
@@ -88,7 +90,7 @@ class Progress:
         reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         watched = reporter is not None and reporter.isatty and config.get_verbosity() >= 0
         # A terminal that calls itself dumb would print what moves the cursor.
-        self._writer = reporter._tw if watched and os.environ.get("TERM") != "dumb" else None  # noqa: SLF001
+        self._writer = terminal_writer(reporter) if watched and os.environ.get("TERM") != "dumb" else None
         self._shown = ""
 
     @property
@@ -112,12 +114,11 @@ class Progress:
             self._shown = ""
 
     def _write(self, text: str) -> None:
-        # Past the terminal writer, which would count the text as part of the line.
-        self._writer._file.write(text)  # type: ignore[union-attr]  # noqa: SLF001
-        self._writer._file.flush()  # type: ignore[union-attr]  # noqa: SLF001
+        assert self._writer is not None, "something is shown"
+        write_past(self._writer, text)
 
 
-class Log:
+class LogThrottle:
     """Decides when a log is told how far the run is: not in a short run, and not all the time.
 
     Args:
@@ -127,7 +128,7 @@ class Log:
     def __init__(self, now: float) -> None:
         self._told, self._done = now, 0
 
-    def is_due(self, tally: Tally, now: float) -> bool:
+    def is_due(self, tally: ProgressCounts, now: float) -> bool:
         """Whether to tell it now; then it counts as told."""
         quiet = now - self._told
         if quiet < _QUIET or tally.done >= tally.total:
@@ -138,7 +139,7 @@ class Log:
         return True
 
 
-class Watch:
+class ProgressPlugin:
     """Follows a run in the process that reports, and has its progress shown.
 
     Args:
@@ -149,26 +150,28 @@ class Watch:
 
     def __init__(self, config: pytest.Config, total: int, begun: float) -> None:
         self.progress = Progress(config)
-        #: Whether trials are held side by side in this process: then there is time to show something between tests.
-        self.side_by_side = False
+        self._config = config
         self._reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
         self._in_controller = config.pluginmanager.has_plugin("dsession")
         self._quiet_tests = self._in_controller or _are_quiet(config)
-        self._tally, self._begun = Tally(total=total), begun
+        self._tally, self._begun = ProgressCounts(total=total), begun
         #: Of each test that was reported, what it adds to the tally.
         self._reported: dict[str, tuple[bool, bool]] = {}
         in_log = self._reporter is not None and config.get_verbosity() >= 0 and not self.progress.watched
-        self._log = Log(begun) if in_log else None
+        self._log = LogThrottle(begun) if in_log else None
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> ProgressCounts:
         """What has come of the run by now."""
         return self._tally._replace(seconds=time.monotonic() - self._begun)
 
-    def waits(self, running: int) -> None:
-        """Show that so many trials are waited for; from the loop that holds them side by side."""
-        self.progress.show(self.tally.text(running))
-        self._tell_log(running)
+    def pytest_tau_trials_running(self, running: int | None) -> None:
+        """Show how many trials run, while the loop waits for them."""
+        if running is None:
+            self.progress.clear()
+        else:
+            self.progress.show(self.tally.text(running))
+            self._tell_log(running)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logstart(self) -> Generator[None, None, None]:
@@ -213,7 +216,7 @@ class Watch:
     def _show(self) -> None:
         """Show how far it is while a test is run; trials side by side are shown when they are waited for."""
         tally = self.tally
-        if self._quiet_tests and not self.side_by_side and tally.done < tally.total:
+        if self._quiet_tests and not run_state(self._config).side_by_side and tally.done < tally.total:
             self.progress.show(tally.text(None if self._in_controller else 1))
 
     def _tell_log(self, running: int | None) -> None:
@@ -222,9 +225,9 @@ class Watch:
             self._reporter.write_line(f"tau: {self.tally.text(running)}")
 
     def _count(self, report: pytest.TestReport) -> None:
-        told = dict(report.user_properties)
-        outcome = told.get("tau_outcome")
-        cost, unpriced = _paid(told.get("tau_usage"))
+        trial = trial_report(report)
+        outcome = trial.record.outcome if trial and trial.record else None
+        cost, unpriced = _paid(trial.usage if trial else None)
         # Of a test that is run again, the last counts; what each cost is paid.
         before = self._reported.get(report.nodeid, (False, False))
         now = self._reported[report.nodeid] = (outcome == "passed", outcome in ("passed", "failed"))
@@ -245,22 +248,21 @@ def _are_quiet(config: pytest.Config) -> bool:
     return not live and option.capture != "no" and not option.usepdb
 
 
-def _paid(usage: object) -> tuple[float, int]:
-    """What a trial's model calls have cost, in USD, and how many are of unknown price; replayed ones cost nothing."""
-    told: dict[str, Any] = json.loads(str(usage)) if usage else {"replayed": True}
-    if told["replayed"]:
+def _paid(usage: dict[str, Any] | None) -> tuple[float, int]:
+    """Return the USD of a trial's model calls and how many have an unknown price; replayed calls cost nothing."""
+    if usage is None or usage["replayed"]:
         return 0.0, 0
-    roles: list[dict[str, Any]] = list(told["roles"].values())
+    roles: list[dict[str, Any]] = list(usage["roles"].values())
     return sum(role["known_cost"] for role in roles), sum(role["unpriced_calls"] for role in roles)
 
 
-def configure(config: pytest.Config) -> None:
-    """Prepare to watch; a worker is watched by its controller."""
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Start(config), f"{_PLUGIN}-start")
+def register(config: pytest.Config) -> None:
+    """Register what starts to show progress; a worker's is shown by its controller."""
+    if not is_worker(config):
+        config.pluginmanager.register(ProgressActivator(config), f"{_PLUGIN}-start")
 
 
-class _Start:
+class ProgressActivator:
     """Waits until there are trials to be watched: a project without them pays nothing."""
 
     def __init__(self, config: pytest.Config) -> None:
@@ -270,7 +272,7 @@ class _Start:
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """In the only process, tests are known now."""
         self._total, self._begun = len(session.items), time.monotonic()
-        if any(case_of(item) is not None for item in session.items):
+        if any(spec_of(item) is not None for item in session.items):
             self._watch()
 
     @pytest.hookimpl(optionalhook=True)
@@ -278,17 +280,17 @@ class _Start:
         """Every worker finds the same tests, and only it knows which are trials."""
         self._total, self._begun = len(ids), self._begun or time.monotonic()
 
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+    def pytest_tau_phase_reported(self, trial: TrialReport) -> None:
         """In a controller, the first trial is reported."""
-        if self._total and any(name == "tau_outcome" for name, _ in report.user_properties):
+        if self._total and trial.simulated:
             self._watch()
 
     def _watch(self) -> None:
         if watch_of(self._config) is None:
-            self._config.pluginmanager.register(Watch(self._config, self._total, self._begun), _PLUGIN)
+            self._config.pluginmanager.register(ProgressPlugin(self._config, self._total, self._begun), _PLUGIN)
 
 
-def watch_of(config: pytest.Config) -> Watch | None:
+def watch_of(config: pytest.Config) -> ProgressPlugin | None:
     """What watches this run; None before there are trials to be watched."""
     watch = config.pluginmanager.get_plugin(_PLUGIN)
-    return watch if isinstance(watch, Watch) else None
+    return watch if isinstance(watch, ProgressPlugin) else None

@@ -1,4 +1,4 @@
-"""The facts of every trial that was reported, in the process that reports: this one, or xdist's controller."""
+"""The facts of every trial: put on pytest's reports, and handed to everybody who needs them as reports arrive."""
 
 from __future__ import annotations
 
@@ -6,57 +6,86 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..run.fixtures import SIMULATION, case_of
+from ..context.run_state import run_state
+from ..items import item_state, spec_of
+from ..wire import add_facts, is_worker, trial_report
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from ...runs.record import TrialRecord
 
-#: What the item of a simulation that was taken from an earlier run is marked with.
-RESTORED = pytest.StashKey[bool]()
+_PLUGIN = "tau-records"
 
 
-class TrialRecords:
-    """Collects records by node id: of a test that is run again, the last."""
-
-    def __init__(self) -> None:
-        self._found: dict[str, TrialRecord] = {}
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        """Note the record that a finished test has brought along."""
-        if report.when == "teardown" and (told := getattr(report, "tau_record", None)) is not None:
-            from ...runs.record import TrialRecord
-
-            self._found[report.nodeid] = TrialRecord.from_dict(told)
-
-    @pytest.hookimpl(wrapper=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Send the facts along with the last report of a test, also from a worker to its controller."""
-        report = yield
-        if report.when == "teardown" and (simulation := item.stash.get(SIMULATION, None)) is not None:
-            from ...runs.record import TrialRecord
-
-            case = case_of(item)
-            domain, task = (case.domain.name, case.task) if case else ("", None)
-            restored = item.stash.get(RESTORED, False)
-            record = TrialRecord.of(simulation, task, domain, item.nodeid, restored=restored)
-            report.tau_record = record.as_dict()  # type: ignore[attr-defined]
-        return report
-
-    @property
-    def found(self) -> list[TrialRecord]:
-        """In the order of the reports."""
-        return list(self._found.values())
-
-
-def configure(config: pytest.Config) -> None:
-    """Begin to collect."""
-    config.pluginmanager.register(TrialRecords(), "tau-records")
+def register(config: pytest.Config) -> None:
+    """Register what collects the records."""
+    config.pluginmanager.register(TrialRecords(config), _PLUGIN)
 
 
 def records_of(config: pytest.Config) -> list[TrialRecord]:
-    """The record of every trial that was reported so far, in order."""
-    records = config.pluginmanager.get_plugin("tau-records")
+    """Return the record of every trial that was reported so far, in order; none in a worker."""
+    records = config.pluginmanager.get_plugin(_PLUGIN)
     return records.found if isinstance(records, TrialRecords) else []
+
+
+class TrialRecords:
+    """Collects records by node id: of a test that is run again, the last.
+
+    Args:
+        config: pytest's configuration.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._found: dict[str, TrialRecord] = {}
+
+    @property
+    def found(self) -> list[TrialRecord]:
+        """Return the records in the order of the reports."""
+        return list(self._found.values())
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Put the facts of the trial on the report; with the last report of a test also the record."""
+        report = yield
+        if spec_of(item) is not None:
+            add_facts(report, **_facts(item, report))
+        return report
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """Hand the facts of a trial to the rest of the plugin; pytest has not counted the report yet."""
+        trial = trial_report(report)
+        if trial is None or is_worker(self._config):
+            return
+        if trial.record is not None:
+            self._found[report.nodeid] = trial.record
+            run_state(self._config).counts.ran.add(report.nodeid)
+        self._config.hook.pytest_tau_phase_reported(report=report, trial=trial)
+        if trial.record is not None:
+            self._config.hook.pytest_tau_trial_reported(report=report, trial=trial, record=trial.record)
+
+
+def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
+    """Return what is known of the item's trial by now."""
+    state, simulation = item_state(item), item_state(item).simulation
+    facts: dict[str, Any] = {
+        "simulated": simulation is not None,
+        "usage": state.usage,
+        "results_problem": state.results_problem,
+        "not_run": state.not_run,
+        "serial_because": state.serial_because,
+        "quarantine_entry": state.quarantine_entry,
+    }
+    if simulation is None:
+        return facts
+    facts["replay_differences"] = len(simulation.replay_differences or ())
+    if report.when == "teardown":
+        from ...runs.record import TrialRecord
+
+        spec = spec_of(item)
+        assert spec is not None, "what has run has a task"
+        domain, test = spec.domain.name, item.nodeid
+        facts["record"] = TrialRecord.of(simulation, spec.task, domain, test, restored=state.restored)
+    return facts

@@ -1,4 +1,4 @@
-"""The summary of a run: at the terminal, for a CI job, in JUnit's XML."""
+"""The summary of a run: at the terminal and for a CI job."""
 
 from __future__ import annotations
 
@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-# Not public; record_testsuite_property, which is, is a fixture, and writes for a test alone.
-from _pytest.junitxml import xml_key
-
-from ..context.state import if_active
-from ..options import Settings
-from ..run.fixtures import SIMULATION, case_of
-from ..wire import results_folder
-from .model_totals import ModelTotals
+from ...text import relative_path
+from ..context.run_state import get_context, run_state
+from ..items import TRIAL, spec_of
+from ..options import OptionValues
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import add_facts, is_worker
+from .costs import ModelTotals
+from .junit import junit_xml, suite_properties, trial_properties
 from .records import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Iterator
 
     from ...analysis.summary import DomainSummary
     from ...runs.record import TrialRecord
-    from ..context.run_context import Case
+    from ..items import TaskSpec
+    from ..wire import TrialReport
 
 #: More trials than this, all of them passed, have no floor unless it is asked for: it would take a second.
 _MANY = 500
@@ -34,7 +35,7 @@ _PREFIX = "tau:"
 _STEP_SUMMARY, _ON_GITHUB, _CHECKOUT = "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS", "GITHUB_WORKSPACE"
 
 
-class Wanted(NamedTuple):
+class SummaryOptions(NamedTuple):
     """What the options ask for.
 
     Attributes:
@@ -48,20 +49,20 @@ class Wanted(NamedTuple):
     file: Path | None = None
 
 
-def configure(config: pytest.Config) -> None:
-    """Begin to collect.
+def register(config: pytest.Config) -> None:
+    """Register the summary.
 
     Raises:
         pytest.UsageError: An option of the summary that cannot be used.
     """
-    settings = Settings(config)
+    settings = OptionValues(config)
     group_by, form = settings.get("group_by"), settings.get("summary")
     file = _file(settings, form) if form else None
-    wanted = Wanted(_groups(settings, group_by) if group_by else (), bool(form), file)
-    config.pluginmanager.register(Summary(config, wanted), "tau-summary")
+    options = SummaryOptions(_groups(settings, group_by) if group_by else (), bool(form), file)
+    config.pluginmanager.register(Summary(config, options), "tau-summary")
 
 
-def _groups(settings: Settings, given: list[str]) -> tuple[str, ...]:
+def _groups(settings: OptionValues, given: list[str]) -> tuple[str, ...]:
     from ...analysis.summary import GROUPS
     from ...errors import unknown_name
 
@@ -72,7 +73,7 @@ def _groups(settings: Settings, given: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _file(settings: Settings, form: str) -> Path | None:
+def _file(settings: OptionValues, form: str) -> Path | None:
     name, colon, file = form.partition(":")
     if name != "markdown" or bool(colon) != bool(file):
         raise pytest.UsageError(f"{settings.label('summary')}: expected markdown or markdown:FILE, got {form!r}")
@@ -83,90 +84,93 @@ def _file(settings: Settings, form: str) -> Path | None:
 
 
 class Summary:
-    """Tells what the trials of a run came to; one for each run.
+    """Sums up the trials of a run.
 
     Args:
         config: pytest's configuration.
-        wanted: What the options ask for.
+        options: What the options ask for.
     """
 
-    def __init__(self, config: pytest.Config, wanted: Wanted) -> None:
-        self._config, self._wanted = config, wanted
+    def __init__(self, config: pytest.Config, options: SummaryOptions) -> None:
+        self._config, self._options = config, options
         self._models = ModelTotals()
         self._floors: dict[tuple[str, str], bool | None] = {}
-        #: Of each task the case, by which the floor can be found at the end.
-        self._cases: dict[tuple[str, str], Case] = {}
+        #: By domain and task, for finding the floor at the end.
+        self._specs: dict[tuple[str, str], TaskSpec] = {}
         self._problems: dict[str, None] = {}
         self._failed: set[str] = set()
         self._replay_differences = 0
-        self._kept = False
+        self._stored = False
         self._found: list[DomainSummary] | None = None
 
     @property
     def _detailed(self) -> bool:
-        """Whether anybody will see more than the first lines."""
+        """Return whether anybody will see more than the first lines."""
         xml = self._config.getoption("xmlpath", None)  # only the process that reports has the XML itself
-        return self._wanted.markdown or self._config.get_verbosity() >= 0 or bool(xml)
+        return self._options.markdown or self._config.get_verbosity() >= 0 or bool(xml)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Tell, where the domain is at hand, whether an agent that does nothing would have passed."""
+        """Find out, in the process that has the domain, whether an agent that does nothing passes the task."""
         report = yield
-        case = case_of(item)
-        told = case and SIMULATION in item.stash and case.task.id == item.stash[SIMULATION].task_id
-        if report.when == "teardown" and case and told and self._detailed:
-            if hasattr(self._config, "workerinput"):  # the controller has no domain at hand
-                report.tau_floor = _floor(case)  # type: ignore[attr-defined]
+        if report.when != "teardown" or not self._detailed:
+            return report
+        spec, state = spec_of(item), item.stash.get(TRIAL, None)
+        simulation = state.simulation if state else None
+        if spec and simulation is not None and spec.task.id == simulation.task_id:
+            if is_worker(self._config):  # the controller does not have the domain
+                add_facts(report, floor=_floor(spec))
             else:
-                self._cases[case.domain.name, case.task.id] = case
+                self._specs[spec.domain.name, spec.task.id] = spec
         return report
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: Any) -> None:
-        """Take in what a finished test tells of its trial."""
+    def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
+        """Note failures, the usage of models, and what went wrong beside the trial."""
         if report.failed:
             self._failed.add(report.nodeid)
         if report.when != "teardown":
             return
-        told, record = dict(report.user_properties), getattr(report, "tau_record", None)
-        if "tau_usage" in told:
-            self._models.add(str(told["tau_usage"]), trial="tau_outcome" in told)
-        if "tau_outcome" in told:
-            self._kept |= "tau_results" in told
-            if "tau_results_problem" in told:
-                self._problems[str(told["tau_results_problem"])] = None
-            self._replay_differences += int(told.get("tau_replay_differences", 0))
-        if record is None:
-            return
-        if getattr(report, "tau_floor", None) is not None:
-            self._floors[record["domain"], record["task_id"]] = report.tau_floor
-        if xml_key in self._config.stash:
-            report.user_properties += _properties(record)
+        if trial.usage is not None:
+            self._models.add(trial.usage, trial=trial.simulated)
+        if trial.simulated:
+            self._stored |= trial.results_problem is None
+            if trial.results_problem is not None:
+                self._problems[trial.results_problem] = None
+            self._replay_differences += trial.replay_differences
+
+    def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
+        """Note the floor of the task, and add what JUnit's XML has of a trial."""
+        if trial.floor is not None:
+            self._floors[record.domain, record.task_id] = trial.floor
+        if junit_xml(self._config) is not None:
+            report.user_properties += trial_properties(record)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
         """Write what is written to files."""
-        if hasattr(self._config, "workerinput"):
+        if is_worker(self._config):
             return
-        active = if_active(self._config)
-        if active is not None:
-            self._models.remember(self._config, active.config)
-        xml = self._config.stash.get(xml_key, None)
+        context = get_context(self._config)
+        if context is not None:
+            self._models.remember(self._config, context.config)
+        xml = junit_xml(self._config)
         if xml is not None:
-            for name, value in _suite_properties(self._summaries()):
+            for name, value in suite_properties(self._summaries()):
                 xml.add_global_property(name, value)
-        if self._wanted.file is not None:
-            self._write(self._wanted.file)
+        if self._options.file is not None:
+            self._write(self._options.file)
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """Some lines for each domain, what models took, what has to be known of the run."""
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return some lines for each domain, the usage of models, and remarks on the run."""
+        return SummaryBlock("domains", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
         records = records_of(self._config)
         if records:
-            self._show_domains(terminalreporter, records)
-        self._show_remarks(terminalreporter, graded=bool(records))
-        if records and self._wanted.markdown:
-            self._show_for_ci(terminalreporter, records)
+            yield from self._domain_lines(records)
+        yield from self._remark_lines(graded=bool(records))
+        if records and self._options.markdown:
+            yield from self._ci_lines(records)
 
     def _summaries(self) -> list[DomainSummary]:
         """Of all trials; to be asked for when they have been reported."""
@@ -175,17 +179,17 @@ class Summary:
             from ...analysis.summary import summarise
 
             floors = {task: told for task, told in self._all_floors(records).items() if told is not None}
-            self._found = summarise(records, floors=floors, group_by=self._wanted.group_by)
+            self._found = summarise(records, floors=floors, group_by=self._options.group_by)
         return self._found or []
 
     def _all_floors(self, records: list[TrialRecord]) -> dict[tuple[str, str], bool | None]:
         """The floor of each task; none where thousands have passed and nobody has asked for more."""
-        asked = self._wanted.markdown or self._config.get_verbosity() > 0 or xml_key in self._config.stash
+        asked = self._options.markdown or self._config.get_verbosity() > 0 or junit_xml(self._config) is not None
         if not asked and len(records) > _MANY and all(record.passed for record in records):
             return {}
-        return {**self._floors, **{task: _floor(case) for task, case in self._cases.items()}}
+        return {**self._floors, **{task: _floor(spec) for task, spec in self._specs.items()}}
 
-    def _show_domains(self, terminal: Any, records: list[TrialRecord]) -> None:
+    def _domain_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...analysis.outcomes import outcome_summary
         from ...analysis.summary import outcomes_by_task
         from ...reports.text import detail_lines
@@ -196,42 +200,43 @@ class Summary:
         for record in records:
             domains[record.domain].append(record)
         for name, trials in sorted(domains.items()):
-            terminal.write_line(f"{_PREFIX} {name}: {outcome_summary(outcomes_by_task(trials))}", bold=True)
+            yield SummaryLine(f"{_PREFIX} {name}: {outcome_summary(outcomes_by_task(trials))}", {"bold": True})
             if name in details:
                 for line in detail_lines(details[name], verbosity=verbosity, width=width - len(_PREFIX) - 1):
-                    terminal.write_line(f"{_PREFIX}{line}")
+                    yield SummaryLine(f"{_PREFIX}{line}")
 
-    def _show_remarks(self, terminal: Any, *, graded: bool) -> None:
+    def _remark_lines(self, *, graded: bool) -> Iterator[SummaryLine]:
         if self._replay_differences:
             from ...evaluation.explain import differing
 
-            told = f"{_PREFIX} replay: {differing(self._replay_differences)} (-rA shows more)"
-            terminal.write_line(told, yellow=True)
+            differences = f"{_PREFIX} replay: {differing(self._replay_differences)} (-rA shows more)"
+            yield SummaryLine(differences, {"yellow": True})
         models, quiet = self._models.lines(), self._config.get_verbosity() < 0
         for line in models[-1:] if quiet else models:
-            terminal.write_line(f"{_PREFIX} {line}")
-        folder = results_folder(self._config) if self._kept and not quiet else None
+            yield SummaryLine(f"{_PREFIX} {line}")
+        folder = run_state(self._config).paths.results if self._stored and not quiet else None
         if folder is not None:
-            terminal.write_line(f"{_PREFIX} simulations kept in {self._shown(folder)}")
+            yield SummaryLine(f"{_PREFIX} simulations kept in {self._shown(folder)}")
         for problem in self._problems:
-            terminal.write_line(f"{_PREFIX} {problem}", red=True)
-        active = if_active(self._config)
-        judge = active.judge if active else None
+            yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
+        context = get_context(self._config)
+        judge = context.judge if context else None
         if graded and judge is not None and judge.name in ("accept", "reject"):
-            told = f"{_PREFIX} NL assertions judged by {judge.name!r}: every statement alike"
-            terminal.write_line(told, yellow=True)
+            yield SummaryLine(
+                f"{_PREFIX} NL assertions judged by {judge.name!r}: every statement alike", {"yellow": True}
+            )
 
-    def _show_for_ci(self, terminal: Any, records: list[TrialRecord]) -> None:
+    def _ci_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...reports.markdown import annotation_lines, failing_tasks
 
-        if self._wanted.file is None:
-            terminal.write_line(self._page())
+        if self._options.file is None:
+            yield SummaryLine(self._page())
         if os.environ.get(_ON_GITHUB) == "true":
             # What a gate, a quarantine or the test itself has let pass is no error of the run.
             counted = [record for record in records if record.passed or record.test in self._failed]
             checkout = Path(os.environ.get(_CHECKOUT) or self._config.rootpath)
             for line in annotation_lines(failing_tasks(counted), self._config.rootpath, checkout):
-                terminal.write_line(line)
+                yield SummaryLine(line)
 
     def _page(self) -> str:
         from ...reports.markdown import failing_tasks, markdown
@@ -261,42 +266,14 @@ class Summary:
             self._problems[f"the summary cannot be written to {self._shown(file)}: {error.strerror}"] = None
 
     def _shown(self, path: Path) -> Path:
-        start = self._config.invocation_params.dir
-        return path.relative_to(start) if path.is_relative_to(start) else path
+        return relative_path(path, self._config.invocation_params.dir)
 
 
-def _floor(case: Case) -> bool | None:
+def _floor(spec: TaskSpec) -> bool | None:
     from ...evaluation import passes_without_agent
 
     try:
-        evaluation = case.config.simulation.evaluation
-        return passes_without_agent(case.task, case.domain, evaluation.grading, solo=evaluation.solo)
-    except Exception:  # noqa: BLE001 - a domain's own code may raise anything, and the trial has told it
+        evaluation = spec.config.simulation.evaluation
+        return passes_without_agent(spec.task, spec.domain, evaluation.grading, solo=evaluation.solo)
+    except Exception:  # noqa: BLE001 - a domain's own code may raise anything, and the trial has reported it
         return None
-
-
-def _properties(record: dict[str, Any]) -> list[tuple[str, object]]:
-    """What JUnit's XML has of a trial beside what every report has: see ``docs/summary.md``."""
-    from ...runs.record import TrialRecord
-
-    trial = TrialRecord.from_dict(record)
-    told: list[tuple[str, object]] = [("tau_termination_reason", trial.termination_reason)]
-    told += [("tau_seed", trial.seed)] if trial.seed is not None else []
-    told += [("tau_failed_checks", "; ".join(trial.failed_checks))] if trial.failed_checks else []
-    told += [("tau_turns", trial.turns), ("tau_calls", trial.calls)]
-    if trial.usage:
-        told.append(("tau_cost", "unknown" if trial.cost is None else f"{trial.cost:.6f}"))
-    return [*told, *([("tau_restored", "true")] if trial.restored else [])]
-
-
-def _suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
-    """What JUnit's XML has of each domain."""
-    found = []
-    for summary in summaries:
-        scores = summary.scores
-        values = {"tasks": str(scores.tasks), "trials": str(scores.trials), "errors": str(scores.errors)}
-        values |= {f"pass^{rate.k}": f"{rate.value:.6f}" for rate in scores.rates}
-        if summary.floor:
-            values["floor"] = f"{summary.floor.rate:.6f}"
-        found += [(f"tau.{summary.name}.{name}", value) for name, value in values.items()]
-    return found

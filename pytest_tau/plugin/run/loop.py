@@ -1,101 +1,91 @@
-"""``--tau-concurrency``: conversations of the next items go on while one is reported; items are run as theirs end."""
+"""``--tau-concurrency``: conversations of the next items run while one item is reported; items run as theirs end."""
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from ..context.state import if_active
-from ..report.progress import watch_of
-from .fixtures import SIMULATION
+from ..context.run_state import get_context, run_state
+from ..items import TRIAL
+from ..wire import is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from .prefetch import Ahead
+    from .prefetch import TrialPrefetcher
 
-#: What is started ahead in this process.
-_AHEAD = pytest.StashKey["Ahead"]()
-#: Seconds after which it is looked again, come what may.
+#: Seconds after which the loop looks again, whatever happens.
 _LONGEST_WAIT = 1.0
 
 
-def ahead_in(config: pytest.Config) -> Ahead | None:
-    """What is started ahead in this process; None where nothing is."""
-    active = if_active(config)
-    if active is None or config.option.collectonly or getattr(config.option, "setupplan", False):
+def _prefetcher(config: pytest.Config) -> TrialPrefetcher | None:
+    """Return what prefetches trials in this process; None if nothing does."""
+    context, state = get_context(config), run_state(config)
+    if context is None or config.option.collectonly or getattr(config.option, "setupplan", False):
         return None
-    if _AHEAD not in config.stash:
-        from .prefetch import Ahead
+    if state.prefetcher is None:
+        from .prefetch import TrialPrefetcher
 
-        config.stash[_AHEAD] = Ahead(active.config.concurrency, active.budget)
-    ahead = config.stash[_AHEAD]
-    return ahead if ahead.most > 1 else None
+        state.prefetcher = TrialPrefetcher(context.config.concurrency, context.budget)
+    prefetcher: TrialPrefetcher = state.prefetcher
+    return prefetcher if prefetcher.limit > 1 else None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the items of each file or domain in the order in which their conversations end."""
     config = session.config
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Hindrances(), "tau-hindrances")
-    ahead = None if _somebody_else_runs(config) else ahead_in(config)
-    if ahead is None or (session.testsfailed and not config.option.continue_on_collection_errors):
+    prefetcher = None if _somebody_else_runs(config) else _prefetcher(config)
+    if prefetcher is None or (session.testsfailed and not config.option.continue_on_collection_errors):
         return None
-    loop = _Loop(session, ahead)
+    run_state(config).side_by_side = True
     try:
-        loop.run()
+        _Loop(session, prefetcher).run()
     finally:
-        ahead.cancel()
-        if loop.watch:
-            loop.watch.progress.clear()
+        prefetcher.cancel()
+        config.hook.pytest_tau_trials_running(running=None)
     return True
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """In an xdist worker: start the trials that this worker has been given, while this item is waited for."""
-    ahead = ahead_in(item.config)
-    if ahead is not None and hasattr(item.config, "workerinput"):
-        from ..distributed.worker import due_in_worker
-
-        ahead.fill(due_in_worker(item))
-        while ahead.under_way(item):
-            for _ in ahead.ended(_LONGEST_WAIT):
-                pass  # here, items are run in the order that they come in
-            ahead.fill(due_in_worker(item))
+    """In an xdist worker: start the trials of upcoming items while this item is waited for."""
+    prefetcher, upcoming = _prefetcher(item.config), run_state(item.config).upcoming
+    if prefetcher is not None and upcoming is not None:
+        prefetcher.fill(upcoming(item))
+        while prefetcher.is_running(item):
+            for _ in prefetcher.drain_finished(_LONGEST_WAIT):
+                pass  # a worker runs its items in order
+            prefetcher.fill(upcoming(item))
     try:
         return (yield)
     finally:
-        if ahead is not None:
-            ahead.forget(item)
-        if SIMULATION in item.stash:
-            del item.stash[SIMULATION]  # reported; thousands of them would fill the memory
+        if prefetcher is not None:
+            prefetcher.release(item)
+        if TRIAL in item.stash:
+            item.stash[TRIAL].simulation = None  # reported; thousands of them would fill the memory
 
 
 def _somebody_else_runs(config: pytest.Config) -> bool:
-    """Whether items are run by xdist, or have to be run in order."""
-    distributed = config.pluginmanager.has_plugin("dsession") or hasattr(config, "workerinput")
+    """Return whether items are run by xdist, or have to be run in order."""
+    distributed = config.pluginmanager.has_plugin("dsession") or is_worker(config)
     return distributed or bool(getattr(config.option, "stepwise", False))
 
 
 class _Loop:
-    """Runs the items of a session; otherwise like pytest's own loop."""
+    """Runs the items of a session, like pytest's own loop but for the order."""
 
-    def __init__(self, session: pytest.Session, ahead: Ahead) -> None:
-        self._session, self._ahead = session, ahead
-        # Finished in another order, items of one parent do not disturb each other's setup: what they share stays up.
+    def __init__(self, session: pytest.Session, prefetcher: TrialPrefetcher) -> None:
+        self._session, self._prefetcher = session, prefetcher
+        # Items of one parent may run in any order: what they share stays set up.
         groups = groupby(session.items, key=lambda item: item.parent)
         self._groups = deque(dict.fromkeys(items) for _, items in groups)
         self._group_of = {item: number for number, group in enumerate(self._groups) for item in group}
-        self._ended: defaultdict[int, deque[pytest.Item]] = defaultdict(deque)
+        self._finished: defaultdict[int, deque[pytest.Item]] = defaultdict(deque)
         self._untried = deque(session.items)
-        self.watch = watch_of(session.config)
-        if self.watch:
-            self.watch.side_by_side = True
 
     def run(self) -> None:
         """Run everything.
@@ -112,23 +102,24 @@ class _Loop:
             self._groups.popleft()
 
     def _next(self, number: int, group: dict[pytest.Item, None]) -> pytest.Item:
-        """The item whose trial has ended, or that has to be run in its own setup; waits where there is neither."""
-        ahead, patience = self._ahead, 0.0
+        """Return an item whose trial has finished, or that has to run in its own setup; wait for one if need be."""
+        prefetcher, timeout = self._prefetcher, 0.0
         while True:
-            for item in ahead.ended(patience):
-                self._ended[self._group_of[item]].append(item)
-            while self._untried and ahead.settled(self._untried[0]):
+            for item in prefetcher.drain_finished(timeout):
+                self._finished[self._group_of[item]].append(item)
+            while self._untried and prefetcher.is_settled(self._untried[0]):
                 self._untried.popleft()
             # With -x, what is to be reported may be the end of it.
-            room = not (self._ended[number] and self._session.config.option.maxfail) and ahead.fill(self._untried)
-            if self._ended[number]:
-                return self._ended[number].popleft()
-            other = next((item for item in group if not ahead.started(item)), None)
-            if other is not None and (room or not ahead.fits(other)):
+            room = not (self._finished[number] and self._session.config.option.maxfail) and prefetcher.fill(
+                self._untried
+            )
+            if self._finished[number]:
+                return self._finished[number].popleft()
+            other = next((item for item in group if not prefetcher.is_started(item)), None)
+            if other is not None and (room or not prefetcher.can_prefetch(other)):
                 return other
-            if self.watch:
-                self.watch.waits(ahead.running)
-            patience = _LONGEST_WAIT
+            self._session.config.hook.pytest_tau_trials_running(running=prefetcher.running)
+            timeout = _LONGEST_WAIT
 
     def _run(self, item: pytest.Item) -> None:
         nextitem = next(chain.from_iterable(self._groups), None)
@@ -137,19 +128,3 @@ class _Loop:
             raise self._session.Failed(self._session.shouldfail)
         if self._session.shouldstop:
             raise self._session.Interrupted(self._session.shouldstop)
-
-
-class _Hindrances:
-    """Tells because of which fixtures trials were not held side by side; also those of xdist workers."""
-
-    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
-        """One line, where there are any."""
-        reports = chain.from_iterable(terminalreporter.stats.values())
-        told = {one.nodeid: dict(one.user_properties) for one in reports if getattr(one, "user_properties", None)}
-        alone = Counter(str(properties["tau_alone"]) for properties in told.values() if "tau_alone" in properties)
-        if alone:
-            names = ", ".join(f"{name} ({number})" for name, number in alone.most_common())
-            trials = "1 trial was" if alone.total() == 1 else f"{alone.total()} trials were"
-            terminalreporter.write_line(
-                f"tau: {trials} held alone, in the setup of the test, because of fixtures: {names}"
-            )

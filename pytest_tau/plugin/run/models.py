@@ -12,7 +12,8 @@ from ...chat import Identity, Player, Recorder, TrialModels
 from ...errors import ReplayError
 from ...participants import calls_no_model
 from ...runner import item_id
-from ..context.run_context import active_of
+from ..context.run_state import require_context
+from ..items import is_task_item, item_state
 from ..rerun_command import rerun_command
 
 if TYPE_CHECKING:
@@ -23,12 +24,12 @@ if TYPE_CHECKING:
     from ...chat import LLM, ChatReply, ChatRequest, Role, Tape
     from ...environment import Environment
     from ...models import ModelUsage, Task, TerminationReason
-    from ..context.run_context import Case
+    from ..items import TaskSpec
 
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
-def trial_models(item: pytest.Item, case: Case, number: int, environment: Environment) -> TrialModels:
+def trial_models(item: pytest.Item, case: TaskSpec, number: int, environment: Environment) -> TrialModels:
     """The models that the participants and the judge of a trial call.
 
     Args:
@@ -41,13 +42,13 @@ def trial_models(item: pytest.Item, case: Case, number: int, environment: Enviro
         ConfigurationError: A model that cannot be used, or cassettes that cannot be written.
         ReplayError: A cassette that cannot be read.
     """
-    active = active_of(item.config)
+    active = require_context(item.config)
     found = {role: active.llm(role, item, case.config) for role in _ROLES}
     llms: dict[Role, LLM] = {role: llm for role, llm in found.items() if llm is not None}
     models = TrialModels(llms, _tape(item, case, number, environment), active.seed(number))
     models.chat = active.default_chat
     # A test of one's own may call the agent's model itself, also without a simulation.
-    models.keep_open = not hasattr(item, "case") and "tau_model" in getattr(item, "fixturenames", ())
+    models.keep_open = not is_task_item(item) and "tau_model" in getattr(item, "fixturenames", ())
     return models
 
 
@@ -59,28 +60,28 @@ def spend(item: pytest.Item, models: TrialModels) -> None:
     # Calls that an interrupted recording had left were paid for then.
     saved = tape.saved if isinstance(tape, Recorder) else 0.0
     cost = sum(used.known_cost for used in models.usage.values()) - saved
-    active_of(item.config).budget.spend(cost - models.spent)
+    require_context(item.config).budget.spend(cost - models.spent)
     models.spent = cost
 
 
-def usage_property(
-    case: Case, models: TrialModels, restored: Mapping[str, ModelUsage] | None = None
-) -> tuple[str, object]:
-    """What the calls came to, for the report.
+def usage_facts(
+    case: TaskSpec, models: TrialModels, restored: Mapping[str, ModelUsage] | None = None
+) -> dict[str, Any]:
+    """Return the usage of the model calls by role, the task, and whether the calls were replayed.
 
     Args:
         case: The task.
         models: Those of the trial.
-        restored: What the calls of an earlier run came to, where those are told again.
+        restored: The usage of an earlier run, if the simulation comes from there.
     """
     replayed = isinstance(models.tape, Player) or restored is not None
     usage = models.usage if restored is None else restored
     roles = {role: used.model_dump(mode="json") for role, used in usage.items()}
     task = f"{case.domain.name}::{case.task.id}"
-    return "tau_usage", json.dumps({"task": task, "replayed": replayed, "roles": roles})
+    return {"task": task, "replayed": replayed, "roles": roles}
 
 
-def end_models(item: pytest.Item, case: Case, models: TrialModels) -> None:
+def end_models(item: pytest.Item, case: TaskSpec, models: TrialModels) -> None:
     """Count and record the calls that a test of one's own has made beside its simulation.
 
     Raises:
@@ -90,19 +91,20 @@ def end_models(item: pytest.Item, case: Case, models: TrialModels) -> None:
         return
     if models.usage:
         spend(item, models)
-        item.user_properties[:] = [told for told in item.user_properties if told[0] != "tau_usage"]
-        item.user_properties.append(usage_property(case, models))
+        item_state(item).usage = usage = usage_facts(case, models)
+        item.user_properties[:] = [each for each in item.user_properties if each[0] != "tau_usage"]
+        item.user_properties.append(("tau_usage", json.dumps(usage)))
     if models.tape is not None:
         reason, error, times, by_clock = models.ended or ("agent_stop", None, [], False)
         models.tape.finish(reason, error, times, by_clock=by_clock)
 
 
-def _tape(item: pytest.Item, case: Case, number: int, environment: Environment) -> Tape | None:
+def _tape(item: pytest.Item, case: TaskSpec, number: int, environment: Environment) -> Tape | None:
     mode = case.config.models.tape
     if mode is None:
         return None
     path = Path(os.path.relpath(cassette_path(item, case, number)))
-    seed = active_of(item.config).seed(number)
+    seed = require_context(item.config).seed(number)
     identity = Identity(case.domain.name, case.task.id, number, seed, _hashes(case, environment))
     again = rerun_command(item, record="all")
     if mode == "all" or (mode == "missing" and not path.is_file()):
@@ -112,7 +114,7 @@ def _tape(item: pytest.Item, case: Case, number: int, environment: Environment) 
     return Player(path, identity, again=again)
 
 
-def may_spend(case: Case, models: TrialModels) -> bool:
+def may_spend(case: TaskSpec, models: TrialModels) -> bool:
     """Whether a trial may cost anything: not where its calls are replayed, and not where nothing calls a model."""
     run = case.config
     model_free = calls_no_model(run.agent_spec) and calls_no_model(run.user_spec)
@@ -144,10 +146,10 @@ class MissingTape:
         """Nothing was recorded."""
 
 
-def cassette_path(item: pytest.Item, case: Case, number: int) -> Path:
+def cassette_path(item: pytest.Item, case: TaskSpec, number: int) -> Path:
     """Where the cassette of a trial lies: beside its task file, its test module, or where pytest was started."""
     folder = case.config.models.cassettes
-    if not hasattr(item, "case"):  # a test of one's own
+    if not is_task_item(item):  # a test of one's own
         test = item.nodeid.partition("::")[2].partition("[")[0].replace("::", ".")
         spec = getattr(item, "callspec", None)
         home, parts = item.path, [test, f"{item_id(spec.id) if spec else 'test'}.cassette"]
@@ -165,7 +167,7 @@ def cassette_path(item: pytest.Item, case: Case, number: int) -> Path:
     return base.joinpath(place, *parts)
 
 
-def _hashes(case: Case, environment: Environment) -> dict[str, str]:
+def _hashes(case: TaskSpec, environment: Environment) -> dict[str, str]:
     """Digests of what the conversation depends on, to tell what has changed since a recording."""
     prompting = case.config.simulation.prompting
     prompts = {f"{side} prompt": [one.prompt, one.tools_prompt] for side, one in prompting.items()}

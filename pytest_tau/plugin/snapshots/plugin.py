@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..options import Settings
-from ..run.fixtures import SIMULATION, case_of, make_environment
+from ..items import is_task_item, item_state, spec_of
+from ..options import OptionValues
+from ..run.setup import make_environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from ...evaluation.explain import Line
     from ...integrations.syrupy import StateChange, TrajectorySnapshot
     from ...models import Simulation
-    from ..context.run_context import Case
+    from ..items import TaskSpec
 
 _NEEDED = "needs syrupy: install it with pip install 'pytest-tau[snapshot]'"
 _BLOCKED = "needs syrupy, which -p no:syrupy keeps out of this run"
@@ -50,13 +51,19 @@ def stored_trajectory(item: pytest.Item) -> TrajectorySnapshot:
     return _snapshot(item, "calls")
 
 
-def configure(config: pytest.Config) -> None:
+@pytest.fixture
+def tau_snapshot(request: pytest.FixtureRequest) -> TrajectorySnapshot:
+    """The stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
+    return stored_trajectory(request.node)
+
+
+def register(config: pytest.Config) -> None:
     """Check ``--tau-snapshot``.
 
     Raises:
         pytest.UsageError: It names nothing that a snapshot can hold, or syrupy is not there.
     """
-    settings = Settings(config)
+    settings = OptionValues(config)
     preset = settings.get("snapshot")
     problem = _problem(config)
     if problem is not None:
@@ -80,8 +87,8 @@ class TaskSnapshots:
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
         """Compare, once the reward was 1; a trial that has failed has told why."""
         result = yield
-        simulation = item.stash.get(SIMULATION, None)
-        if hasattr(item, "case") and simulation is not None:
+        simulation = item_state(item).simulation
+        if is_task_item(item) and simulation is not None:
             _compare(item, simulation, self._preset)
         return result
 
@@ -93,7 +100,7 @@ class TaskSnapshots:
         report = yield
         mismatch = call.excinfo.value if call.excinfo is not None else None
         if isinstance(mismatch, SnapshotMismatch):
-            from ..report.failures import FailureRepr
+            from ..failure_repr import FailureRepr
 
             report.longrepr = FailureRepr(str(mismatch), mismatch.lines, item.nodeid)
         return report
@@ -166,7 +173,7 @@ class _World:
         from ...errors import ConfigurationError
         from ...integrations.syrupy import StateChange
 
-        case, own = self._case, self._item.stash.get(SIMULATION, None)
+        case, own = self._case, item_state(self._item).simulation
         if case is None or own is None or own.id != simulation.id:
             raise ConfigurationError(
                 "what a conversation has changed in the databases is known of tau_simulation alone; "
@@ -194,8 +201,8 @@ class _World:
         return text in self._given
 
     @property
-    def _case(self) -> Case | None:
-        case = case_of(self._item)
+    def _case(self) -> TaskSpec | None:
+        case = spec_of(self._item)
         # The fixture may have been overridden.
         task = getattr(self._item, "funcargs", {}).get("tau_task")
         return case._replace(task=task) if case is not None and task is not None else case

@@ -11,19 +11,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ..context.run_state import run_state
+from ..items import is_task_item, spec_of
+
 if TYPE_CHECKING:
     from pathlib import Path
 
 #: Options with which a run holds less than all there is.
-_NARROWING = ("tau_task", "tau_num_tasks", "tau_split", "tau_trials", "tau_shard", "tau_generate", "lf")
-#: Set once a test was left out after it had been collected.
-_DESELECTED = pytest.StashKey[bool]()
+_SUBSET_OPTIONS = ("tau_task", "tau_num_tasks", "tau_split", "tau_trials", "tau_shard", "tau_generate", "lf")
 #: The suffix of our files (``integrations.syrupy.extension.SUFFIX``), to be left alone by whoever cleans up snapshots.
 _SUFFIX = "tausnap"
 
 
-def configure(config: pytest.Config) -> None:
-    """Have syrupy, where it is installed, leave our files alone."""
+def register(config: pytest.Config) -> None:
+    """Let syrupy, if it is installed, leave our files alone."""
     option = config.option
     if hasattr(option, "ignore_file_extensions"):
         # Its own format takes every other file among the snapshots for a forgotten one, and deletes it.
@@ -33,14 +34,14 @@ def configure(config: pytest.Config) -> None:
 def pytest_deselected(items: list[pytest.Item]) -> None:
     """Remember that the run does not hold all there is."""
     if items:
-        items[0].config.stash[_DESELECTED] = True
+        run_state(items[0].config).deselected = True
 
 
 def narrowed(config: pytest.Config) -> bool:
     """Whether the command line asks for less than all there is; a snapshot of the rest is not unused."""
-    asked = any(config.getoption(name, None) for name in _NARROWING) or any("::" in given for given in config.args)
+    asked = any(config.getoption(name, None) for name in _SUBSET_OPTIONS) or any("::" in given for given in config.args)
     replayed = str(config.getoption("tau_agent", None)).startswith("replay:")  # only what has been recorded
-    return asked or replayed or config.stash.get(_DESELECTED, False)
+    return asked or replayed or run_state(config).deselected
 
 
 class InQuestion:
@@ -82,11 +83,11 @@ class InQuestion:
 
         found: dict[Path, set[str]] = defaultdict(set)
         for item in self._session.items:
-            case = getattr(item, "case", None)
-            if case is None:
+            spec = spec_of(item)
+            if spec is None or not is_task_item(item):
                 continue
             folder, name = place_of(item)
             if folder not in found and hasattr(item.parent, "selected"):  # a domain's, and not a file's
-                found[folder] |= {item_id(task.id) for task in case.domain.tasks(None)}
+                found[folder] |= {item_id(task.id) for task in spec.domain.tasks(None)}
             found[folder].add(name.rpartition("[trial-")[0])
         return found

@@ -1,4 +1,4 @@
-"""What a run tells of itself in its folder, ``run.json``: written before its first simulation, ended with the run."""
+"""``run.json`` in a run's folder: written before the first simulation, completed at the end of the run."""
 
 from __future__ import annotations
 
@@ -10,73 +10,71 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..options import Settings
-from ..report.run_counts import denominators_of
-from ..run.fixtures import case_of
-from ..wire import goes_on, known_folder, started
+from ..items import spec_of
+from ..options import OptionValues
+from .paths import make_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Mapping
     from pathlib import Path
 
     from ...runner import RunConfig
-    from ..context.run_context import Active, Case
+    from ..items import TaskSpec
+    from .paths import RunPaths
+    from .run_counts import RunCounts
 
-#: How sessions end that were not carried through.
-_BROKEN_OFF = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
-
-
-def configure(config: pytest.Config) -> None:
-    """Prepare to tell that the run has ended; a worker has its controller do so."""
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Ending(config), "tau-run-folder")
+#: How sessions end that did not run to their end.
+_INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 
 
-def describe(session: pytest.Session, active: Active) -> dict[str, Any]:
-    """What the run tells of itself, once it is known what will be run."""
+def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
+    """Return the content of ``run.json``, once it is known what will be run."""
     from ...runs.manifest import FORMAT, Commit, hashes, versions
 
-    config, run = session.config, active.config
-    cases = [case for item in session.items if (case := case_of(item)) is not None]
-    denominators = denominators_of(config)
+    config = session.config
+    specs = [spec for item in session.items if (spec := spec_of(item)) is not None]
     return {
         "format": FORMAT,
-        "started": started(config),
+        "started": paths.started,
         "finished": None,
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run) | _of_plugin(config),
-        "hashes": hashes(once(cases), run.simulation),
-        "planned": denominators.trials,
-        "excluded": denominators.excluded,
+        "hashes": hashes(unique_tasks(specs), run.simulation),
+        "planned": counts.trials,
+        "excluded": counts.excluded,
     }
 
 
-def once(cases: Iterable[Case]) -> list[tuple[Any, Any]]:
-    """Domain and task of each case, however many trials and tests have it."""
-    found = {(case.domain.name, id(case.task)): (case.domain, case.task) for case in cases}
+def unique_tasks(specs: Iterable[TaskSpec]) -> list[tuple[Any, Any]]:
+    """Return domain and task of each task once, however many trials and tests have it."""
+    found = {(spec.domain.name, id(spec.task)): (spec.domain, spec.task) for spec in specs}
     return list(found.values())
 
 
-def begin(session: pytest.Session, active: Active, folder: Path) -> None:
-    """Tell of the run in its folder; where it is there already, because it goes on, of what has come to it.
+def write_manifest(folder: Path, manifest: Mapping[str, Any], *, resumes: bool) -> None:
+    """Write ``run.json``; in a run that continues, add what is new to what is there.
+
+    Args:
+        folder: The run's.
+        manifest: What describes the run as it is now.
+        resumes: The run continues an earlier one.
 
     Raises:
-        OSError: It cannot be written.
-        ConfigurationError: What is there is none of ours.
+        OSError: The file cannot be written.
+        ConfigurationError: The file that is there cannot be read.
     """
     from ...runs.manifest import INFO, read_info, resumed, write_info
 
-    if (folder / INFO).is_file() and not goes_on(session.config):
+    if (folder / INFO).is_file() and not resumes:
         return  # another worker was first
-    then, now = read_info(folder), describe(session, active)
-    write_info(folder, resumed(then, now) if then else now)
+    then = read_info(folder)
+    write_info(folder, resumed(then, manifest) if then else manifest)
 
 
-def begin_elsewhere(config: pytest.Config, folder: Path, info: dict[str, Any]) -> str | None:
-    """Write what a worker on another machine tells of the run; returns why that failed, if it did."""
+def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, Any]) -> str | None:
+    """Write the ``run.json`` that a worker on another machine has built; return why that failed, if it did."""
     from ...runs.manifest import INFO, Commit, write_info
-    from .writer import make_folder
 
     if (folder / INFO).is_file():
         return None
@@ -134,36 +132,41 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
 
 
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:
-    """Settings that are not the runner's business."""
-    shard = Settings(config).get("shard")
+    """OptionValues that are not the runner's business."""
+    shard = OptionValues(config).get("shard")
     return {"shard": shard} if shard else {}
 
 
-class _Ending:
-    """Tells, at the run's end, that it has ended, and what was not run."""
+class ManifestEnd:
+    """Completes ``run.json`` at the end of the run: when it ended, and what was not run.
 
-    def __init__(self, config: pytest.Config) -> None:
-        self._config = config
+    Args:
+        paths: The folders of the run.
+        counts: How many trials were planned, and why some were not run.
+    """
+
+    def __init__(self, paths: RunPaths, counts: RunCounts) -> None:
+        self._paths, self._counts = paths, counts
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:
-        """The run has ended."""
+        """Complete the file after everybody else has finished."""
         yield
-        folder = known_folder(self._config)
+        folder = self._paths.used_results
         if folder is not None and folder.is_dir():
             from ...errors import TauError
 
-            # By now every verdict is told; what is lost where this fails is when the run has ended.
+            # Every verdict is reported by now; if this fails, only the time of the end is lost.
             with contextlib.suppress(OSError, TauError):
-                self._end(folder, carried_through=exitstatus not in _BROKEN_OFF)
+                self._end(folder, complete=exitstatus not in _INTERRUPTED)
 
-    def _end(self, folder: Path, *, carried_through: bool) -> None:
+    def _end(self, folder: Path, *, complete: bool) -> None:
         from ...runs.manifest import read_info, write_info
 
         info = read_info(folder)
         if not info:
             return
-        if carried_through:
+        if complete:
             info["finished"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        info["excluded"] = {**info["excluded"], **denominators_of(self._config).excluded}
+        info["excluded"] = {**info["excluded"], **self._counts.excluded}
         write_info(folder, info)

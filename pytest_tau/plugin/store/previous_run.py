@@ -1,23 +1,22 @@
-"""What an earlier run has left: which trials had finished, what came of them, and whether that still holds."""
+"""The simulations of an earlier run that this one continues."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pytest
-
-from ..run.fixtures import case_of, trial_of
+from ..items import spec_of, trial_of
+from .manifest import unique_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from pathlib import Path
 
-    from ...models import Simulation
-    from ..context.run_context import Active, Case
+    import pytest
 
-#: The run that this one goes on with.
-EARLIER = pytest.StashKey["EarlierRun"]()
+    from ...models import Simulation
+    from ...runner import SimulationSettings
+    from ..items import TaskSpec
 
 
 class _Place(NamedTuple):
@@ -27,30 +26,33 @@ class _Place(NamedTuple):
     start: int
 
 
-class EarlierRun:
+class PreviousRun:
     """The simulations of an earlier run; of a test that was run again, the last.
 
     Args:
-        folder: The run's.
-        info: What it tells of itself.
-        active: The state of this run.
-        unwanted: Trials with these outcomes are held again.
+        folder: The earlier run's.
+        info: The content of its ``run.json``.
+        seed_of: Returns the seed of a trial in this run.
+        rerun_outcomes: Trials with these outcomes are run again.
 
     Attributes:
         folder: As given.
         info: As given.
+        rerun_outcomes: As given.
         found: How many tests have a simulation in the earlier run.
-        again: How many of them are held again because of their outcome.
+        rerun: How many of them are run again because of their outcome.
     """
 
-    def __init__(self, folder: Path, info: Mapping[str, Any], active: Active, unwanted: frozenset[str]) -> None:
-        self.folder, self.info = folder, info
-        self._active, self._unwanted = active, unwanted
+    def __init__(
+        self, folder: Path, info: Mapping[str, Any], seed_of: Callable[[int], int], rerun_outcomes: frozenset[str]
+    ) -> None:
+        self.folder, self.info, self.rerun_outcomes = folder, info, rerun_outcomes
+        self._seed_of = seed_of
         self._places: dict[str, _Place] = {}
-        self.found = self.again = 0
+        self.found = self.rerun = 0
 
     def read(self) -> None:
-        """Find where each simulation stands; conversations are read in their turn."""
+        """Find where each simulation stands; conversations are read when they are needed."""
         from ...runs.jsonl import PATTERN
         from .writer import lines_of
 
@@ -58,20 +60,20 @@ class EarlierRun:
         for file in sorted(self.folder.glob(PATTERN)):
             for test, start, line in lines_of(file):
                 self._places[test] = _Place(file, start)
-                if self._unwanted:
+                if self.rerun_outcomes:
                     outcomes[test] = _outcome(line)
         self.found = len(self._places)
-        for test in [test for test, outcome in outcomes.items() if outcome in self._unwanted]:
+        for test in [test for test, outcome in outcomes.items() if outcome in self.rerun_outcomes]:
             del self._places[test]
-        self.again = self.found - len(self._places)
+        self.rerun = self.found - len(self._places)
 
-    def has(self, item: pytest.Item) -> bool:
-        """Whether there is a simulation for an item, whose turn has not come yet."""
-        return item.nodeid in self._places and case_of(item) is not None and _can_be_restored(item)
+    def __contains__(self, item: pytest.Item) -> bool:
+        """Return whether there is a simulation for an item that was not taken yet."""
+        return item.nodeid in self._places and spec_of(item) is not None and _can_be_restored(item)
 
-    def take(self, item: pytest.Item) -> Simulation | None:
-        """An item's simulation, once; None where there is none that fits."""
-        if not self.has(item):
+    def pop(self, item: pytest.Item) -> Simulation | None:
+        """Return an item's simulation, once; None if there is none that fits."""
+        if item not in self:
             return None
         from ...models import Simulation
 
@@ -81,30 +83,25 @@ class EarlierRun:
                 lines.seek(start)
                 simulation = Simulation.model_validate_json(lines.readline())
         except (OSError, ValueError):
-            return None  # held again
-        case, trial = case_of(item), trial_of(item)
-        same = case and (simulation.task_id, simulation.trial, simulation.seed) == (
-            case.task.id,
-            trial,
-            self._active.seed(trial),
-        )
-        return simulation if same else None
+            return None  # it is run again
+        spec, trial = spec_of(item), trial_of(item)
+        expected = (spec.task.id, trial, self._seed_of(trial)) if spec else None
+        return simulation if (simulation.task_id, simulation.trial, simulation.seed) == expected else None
 
-    def changed(self, cases: Iterable[Case]) -> list[str]:
-        """Which of the tasks that are about to run, and of their domains, are not those of the earlier run."""
+    def changed(self, specs: Iterable[TaskSpec], settings: SimulationSettings) -> list[str]:
+        """Return how the tasks that are about to run, and their domains, differ from those of the earlier run."""
         from ...runs.manifest import differing_cases, hashes
-        from .manifest import once
 
-        return differing_cases(self.info["hashes"], hashes(once(cases), self._active.config.simulation))
+        return differing_cases(self.info["hashes"], hashes(unique_tasks(specs), settings))
 
 
 def _can_be_restored(item: pytest.Item) -> bool:
-    """Whether a stored simulation is all that a test needs.
+    """Return whether a stored simulation is all that a test needs.
 
-    One that looks at the participants, or asks a model itself, finds in them what the simulation has left there. Where
-    the task or the environment is made by somebody else, it is not known what the stored simulation was held with.
+    A test that looks at the participants, or asks a model itself, needs them as a conversation leaves them. If the
+    task or the environment comes from another fixture, nothing says what the stored simulation ran on.
     """
-    # pytest has no public way to ask where a test's fixtures are from; without it, everything is held again.
+    # pytest has no public way to ask where a test's fixtures are from; without it, everything is run again.
     info: Any = getattr(item, "_fixtureinfo", None)
     if info is None or "tau_simulation" not in info.names_closure:
         return False
@@ -118,7 +115,7 @@ def _can_be_restored(item: pytest.Item) -> bool:
 
 
 def _outcome(line: bytes) -> str:
-    """The outcome of the simulation in a line, without the time that it takes to check all of it."""
+    """Return the outcome of the simulation in a line, without checking all of it."""
     from ...models import FAULTS, RewardInfo
 
     try:
@@ -129,15 +126,3 @@ def _outcome(line: bytes) -> str:
         return "passed" if RewardInfo(reward=verdict["reward"]).passed else "failed"
     except (ValueError, KeyError, TypeError):
         return "error"
-
-
-def will_be_restored(item: pytest.Item) -> bool:
-    """Whether an item's simulation will be taken from an earlier run."""
-    earlier = item.config.stash.get(EARLIER, None)
-    return earlier is not None and earlier.has(item)
-
-
-def restored_simulation(item: pytest.Item) -> Simulation | None:
-    """The simulation of an item that an earlier run has; given once, for a rerun is held."""
-    earlier = item.config.stash.get(EARLIER, None)
-    return earlier.take(item) if earlier is not None else None

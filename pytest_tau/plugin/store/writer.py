@@ -1,4 +1,4 @@
-"""Finished simulations of a run, on the disk as soon as they have ended: a JSON line each, for ``tau regrade``.
+"""Finished simulations of a run, on the disk as soon as they end: a JSON line each, for ``tau regrade``.
 
 Each xdist worker writes a file of its own; the controller makes one file of them.
 """
@@ -10,8 +10,8 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from ..wire import results_folder, told_by_controller, worker_name
-from .manifest import begin, describe
+from .manifest import build_manifest, write_manifest
+from .paths import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     import pytest
 
     from ...models import Simulation
-    from ..context.run_context import Active, Case
+    from ...runner import RunConfig
+    from ..items import TaskSpec
+    from .paths import RunPaths
+    from .run_counts import RunCounts
 
 #: The file of a run that no worker writes.
 WHOLE = "simulations.jsonl"
@@ -28,78 +31,115 @@ _PARTS = "simulations-*.jsonl"
 _LONGEST = 1 << 16
 
 
-class RunLog:
-    """Appends simulations to a file of this process.
+class SimulationFile:
+    """A file of simulations in a run's folder, which is made with the first line.
 
     Args:
-        folder: The run's own folder, made at the first simulation; None to keep nothing.
-        worker: The xdist worker; empty where there is one process.
+        folder: The run's.
+        worker: The xdist worker that writes the file; empty in a single process.
     """
 
-    def __init__(self, folder: Path | None, worker: str = "") -> None:
-        self.file = folder / f"simulations{'-' if worker else ''}{worker}.jsonl" if folder else None
-        self._begun = self._made = False
+    def __init__(self, folder: Path, worker: str = "") -> None:
+        self.path = folder / f"simulations{'-' if worker else ''}{worker}.jsonl"
+        self._made = False
 
-    @classmethod
-    def of(cls, config: pytest.Config) -> RunLog:
-        """The log of this process."""
-        if told_by_controller(config).get("remote"):
-            return CarriedLog()
-        return cls(results_folder(config), worker_name(config))
-
-    def begin(self, session: pytest.Session, active: Active) -> None:
-        """Tell of the run, before the first simulation of this process is held."""
-        if self._begun:
-            return
-        self._begun = True
-        self._tell(session, active)
-
-    def _tell(self, session: pytest.Session, active: Active) -> None:
-        if self.file is not None:
-            # What cannot be written here cannot be written later either, and is told then.
-            with contextlib.suppress(OSError):
-                make_folder(self.file.parent)
-                begin(session, active, self.file.parent)
-
-    def keep(self, test: str, case: Case, simulation: Simulation) -> str | None:
-        """Append a simulation, flushed; returns why that failed, if it did.
-
-        Args:
-            test: The node id of its test.
-            case: Its task and domain.
-            simulation: It, with its messages and its verdict, if there is one.
-        """
-        if self.file is None:
-            return None
-        try:
-            return self.add(_line(test, case, simulation))
-        except ValueError as error:
-            return f"a simulation cannot be kept in {self.file}: {str(error).splitlines()[0]}"
-
-    def add(self, line: str) -> str | None:
-        """Append a line, likewise."""
-        if self.file is None:
-            return None
+    def append(self, line: str) -> str | None:
+        """Append a line, flushed; return why that failed, if it did."""
         try:
             if not self._made:
-                make_folder(self.file.parent)
+                make_folder(self.path.parent)
                 self._made = True
-            with self.file.open("ab", buffering=0) as file:
+            with self.path.open("ab", buffering=0) as file:
                 _append(file, line.encode())
         except OSError as error:
-            return f"simulations cannot be kept in {self.file}: {error.strerror}"
+            return f"simulations cannot be kept in {self.path}: {error.strerror}"
         return None
 
 
+class ResultWriter:
+    """Stores the simulations of this process in the run's folder.
+
+    Args:
+        paths: The folders of the run.
+        counts: How many trials are planned.
+        worker: The xdist worker's name; empty in a single process.
+    """
+
+    def __init__(self, paths: RunPaths, counts: RunCounts, worker: str = "") -> None:
+        self._paths, self._counts = paths, counts
+        self._file = SimulationFile(paths.results, worker) if paths.results else None
+        self._started = False
+
+    @property
+    def file(self) -> Path | None:
+        """Return the file of this process; None if it stores nothing itself."""
+        return self._file.path if self._file else None
+
+    def start(self, session: pytest.Session, run: RunConfig) -> None:
+        """Describe the run in its folder, before the first simulation of this process."""
+        if not self._started:
+            self._started = True
+            self._describe(session, run)
+
+    def _describe(self, session: pytest.Session, run: RunConfig) -> None:
+        if self._file is not None:
+            folder = self._file.path.parent
+            # What cannot be written here cannot be written later either, and is reported then.
+            with contextlib.suppress(OSError):
+                make_folder(folder)
+                manifest = build_manifest(session, run, self._paths, self._counts)
+                write_manifest(folder, manifest, resumes=self._paths.resumes)
+
+    def write(self, test: str, spec: TaskSpec, simulation: Simulation) -> str | None:
+        """Store a simulation; return why that failed, if it did.
+
+        Args:
+            test: The node id of its test.
+            spec: Its task and domain.
+            simulation: The simulation with its messages and its verdict, if there is one.
+        """
+        if self._file is None:
+            return None
+        try:
+            return self._file.append(_line(test, spec, simulation))
+        except ValueError as error:
+            return f"a simulation cannot be kept in {self._file.path}: {str(error).splitlines()[0]}"
+
+
+class BufferedResultWriter(ResultWriter):
+    """Buffers simulations for the controller on another machine."""
+
+    def __init__(self, paths: RunPaths, counts: RunCounts) -> None:
+        super().__init__(paths, counts)
+        self._lines: dict[str, str] = {}
+        self._manifest: dict[str, Any] | None = None
+
+    def _describe(self, session: pytest.Session, run: RunConfig) -> None:
+        self._manifest = build_manifest(session, run, self._paths, self._counts)
+
+    def write(self, test: str, spec: TaskSpec, simulation: Simulation) -> str | None:
+        """Buffer a simulation; return why it cannot be stored, if so."""
+        try:
+            self._lines[test] = _line(test, spec, simulation)
+        except ValueError as error:
+            return f"a simulation cannot be kept: {str(error).splitlines()[0]}"
+        return None
+
+    def attachments(self, test: str) -> dict[str, Any]:
+        """Return the line of a test's simulation, and the run's manifest; each once."""
+        line, manifest, self._manifest = self._lines.pop(test, None), self._manifest, None
+        return ({"line": line} if line is not None else {}) | ({"run": manifest} if manifest is not None else {})
+
+
 def _append(file: Any, line: bytes) -> None:
-    """Write a line in one piece, so that nothing of it waits here when the process is killed; all of it or nothing.
+    """Write a line in one piece, all of it or nothing, so that a killed process leaves no half of it in a buffer.
 
     Raises:
         OSError: There is no room for it.
     """
     start = file.seek(0, os.SEEK_END)
     try:
-        # A disk that is about to be full takes a part, and raises only when it is asked for the rest.
+        # A disk that is almost full takes a part, and raises only for the rest.
         while line:
             line = line[file.write(line) :]
     except OSError:
@@ -107,33 +147,8 @@ def _append(file: Any, line: bytes) -> None:
         raise
 
 
-class CarriedLog(RunLog):
-    """Holds simulations until the controller, on another machine, is given them."""
-
-    def __init__(self) -> None:
-        super().__init__(None)
-        self._lines: dict[str, str] = {}
-        self._info: dict[str, Any] | None = None
-
-    def _tell(self, session: pytest.Session, active: Active) -> None:
-        self._info = describe(session, active)
-
-    def keep(self, test: str, case: Case, simulation: Simulation) -> str | None:
-        """Hold a simulation; returns why it cannot be kept, if so."""
-        try:
-            self._lines[test] = _line(test, case, simulation)
-        except ValueError as error:
-            return f"a simulation cannot be kept: {str(error).splitlines()[0]}"
-        return None
-
-    def luggage(self, test: str) -> dict[str, Any]:
-        """The line of a test's simulation, and what this worker tells of the run; each once."""
-        line, info, self._info = self._lines.pop(test, None), self._info, None
-        return ({"line": line} if line is not None else {}) | ({"run": info} if info is not None else {})
-
-
-def _line(test: str, case: Case, simulation: Simulation) -> str:
-    """The simulation with all that it takes to grade it again: its test, its domain and its task.
+def _line(test: str, spec: TaskSpec, simulation: Simulation) -> str:
+    """Return the simulation as a line with all that grading it again takes: its test, its domain and its task.
 
     Raises:
         ValueError: It holds something that is no JSON value.
@@ -141,22 +156,11 @@ def _line(test: str, case: Case, simulation: Simulation) -> str:
     from ...runs.jsonl import TEST
     from ...runs.manifest import model_text, task_text
 
-    told = f'{TEST}{json.dumps(test)}, "domain": {json.dumps(case.domain.name)}'
-    return f'{told}, {model_text(simulation)[1:-1]}, "task": {task_text(case.domain, case.task)}}}\n'
+    head = f'{TEST}{json.dumps(test)}, "domain": {json.dumps(spec.domain.name)}'
+    return f'{head}, {model_text(simulation)[1:-1]}, "task": {task_text(spec.domain, spec.task)}}}\n'
 
 
-def make_folder(folder: Path) -> None:
-    """Make the folder of a run, and keep what is under ``.tau`` out of git.
-
-    Raises:
-        OSError: It cannot be made.
-    """
-    folder.mkdir(parents=True, exist_ok=True)
-    if (home := folder.parent.parent).name == ".tau" and not (home / ".gitignore").exists():
-        (home / ".gitignore").write_text("*\n", encoding="utf-8")
-
-
-def mend(folder: Path) -> str | None:
+def repair_tail(folder: Path) -> str | None:
     """Make a run that was broken off fit to go on: one file, without a last line that was cut off.
 
     Returns:
@@ -169,7 +173,7 @@ def mend(folder: Path) -> str | None:
                 file.truncate(_end_of_lines(file, file.seek(0, os.SEEK_END)))
     except OSError as error:
         return f"{whole} cannot be written: {error.strerror}"
-    return join(folder, {})
+    return merge_worker_files(folder, {})
 
 
 def _end_of_lines(file: Any, end: int, step: int = 1 << 16) -> int:
@@ -184,7 +188,7 @@ def _end_of_lines(file: Any, end: int, step: int = 1 << 16) -> int:
     return 0
 
 
-def join(folder: Path, reported: Mapping[str, str]) -> str | None:
+def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> str | None:
     """Make one file of those of the workers, each test's simulation once; returns why that failed, if it did.
 
     A worker that was killed may have left simulations that were held again elsewhere, and a run that went on has the

@@ -8,7 +8,8 @@ import json
 import pytest
 
 from pytest_tau.analysis.flaky import flaky_lines
-from pytest_tau.plugin.report.run_counts import Denominators, denominator_lines
+from pytest_tau.plugin.report.run_counts import CountTrials, count_lines
+from pytest_tau.plugin.store.run_counts import RunCounts
 from pytest_tau.runs.record import TrialRecord
 
 #: Passes where the trial's seed is even, breaks in the user of ``broken`` tasks.
@@ -97,36 +98,32 @@ class TestDenominators:
         return {f"mock::{task}[trial-{n}]": ("mock", task) for task, number in trials.items() for n in range(number)}
 
     def test_short_where_all_ran(self):
-        assert denominator_lines(self.planned(a=2, b=2), records(a="pf", b="pp")) == [
-            "2 tasks x 2 trials planned: all run"
-        ]
-        assert denominator_lines(self.planned(a=1), records(a="f")) == ["1 task x 1 trial planned: all run"]
+        assert count_lines(self.planned(a=2, b=2), records(a="pf", b="pp")) == ["2 tasks x 2 trials planned: all run"]
+        assert count_lines(self.planned(a=1), records(a="f")) == ["1 task x 1 trial planned: all run"]
 
     def test_errors_and_what_was_not_run(self):
         reasons = {"mock::b[trial-1]": "budget", "mock::c[trial-0]": "no ticket"}
-        lines = denominator_lines(self.planned(a=2, b=2, c=2), records(a="pe", b="f"), reasons)
+        lines = count_lines(self.planned(a=2, b=2, c=2), records(a="pe", b="f"), reasons)
         assert lines == [
             "3 tasks x 2 trials planned: 2 run, 1 error, 1 not run (budget), 1 not run (no ticket), 1 not run (not reached)"
         ]
 
     def test_everything_adds_up(self):
         planned = self.planned(a=4, b=4)
-        assert denominator_lines(planned, records(a="ppe", b="pfff")) == [
+        assert count_lines(planned, records(a="ppe", b="pfff")) == [
             "2 tasks x 4 trials planned: 6 run, 1 error, 1 not run (not reached)"
         ]
 
     def test_unequal_numbers_of_trials(self):
-        assert denominator_lines(self.planned(a=2, b=1), records(a="pp", b="p")) == [
-            "2 tasks, 3 trials planned: all run"
-        ]
+        assert count_lines(self.planned(a=2, b=1), records(a="pp", b="p")) == ["2 tasks, 3 trials planned: all run"]
 
     def test_what_was_left_out_before(self):
-        lines = denominator_lines(self.planned(a=1), records(a="p"), {}, {"deselected": 3, "in other shards": 0})
+        lines = count_lines(self.planned(a=1), records(a="p"), {}, {"deselected": 3, "in other shards": 0})
         assert lines == ["1 task x 1 trial planned: all run; left out: 3 deselected"]
-        assert denominator_lines({}, [], {}, {"deselected": 3}) == ["no trials planned; left out: 3 deselected"]
+        assert count_lines({}, [], {}, {"deselected": 3}) == ["no trials planned; left out: 3 deselected"]
 
     def test_nothing_where_there_was_nothing(self):
-        assert denominator_lines({}, []) == []
+        assert count_lines({}, []) == []
 
 
 class TestRun:
@@ -200,9 +197,9 @@ class TestRun:
 
 
 def test_an_interrupted_controller_knows_what_was_planned_by_the_node_ids(pytestconfig):
-    denominators = Denominators(pytestconfig)
+    counts = RunCounts()
     ids = ["mock::a[trial-0]", "mock::a[trial-1]", "t.py::test_mine[a-trial-0]", "t.py::test_plain", "t.py::test_p[1]"]
-    denominators.pytest_xdist_node_collection_finished(ids)
-    assert denominators.trials == {"mock": {"a": 2}, "t.py": {"test_mine[a": 1}}
-    (line,) = denominator_lines(denominators.planned, [])
+    CountTrials(pytestconfig, counts).pytest_xdist_node_collection_finished(ids)
+    assert counts.trials == {"mock": {"a": 2}, "t.py": {"test_mine[a": 1}}
+    (line,) = count_lines(counts.planned, [])
     assert line == "2 tasks, 3 trials planned: 0 run, 3 not run (not reached)"

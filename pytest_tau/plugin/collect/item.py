@@ -1,0 +1,64 @@
+"""The test item of one trial of one task."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..compat import set_node_id
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ...models import Task
+    from ..items import TaskSpec
+
+
+def _trial(tau_simulation: Any) -> None:
+    """The test of every task item: the reward is 1."""
+    from ..run.outcomes import TrialFailed
+
+    if tau_simulation.outcome != "passed":
+        raise TrialFailed(tau_simulation)
+
+
+class TauItem(pytest.Function):
+    """One trial of one task.
+
+    Attributes:
+        task_spec: The task, its domain, the settings.
+        trial: The number of the trial, from 0.
+    """
+
+    task_spec: TaskSpec
+    trial: int
+
+    @classmethod
+    def of(cls, parent: pytest.Module, spec: TaskSpec, trial: int, fixtures: Any) -> TauItem:
+        """Return the item of a trial; ``fixtures`` as found for another item, to save the time."""
+        from ...runner import item_id
+
+        name = f"{item_id(spec.task.id)}[trial-{trial}]"
+        item: TauItem = cls.from_parent(parent, name=name, callobj=_trial, fixtureinfo=fixtures)
+        set_node_id(item)
+        item.task_spec, item.trial = spec, trial
+        item.add_marker("tau")
+        if spec.config.simulation.solo and spec.task.ticket is None:
+            item.add_marker(pytest.mark.skip(reason="solo: the task has no ticket"))
+        return item
+
+    @property
+    def task(self) -> Task:
+        """Return the task."""
+        return self.task_spec.task
+
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
+        """Explain the failure, before pytest takes the time to render a traceback that nobody would see."""
+        from ..report.failures import represent
+
+        return represent(self, excinfo) or super().repr_failure(excinfo, *args, **kwargs)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Return the place of the item, for reports; a task has no line of its own."""
+        return self.path, 0, self.name

@@ -1,0 +1,126 @@
+"""Which tasks are run: those of a domain, a file or a marked test that the settings select, checked before they run."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ...environment import DEFAULT_SPLIT, check_task
+from ...errors import ConfigurationError, unknown_name
+from ...evaluation import known_components
+from ...participants import domain_agent
+from ...runner import select, unmatched
+from ..items import TaskSpec
+from ..wire import is_worker
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from ...environment import Domain
+    from ...models import Task
+    from ...runner import RunConfig
+    from ..context.run_context import RunContext
+
+
+class TaskSelector:
+    """Selects the tasks of a run.
+
+    Args:
+        config: pytest's configuration.
+        context: What the run's trials need.
+    """
+
+    def __init__(self, config: pytest.Config, context: RunContext) -> None:
+        self.pytest_config, self._context = config, context
+
+    def of_domain(self, name: str) -> list[TaskSpec]:
+        """Return the tasks of a domain that the settings select.
+
+        Raises:
+            ConfigurationError: Nothing is selected, or a task needs what the run lacks.
+            TaskFormatError: A task that does not follow the format or does not fit the domain.
+        """
+        config = replace(self._context.config, domains=(name,))
+        domain = self._context.domain(name)
+        replayed = self._context.source("agent", config).replay
+        split = config.split if config.split or replayed else DEFAULT_SPLIT
+        if split == "full" and "full" not in domain.splits:
+            split = None
+        return self.select(self.tasks(domain, split), domain, config)
+
+    def tasks(self, domain: Domain, split: str | None) -> list[Task]:
+        """Return the tasks of a domain's split, or the ones that it generates.
+
+        Raises:
+            ConfigurationError: No such split, or the domain makes none.
+            TaskFormatError: A task that does not follow the format, or is not sound.
+        """
+        if self._context.config.generate is None:
+            return domain.tasks(split)
+        from ...lint.generated import generated_tasks
+
+        # xdist's controller has verified them.
+        verify = not is_worker(self.pytest_config)
+        run = self._context.config
+        return generated_tasks(domain, self._context.config.generate, run.seed, run.difficulty, verify=verify)
+
+    def select(
+        self,
+        tasks: list[Task],
+        domain: Domain,
+        config: RunConfig,
+        *,
+        file: Path | None = None,
+        only: Callable[[list[Task]], list[Task]] | None = None,
+    ) -> list[TaskSpec]:
+        """Return the tasks among these that the settings select, checked against their domain.
+
+        Args:
+            tasks: Those of a domain's split, a file, or a marked test.
+            domain: Where they are run.
+            config: The settings.
+            file: Where the tasks are from, if not from the domain's own files.
+            only: Narrows the tasks before the settings do.
+
+        Raises:
+            ConfigurationError: Nothing is selected, or a task needs what the run lacks.
+            TaskFormatError: A task that does not fit the domain.
+        """
+        tasks = list(tasks)
+        domain.check_mode(solo=config.simulation.solo, policy=config.simulation.policy)
+        if name := self._context.source("agent", config).of_domain:
+            domain_agent(name, domain.spec.agents)
+        self.pytest_config.hook.pytest_tau_modify_tasks(config=self.pytest_config, domain=domain, tasks=tasks)
+        if replay := self._context.source("agent", config).replay:
+            tasks = [task for task in tasks if task.id in replay.task_ids]
+            if not tasks:
+                raise ConfigurationError(f"{replay.path} has a conversation of none of the tasks of {domain.name!r}")
+        tasks = only(tasks) if only else tasks
+        if not tasks:
+            raise ConfigurationError("there are no tasks")
+        self._context.known_ids += [task.id for task in tasks]
+        self._context.unmatched &= set(unmatched(tasks, config.task_patterns))
+        chosen = select(tasks, config.task_patterns, config.num_tasks)
+        components = known_components(self._context.evaluators)
+        for task in chosen:
+            check_task(task, domain.spec, components, file or domain.file_of(task))
+        unjudged = [task.id for task in chosen if task.needs_judge]
+        if unjudged and self._context.judge is None:
+            raise ConfigurationError(
+                f"{len(unjudged)} of {len(chosen)} tasks need a judge of NL assertions, such as {unjudged[0]!r}: "
+                "name a model with --tau-judge-llm, or a judge with --tau-judge (accept and reject judge alike)"
+            )
+        return [TaskSpec(task, domain, config) for task in chosen]
+
+    def check_patterns(self) -> None:
+        """Check that each pattern of ``--tau-task`` matches a task, once everything is collected.
+
+        Raises:
+            pytest.UsageError: A pattern matches none; names it, with close matches.
+        """
+        for pattern in self._context.config.task_patterns:
+            if pattern in self._context.unmatched and self._context.known_ids:
+                raise pytest.UsageError(unknown_name("task", pattern, self._context.known_ids))

@@ -1,0 +1,140 @@
+"""Everything of pytest's that is not public: each use says what it replaces, and when it can go."""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING, Any
+
+from _pytest._code.code import ReprFileLocation, TerminalRepr
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+    from _pytest._io import TerminalWriter
+
+#: ``ReprFileLocation`` and ``TerminalRepr`` are what pytest accepts as a report's ``longrepr`` beside a text. They can
+#: go once pytest exports base classes of its representations.
+__all__ = [
+    "ReprFileLocation",
+    "TerminalRepr",
+    "default_collect_report",
+    "fixture_info",
+    "junit_xml",
+    "load_conftests",
+    "mark_last_failed",
+    "search_rootdir",
+    "set_node_id",
+    "terminal_writer",
+    "write_past",
+]
+
+
+def junit_xml(config: pytest.Config) -> Any:
+    """Return what writes ``--junitxml``; None if nothing does, and in a worker.
+
+    ``record_testsuite_property``, which is public, is a fixture. It can go once there is a hook for properties.
+    """
+    from _pytest.junitxml import xml_key
+
+    return config.stash.get(xml_key, None)
+
+
+def mark_last_failed(config: pytest.Config, nodeid: str) -> None:
+    """Let ``--lf`` run a test again although its report is no failure.
+
+    It can go once pytest lets a plugin say which tests have failed.
+    """
+    failed = getattr(config.pluginmanager.get_plugin("lfplugin"), "lastfailed", None)
+    if isinstance(failed, dict):
+        failed[nodeid] = True
+
+
+def terminal_writer(reporter: Any) -> TerminalWriter:
+    """Return the writer of the terminal reporter, for sections like pytest's own and for the progress line.
+
+    It can go once ``TerminalReporter`` exposes its writer.
+    """
+    writer: TerminalWriter = reporter._tw  # noqa: SLF001
+    return writer
+
+
+def write_past(writer: TerminalWriter, text: str) -> None:
+    """Write to the terminal without the writer counting the text as part of its line.
+
+    It can go once the writer has a way to write control sequences.
+    """
+    writer._file.write(text)  # noqa: SLF001
+    writer._file.flush()  # noqa: SLF001
+
+
+def fixture_info(item: Any) -> Any:
+    """Return the fixtures of a test: ``argnames``, ``names_closure``, ``name2fixturedefs``; None if it has none.
+
+    It can go once pytest has a public way to ask where a test's fixtures come from.
+    """
+    return getattr(item, "_fixtureinfo", None)
+
+
+def set_node_id(item: Any) -> None:
+    """Build the structured id of an item from the text of its id.
+
+    pytest 9.2 tells parametrised ids apart by structure, and ``--lf`` reads them back from text. The bracket of a
+    task's item does not come from a callspec. It can go once items with brackets in their names are supported.
+    """
+    node_id: Any = getattr(item, "_id", None)
+    if node_id is not None:
+        item._id = type(node_id).parse(item.nodeid)  # noqa: SLF001
+
+
+def load_conftests(config: Any, folder: Path) -> None:
+    """Load the conftest.py files of a folder.
+
+    pytest does so for folders that it collects. The folder of a domain may be none of them: if it is called like the
+    domain, the node id has sent pytest there instead. It can go once there is a public way to load them.
+    """
+    config.pluginmanager._loadconftestmodules(  # noqa: SLF001
+        folder,
+        importmode=config.getoption("importmode"),
+        rootpath=config.rootpath,
+        consider_namespace_packages=config.getini("consider_namespace_packages"),
+    )
+
+
+def default_collect_report(collector: pytest.Collector) -> pytest.CollectReport:
+    """Return pytest's own report on a collector, without other plugins.
+
+    It can go once ``--lf`` does not skip collectors that are no files.
+    """
+    from _pytest.runner import pytest_make_collect_report
+
+    return pytest_make_collect_report(collector)
+
+
+def search_rootdir(config: Any, args: list[str], *, without: list[str]) -> None:
+    """Search the root directory and the ini file again, without some of the arguments.
+
+    It can go once pytest no longer takes the value of a plugin's option for a path
+    (https://github.com/pytest-dev/pytest/issues/1435).
+    """
+    from _pytest.config.findpaths import determine_setup
+
+    known = config.known_args_namespace
+    offered = {
+        "inifile": known.inifilename,
+        "override_ini": known.override_ini,
+        "args": [arg for arg in known.file_or_dir if arg not in without],
+        "rootdir_cmd_arg": known.rootdir or None,
+        "invocation_dir": config.invocation_params.dir,
+    }
+    accepted = inspect.signature(determine_setup).parameters
+    found = determine_setup(**{name: value for name, value in offered.items() if name in accepted})
+    rootpath, inipath, inicfg = found[:3]
+    if (rootpath, inipath) == (config.rootpath, config.inipath):
+        return
+    if known.confcutdir == str(config.inipath.parent if config.inipath else config.rootpath):
+        known.confcutdir = str(inipath.parent if inipath else rootpath)
+    config._rootpath, config._inipath = rootpath, inipath  # noqa: SLF001
+    setattr(config, "_inicfg" if hasattr(config, "_inicfg") else "inicfg", inicfg)
+    config._inicache.clear()  # noqa: SLF001
+    args[:] = config.getini("addopts") + args

@@ -1,0 +1,77 @@
+"""Building what the trials of a run need; the heavy imports are here."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ...errors import TauError
+from ...runner import import_from, load_judge
+from ..config import run_config
+from ..store.writer import BufferedResultWriter, ResultWriter
+from ..wire import worker_input, worker_name
+from .budget import Budget
+from .model_checks import check_choices
+from .run_context import RunContext
+from .run_state import run_state
+
+if TYPE_CHECKING:
+    from .run_state import RunState
+
+
+def ensure_context(config: pytest.Config) -> RunContext:
+    """Return what the run's trials need, built at the first call.
+
+    Raises:
+        pytest.UsageError: A setting that cannot be used.
+    """
+    state = run_state(config)
+    if state.context is None:
+        state.context = _build(config, state)
+        config.add_cleanup(state.context.close)
+    return state.context
+
+
+def _build(config: pytest.Config, state: RunState) -> RunContext:
+    """Read the settings, ask the plugins, load participants and judge.
+
+    Raises:
+        pytest.UsageError: A setting that cannot be used.
+    """
+    settings = run_config(config)
+    calls = _share_of_calls(config, settings.models.max_in_flight)
+    settings = replace(settings, models=replace(settings.models, max_in_flight=calls))
+    import_from(settings.folder)
+    budget = Budget.of(config, settings.models.budget, state.paths.shared)
+    context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
+    for specs in config.hook.pytest_tau_domains(config=config):
+        context.specs |= {spec.name: spec for spec in specs}
+    context.evaluators = tuple(e for found in config.hook.pytest_tau_evaluators(config=config) for e in found)
+    try:
+        context.judge = load_judge(settings.judge, settings.folder, settings.choice("judge"))
+        context.source("agent", settings)
+        context.source("user", settings)
+        check_choices(settings)
+    except TauError as error:
+        raise pytest.UsageError(str(error)) from error
+    evaluation = replace(settings.simulation.evaluation, judge=context.judge, evaluators=context.evaluators)
+    context.config = replace(settings, simulation=replace(settings.simulation, evaluation=evaluation))
+    return context
+
+
+def _writer(config: pytest.Config, state: RunState) -> ResultWriter:
+    given = worker_input(config)
+    if given is not None and given.remote:
+        return BufferedResultWriter(state.paths, state.counts)
+    return ResultWriter(state.paths, state.counts, worker_name(config))
+
+
+def _share_of_calls(config: pytest.Config, calls: int) -> int:
+    """Return how many of the run's model calls this process may make at the same time."""
+    given = worker_input(config)
+    if given is None:
+        return calls
+    # There can be more workers than calls only if nobody has named a number: see ``distributed/setup``.
+    return max(1, calls // given.workers + (given.place < calls % given.workers))

@@ -1,0 +1,88 @@
+"""The state of a run: one object on pytest's configuration. Asking for it builds nothing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from ..store.paths import RunPaths
+from ..store.run_counts import RunCounts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ..items import TaskSpec
+    from ..store.previous_run import PreviousRun
+    from .run_context import RunContext
+
+
+class SelectedDomain(NamedTuple):
+    """A domain that is collected: the node ids that were named of it (none for the whole), and its tasks."""
+
+    wanted: tuple[str, ...]
+    specs: list[TaskSpec]
+
+
+@dataclass
+class RunState:
+    """The state of a run in one of its processes.
+
+    Attributes:
+        paths: The folders of the run.
+        counts: How many trials are planned, run, and not run.
+        context: What trials need; None while nothing has asked for tasks.
+        selection: The domains that are collected, by name; found once, before anything starts.
+        previous: The earlier run that this one continues.
+        deselected: Some tests were deselected after they had been collected.
+        header_shown: The settings were shown.
+        models_checked: Access to the models was checked.
+        side_by_side: This process runs trials of several items at the same time.
+        prefetcher: Starts trials before their items' turn (``run/prefetch``), once it has been asked for.
+        upcoming: Returns an item and those that follow it, as far as this worker knows; None outside of a worker.
+    """
+
+    paths: RunPaths
+    counts: RunCounts = field(default_factory=RunCounts)
+    context: RunContext | None = None
+    selection: dict[str, SelectedDomain] = field(default_factory=dict)
+    previous: PreviousRun | None = None
+    deselected: bool = False
+    header_shown: bool = False
+    models_checked: bool = False
+    side_by_side: bool = False
+    prefetcher: Any = None
+    upcoming: Callable[[pytest.Item], list[pytest.Item]] | None = None
+
+
+#: The state of the run.
+RUN = pytest.StashKey[RunState]()
+
+
+def register(config: pytest.Config) -> None:
+    """Make the state of the run, before anything else of the plugin is configured."""
+    config.stash[RUN] = RunState(RunPaths(config))
+
+
+def run_state(config: pytest.Config) -> RunState:
+    """Return the state of the run."""
+    return config.stash[RUN]
+
+
+def will_be_restored(item: pytest.Item) -> bool:
+    """Return whether an item's simulation will be taken from an earlier run."""
+    previous = run_state(item.config).previous
+    return previous is not None and item in previous
+
+
+def get_context(config: pytest.Config) -> RunContext | None:
+    """Return what the run's trials need; None while nothing has asked for tasks."""
+    return run_state(config).context
+
+
+def require_context(config: pytest.Config) -> RunContext:
+    """Return what the run's trials need, once tasks were collected."""
+    context = run_state(config).context
+    assert context is not None, "tasks were collected"
+    return context

@@ -1,0 +1,160 @@
+"""Everything of xdist's that is not public: each use says what it replaces, and when it can go."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from xdist.scheduler import (  # type: ignore[import-untyped]
+    LoadFileScheduling,
+    LoadGroupScheduling,
+    LoadScheduling,
+    LoadScopeScheduling,
+)
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def worker_specs(config: pytest.Config) -> list[Any]:
+    """Return the specifications of the workers of this controller, as execnet has them; none without workers.
+
+    It can go once a plugin can ask xdist for them before the workers start.
+    """
+    from xdist.workermanage import execnet, parse_tx_spec_config  # type: ignore[import-untyped]
+
+    return [execnet.XSpec(text) for text in parse_tx_spec_config(config)]
+
+
+def queued_items(config: pytest.Config, limit: int) -> list[int]:
+    """Return the indices of the items that a worker runs next, at most ``limit`` after the first one.
+
+    Nothing is found if the worker is built in another way. It can go once xdist has a way to ask.
+
+    Args:
+        config: The worker's.
+        limit: How many items after the next one are of interest; 0 if another worker may still steal them.
+    """
+    for plugin in config.pluginmanager.get_plugins():
+        queue, following = getattr(plugin, "torun", None), getattr(plugin, "nextitem_index", None)
+        if queue is None or not isinstance(following, int):
+            continue
+        if not limit:
+            return [following]
+        with queue.lock() as waiting:
+            return [following, *islice((index for index in waiting if isinstance(index, int)), limit)]
+    return []
+
+
+def controller_scheduler(config: pytest.Config) -> Any:
+    """Return the scheduler of the controller; None before there is one.
+
+    It can go once ``pytest_testnodedown`` is given the scheduler.
+    """
+    session = config.pluginmanager.getplugin("dsession")
+    return session.sched if session else None
+
+
+def mark_completed(sched: Any, node: Any, test: str) -> None:
+    """Mark a test as run whose worker was killed right after its report.
+
+    It can go once xdist takes the report of the teardown for the end of a test.
+    """
+    if hasattr(sched, "assigned_work"):
+        for unit in sched.assigned_work.get(node, {}).values():
+            if test in unit:
+                unit[test] = True
+    elif sched.collection and node in getattr(sched, "node2pending", {}):
+        pending, index = sched.node2pending[node], sched.collection.index(test)
+        if index in pending:
+            pending.remove(index)
+
+
+def run_again(sched: Any, test: str) -> bool:
+    """Schedule a test again whose worker was killed; return whether it will run.
+
+    ``mark_test_pending`` is public, but ``--dist=loadscope`` and its kin, which schedule the test again by themselves,
+    do not have it. It can go once all schedulers have it.
+    """
+    if hasattr(sched, "workqueue"):
+        return True
+    try:
+        sched.mark_test_pending(test)
+    except NotImplementedError:
+        return False
+    return True
+
+
+class DeepScheduling(LoadScheduling):  # type: ignore[misc]
+    """Like ``load``, which towards the end leaves two tests in a queue; this leaves as many as run at the same time.
+
+    It can go once xdist's ``load`` has a least number of tests in a queue.
+
+    Args:
+        config: The controller's.
+        log: Where xdist tells what it does.
+        concurrency: Trials at the same time in a worker.
+    """
+
+    def __init__(self, config: pytest.Config, log: Any, concurrency: int) -> None:
+        super().__init__(config, log)
+        # While this many wait, as many more can end before new ones have to be sent.
+        self._least, self._most = concurrency + 1, 2 * concurrency + 1
+        chunk: int | None = self.maxschedchunk
+        self.maxschedchunk: int = self._most if chunk is None else chunk
+
+    def schedule(self) -> None:
+        """Hand out the first tests; fill the queues of workers that have come later."""
+        first = self.collection is None
+        super().schedule()
+        if first and self.collection:
+            for node in self.nodes:
+                self.check_schedule(node)
+
+    def check_schedule(self, node: Any, duration: float = 0) -> None:
+        """Fill a worker's queue, up to its fair share of what is left."""
+        del duration
+        if node.shutting_down:
+            return
+        if not self.pending:
+            node.shutdown()
+            return
+        waiting = len(self.node2pending[node])
+        left = len(self.pending) + sum(len(queue) for queue in self.node2pending.values())
+        share = max(_NEEDED, -(-left // len(self.node2pending)))
+        if waiting <= min(self._least, share - 1):
+            # A test runs once the next one is there, so that two are sent whatever --maxschedchunk says.
+            self._send_tests(node, min(min(self._most, share) - waiting, max(_NEEDED - waiting, self.maxschedchunk)))
+
+
+class _Refilled:
+    """Never leaves a worker with a single test while there are more.
+
+    A worker runs a test once it has the next one. xdist 3.8 sends one that replaces another a single group, and where
+    that is a single test, both wait for each other for ever. It can go once xdist sends two tests there.
+    """
+
+    def _reschedule(self: Any, node: Any) -> None:
+        super()._reschedule(node)  # type: ignore[misc]
+        while not node.shutting_down and self._pending_of(self.assigned_work[node]) < _NEEDED:
+            if not self.workqueue:
+                node.shutdown()
+                return
+            self._assign_work_unit(node)
+
+
+class _LoadScope(_Refilled, LoadScopeScheduling):  # type: ignore[misc]
+    pass
+
+
+class _LoadFile(_Refilled, LoadFileScheduling):  # type: ignore[misc]
+    pass
+
+
+class _LoadGroup(_Refilled, LoadGroupScheduling):  # type: ignore[misc]
+    pass
+
+
+#: Tests that a worker must have to run one.
+_NEEDED = 2
+SCOPED = {"loadscope": _LoadScope, "loadfile": _LoadFile, "loadgroup": _LoadGroup}

@@ -1,0 +1,50 @@
+"""Whether a run is distributed, and the preparation of its controller and its workers."""
+
+from __future__ import annotations
+
+import pytest
+
+from ..context.run_state import run_state
+from ..options import OptionValues
+from ..wire import is_worker
+
+
+def register(config: pytest.Config) -> None:
+    """Prepare for workers, if there will be any; in a worker, for its part.
+
+    Raises:
+        pytest.UsageError: There are more workers than model calls at the same time, or workers on other machines
+            would have to read an earlier run.
+    """
+    if is_worker(config):
+        from . import worker
+
+        worker.register(config)
+    elif _distributes(config):
+        from . import compat, controller
+
+        specs = compat.worker_specs(config)
+        local = all(map(controller.on_this_machine, specs))
+        _check_calls(config, len(specs))
+        _check_resume(config, local=local)
+        controller.register(config, sharers=1 if local else len(specs))
+
+
+def _distributes(config: pytest.Config) -> bool:
+    return getattr(config.option, "dist", "no") != "no" and bool(config.option.tx) and not config.option.collectonly
+
+
+def _check_calls(config: pytest.Config, workers: int) -> None:
+    values = OptionValues(config)
+    if values.get("llm_concurrency") is None:
+        return
+    calls = values.number("llm_concurrency", int, 0, 1)
+    if calls < workers:
+        problem = f"expected at least {workers}, one call for each of the {workers} workers, got {calls}"
+        raise pytest.UsageError(f"{values.label('llm_concurrency')}: {problem}")
+
+
+def _check_resume(config: pytest.Config, *, local: bool) -> None:
+    paths = run_state(config).paths
+    if paths.resumes and not local:
+        raise pytest.UsageError(f"{paths.resume_label}: workers on other machines cannot read {paths.results}")

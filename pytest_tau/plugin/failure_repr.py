@@ -1,0 +1,56 @@
+"""The representation of a failure in pytest's reports: lines with a kind, coloured at a terminal."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from ..evaluation.explain import Line, plain_text
+from .compat import ReprFileLocation, TerminalRepr
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from _pytest._io import TerminalWriter
+
+_MARKUP: dict[str, dict[str, bool]] = {
+    "verdict": {"bold": True, "red": True},
+    "head": {"bold": True},
+    "bad": {"red": True},
+    "error": {"red": True},
+    "note": {"yellow": True},
+    "agent": {"cyan": True},
+    "user": {},
+    "tool": {"light": True},
+    "command": {"green": True},
+}
+
+
+class FailureRepr(TerminalRepr):
+    """An explained failure; coloured at a terminal, also one that crossed from an xdist worker."""
+
+    def __init__(self, message: str, lines: Sequence[Line], nodeid: str) -> None:
+        self.lines = [Line(*line) for line in lines]
+        # pytest takes the one-line summary from here.
+        self.reprcrash = ReprFileLocation(nodeid, 0, message)
+
+    def toterminal(self, tw: TerminalWriter) -> None:
+        """Write the lines, wrapped to the terminal; of a message two screen lines at the most."""
+        for kind, text in self.lines:
+            if kind in ("command", "error"):  # to be copied, or searched, in one piece
+                tw.line(text, **_MARKUP[kind])
+                continue
+            indent = " " * (len(text) - len(text.lstrip()) + 4)
+            most = 2 if kind in ("agent", "user", "tool") else None
+            for line in textwrap.wrap(
+                text, tw.fullwidth - 1, subsequent_indent=indent, max_lines=most, placeholder=" …", drop_whitespace=True
+            ):
+                tw.line(line, **_MARKUP[kind])
+
+    def __str__(self) -> str:
+        return plain_text(self.lines)
+
+
+def message_repr(message: str, nodeid: str) -> FailureRepr:
+    """Return the representation of an error that is its message alone, without a traceback."""
+    return FailureRepr(message, [Line("error", line) for line in message.splitlines()], nodeid)

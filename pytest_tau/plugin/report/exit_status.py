@@ -1,0 +1,89 @@
+"""The exit status of a run: usage errors, trials that were not run, and what the parts of the plugin decide."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ..context.run_state import get_context, run_state
+from ..options import options_given
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import is_worker, trial_report
+from .records import records_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from ..wire import TrialReport
+
+
+def register(config: pytest.Config) -> None:
+    """Register what settles the exit status."""
+    config.pluginmanager.register(ExitStatus(config), "tau-exit-status")
+
+
+class ExitStatus:
+    """Settles the exit status.
+
+    Args:
+        config: pytest's configuration.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._usage_errors = self._not_run = 0
+        self._tests_ran = self._others_passed = False
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """Count collectors that met a usage error."""
+        self._usage_errors += hasattr(report, "tau_usage_error")
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Note that a test has run, and whether one without a simulation has passed."""
+        self._tests_ran = True
+        trial = trial_report(report)
+        self._others_passed |= report.when == "call" and report.passed and not (trial and trial.simulated)
+
+    def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
+        """Count trials for which the budget had nothing left."""
+        self._not_run += report.when == "setup" and trial.not_run == "budget"
+
+    def pytest_tau_summary_lines(self, exitstatus: int) -> SummaryBlock:
+        """Say what the exit status is about, if nothing else does."""
+        return SummaryBlock("exit status", self._lines(exitstatus))
+
+    def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
+        unexplained = self._without_effect() and not run_state(self._config).counts.empty_shard
+        if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
+            text = "tau: no simulation was run; name a domain with --tau-domain, or task files, or marked tests"
+            yield SummaryLine(text, {"yellow": True})
+        if self._not_run:
+            yield SummaryLine(f"tau: {self._not_run} of the trials not run: the budget is spent", {"red": True})
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
+        """Settle the exit status, after all other plugins."""
+        yield
+        if is_worker(self._config):
+            return
+        if session.exitstatus == pytest.ExitCode.OK:
+            verdicts = self._config.hook.pytest_tau_exit_verdict()
+            session.exitstatus = next(iter(verdicts), session.exitstatus)
+        if self._usage_errors and not self._tests_ran:
+            session.exitstatus = pytest.ExitCode.USAGE_ERROR
+        elif self._not_run and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
+
+    def _without_effect(self) -> bool:
+        """Return whether a run of tasks was asked for and no simulation took place, nor any other passed test.
+
+        Passed tests count only if no option of ours was given.
+        """
+        option = self._config.option
+        if self._others_passed and not options_given(self._config):
+            return False
+        dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
+        return get_context(self._config) is not None and not dry and not records_of(self._config) and not self._not_run

@@ -1,0 +1,48 @@
+"""What ``--junitxml`` has of trials and domains: see docs/summary.md."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..compat import junit_xml
+
+if TYPE_CHECKING:
+    import pytest
+
+    from ...analysis.summary import DomainSummary
+    from ...runs.record import TrialRecord
+
+__all__ = ["forget_rerun", "junit_xml", "suite_properties", "trial_properties"]
+
+
+def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
+    """Return the properties that a test case has in addition to the user properties of its trial."""
+    found: list[tuple[str, object]] = [("tau_termination_reason", record.termination_reason)]
+    found += [("tau_seed", record.seed)] if record.seed is not None else []
+    found += [("tau_failed_checks", "; ".join(record.failed_checks))] if record.failed_checks else []
+    found += [("tau_turns", record.turns), ("tau_calls", record.calls)]
+    if record.usage:
+        found.append(("tau_cost", "unknown" if record.cost is None else f"{record.cost:.6f}"))
+    return [*found, *([("tau_restored", "true")] if record.restored else [])]
+
+
+def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
+    """Return the properties that the suite has of each domain."""
+    found = []
+    for summary in summaries:
+        scores = summary.scores
+        values = {"tasks": str(scores.tasks), "trials": str(scores.trials), "errors": str(scores.errors)}
+        values |= {f"pass^{rate.k}": f"{rate.value:.6f}" for rate in scores.rates}
+        if summary.floor:
+            values["floor"] = f"{summary.floor.rate:.6f}"
+        found += [(f"tau.{summary.name}.{name}", value) for name, value in values.items()]
+    return found
+
+
+def forget_rerun(config: pytest.Config, report: Any) -> None:
+    """Take out a test case that is no result, since its test is run again; it has no name."""
+    xml = junit_xml(config)
+    if xml is not None:
+        case = xml.node_reporter(report)
+        if case in xml.node_reporters_ordered:
+            xml.node_reporters_ordered.remove(case)

@@ -1,0 +1,48 @@
+"""The lines of pytest-tau in the terminal summary, in one order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+#: What the lines are about, in their order.
+SECTIONS = (
+    "domains",
+    "serial trials",
+    "resume",
+    "early stop",
+    "quarantine",
+    "counts",
+    "exit status",
+    "lost workers",
+    "stored results",
+    "shard",
+    "dry run",
+    "baseline",
+    "html",
+)
+
+
+def register(config: pytest.Config) -> None:
+    """Register what writes the lines."""
+    config.pluginmanager.register(TerminalSummary(config), "tau-terminal")
+
+
+class TerminalSummary:
+    """Writes the lines of everybody who has something to say about the run.
+
+    Args:
+        config: pytest's configuration.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
+        """Write the lines, section by section."""
+        blocks = self._config.hook.pytest_tau_summary_lines(exitstatus=exitstatus)
+        for block in sorted(blocks, key=lambda block: SECTIONS.index(block.section)):
+            for line in block.lines:
+                terminalreporter.write_line(line.text, **line.markup)

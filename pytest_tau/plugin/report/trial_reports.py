@@ -1,0 +1,71 @@
+"""pytest's reports on trials: explained failures, and the way from an xdist worker to the controller."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..items import TRIAL, is_task_item
+from ..wire import from_data, to_data, trial_report
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+_TRIAL, _FAILURE = "tau", "tau_failure"
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Explain the failure of a task, and below the failure of a test of one's own the simulation that it ran."""
+    report = yield
+    if report.failed and call.excinfo is not None and "_tau_spec" in getattr(item, "fixturenames", ()):
+        # pytest asks the item only about failures of the call, and this is for those of the setup, too.
+        from .failures import represent
+
+        report.longrepr = represent(item, call.excinfo) or report.longrepr
+    state = item.stash.get(TRIAL, None)
+    if state is None:
+        return report
+    simulation, elapsed = state.simulation, state.elapsed
+    if report.when == "setup" and elapsed is not None:
+        report.duration = elapsed  # the item waits for it in the setup, but it began before
+    if report.when == "call" and simulation is not None and simulation.replay_differences:
+        report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
+    if report.failed and simulation is not None and not is_task_item(item):
+        from ...evaluation.explain import explain, plain_text
+
+        report.sections.append(("tau simulation", plain_text(explain(simulation))))
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
+    """Turn an explained failure and the facts of a trial into data."""
+    data = yield
+    if data is None:
+        return data
+    lines = getattr(getattr(report, "longrepr", None), "lines", None)
+    if lines is not None:
+        data[_FAILURE] = [report.longrepr.reprcrash.message, [list(line) for line in lines]]
+    trial = trial_report(report)
+    if trial is not None:
+        data[_TRIAL] = to_data(trial)
+    return data
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
+    """Turn the data into an explained failure and the facts of a trial again."""
+    failure, trial = data.pop(_FAILURE, None), data.pop(_TRIAL, None)
+    report = yield
+    if failure is not None:
+        from ..failure_repr import FailureRepr
+
+        message, lines = failure
+        report.longrepr = FailureRepr(message, lines, report.nodeid)
+    if trial is not None:
+        report.tau = from_data(trial)
+    return report

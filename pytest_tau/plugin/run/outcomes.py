@@ -1,0 +1,33 @@
+"""How a trial that did not pass ends its test: the agent failed, or something else broke."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...errors import TauError
+from ...evaluation.explain import verdict
+from ...models import FAULTS
+
+if TYPE_CHECKING:
+    from ...models import Simulation
+
+
+class TrialFailed(AssertionError):  # noqa: N818 - it is the test's assertion
+    """The agent did not pass."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        error = simulation.error if simulation.termination_reason == "agent_error" else None
+        super().__init__(f"agent: {error.splitlines()[0]}" if error else verdict(simulation))
+
+
+class HarnessError(TauError):
+    """The user, the model, the judge or the harness broke; says nothing about the agent."""
+
+    def __init__(self, simulation: Simulation) -> None:
+        self.simulation = simulation
+        lines = (simulation.error or "not graded").strip().splitlines()
+        # An unexpected error comes with its traceback, which ends with what it is.
+        line = lines[-1 if simulation.termination_reason == "unexpected_error" else 0]
+        kind = simulation.termination_reason if simulation.termination_reason in FAULTS else "not graded"
+        super().__init__(f"{kind}: {line}")

@@ -1,0 +1,31 @@
+"""Trials whose simulation comes from an earlier run that this one continues."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...chat import TrialModels
+from ..context.run_state import require_context, run_state
+from ..items import item_state, spec_of
+from .trials import TrialFuture, TrialInputs
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def restore(item: pytest.Item) -> None:
+    """Take the item's simulation from the earlier run, if it has one that fits, to be reported in the item's turn."""
+    previous = run_state(item.config).previous
+    simulation = previous.pop(item) if previous is not None else None
+    if simulation is None:
+        return
+    spec, context, state = spec_of(item), require_context(item.config), item_state(item)
+    assert spec is not None, "what was restored has a task"
+    settings = spec.config.simulation
+    # For tests that look at the final environment.
+    environment = spec.domain.environment(spec.task, settings.solo, settings.policy, replay_history=False)
+    environment.replay(simulation.messages)
+    models = TrialModels({}, seed=context.seed(simulation.trial))
+    sides = context.source("agent", spec.config), context.source("user", spec.config)
+    inputs = TrialInputs(spec, simulation.trial, environment, models, *sides)
+    state.prefetched, state.restored = TrialFuture(item, inputs, simulation), True

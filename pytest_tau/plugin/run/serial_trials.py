@@ -1,0 +1,43 @@
+"""Which fixtures kept trials from running at the same time."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from ..seams import SummaryBlock, SummaryLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+    from ..wire import TrialReport
+
+
+def register(config: pytest.Config) -> None:
+    """Register what collects the fixtures."""
+    config.pluginmanager.register(SerialTrialsNote(), "tau-serial-trials")
+
+
+class SerialTrialsNote:
+    """Collects because of which fixtures trials were not prefetched, also in xdist workers."""
+
+    def __init__(self) -> None:
+        self._fixtures: dict[str, str] = {}
+
+    def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
+        """Note the fixture of a trial that was not prefetched."""
+        if trial.serial_because is not None:
+            self._fixtures[report.nodeid] = trial.serial_because
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return one line, if there are any."""
+        return SummaryBlock("serial trials", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
+        fixtures = Counter(self._fixtures.values())
+        if fixtures:
+            names = ", ".join(f"{name} ({number})" for name, number in fixtures.most_common())
+            trials = "1 trial was" if fixtures.total() == 1 else f"{fixtures.total()} trials were"
+            yield SummaryLine(f"tau: {trials} held alone, in the setup of the test, because of fixtures: {names}")

@@ -1,0 +1,59 @@
+"""What a trial is made of: its environment and its participants, by the hooks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ..context.run_state import require_context
+
+if TYPE_CHECKING:
+    from ...chat import ChatModel
+    from ...environment import Environment
+    from ...participants import Side
+    from ..items import TaskSpec
+
+
+def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
+    """Return a fresh environment for a trial.
+
+    Raises:
+        TaskFormatError: The initial state cannot be applied; names the file.
+    """
+    from ...errors import TaskFormatError
+
+    settings = spec.config.simulation
+    try:
+        return spec.domain.environment(spec.task, solo=settings.solo, policy=settings.policy)
+    except TaskFormatError as error:
+        file = spec.domain.file_of(spec.task) or item.path
+        raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
+
+
+def make_participant(side: Side, item: pytest.Item, spec: TaskSpec) -> Any:
+    """Return what plays a side in a trial, by the hooks."""
+    hook = item.ihook.pytest_tau_make_agent if side == "agent" else item.ihook.pytest_tau_make_user
+    return hook(item=item, task=spec.task, domain=spec.domain, config=spec.config)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_tau_make_agent(item: pytest.Item, config: Any) -> Any:
+    """Return the agent that the marker, the command line or the ini names."""
+    return _source(item, config, "agent")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_tau_make_user(item: pytest.Item, config: Any) -> Any:
+    """Return the user that the marker, the command line or the ini names, or that goes with the agent."""
+    return _source(item, config, "user")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_tau_make_model(item: pytest.Item) -> ChatModel:
+    """Return the model over litellm."""
+    return require_context(item.config).default_chat()
+
+
+def _source(item: pytest.Item, config: Any, side: Any) -> Any:
+    return require_context(item.config).source(side, config)

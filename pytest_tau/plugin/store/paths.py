@@ -1,0 +1,137 @@
+"""Where a run keeps its results, where it finds an earlier run, and the folder that processes of a run share."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from datetime import datetime, timezone
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ..options import OptionValues, named_domains
+from ..wire import is_worker, worker_input
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+#: The value of ``--tau-resume`` without a value.
+_LATEST = "latest"
+
+
+class RunPaths:
+    """The folders of a run, in one of its processes; nothing is made before it is used.
+
+    Args:
+        config: pytest's configuration.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config, self._values = config, OptionValues(config)
+        self._input = worker_input(config)
+        self._made_shared: Path | None = None
+
+    @cached_property
+    def started(self) -> str:
+        """Return when the run began, ISO 8601, the same in all of its processes."""
+        if is_worker(self._config):
+            return self._input.started if self._input else ""
+        return datetime.now(timezone.utc).isoformat(timespec="seconds")
+
+    @property
+    def home(self) -> Path | None:
+        """Return the folder that has the folders of runs; None if nothing is kept."""
+        given = self._values.get("results")
+        if given == "none":
+            return None
+        return self._values.folder("results") / given if given else self._config.rootpath / ".tau" / "runs"
+
+    @property
+    def resumes(self) -> bool:
+        """Return whether the run continues an earlier one."""
+        return self._values.get("resume") is not None or self._values.get("rerun") is not None
+
+    @cached_property
+    def results(self) -> Path | None:
+        """Return the run's own folder; None if nothing is kept, or not by this process.
+
+        Raises:
+            pytest.UsageError: The run is to continue an earlier one, and there is none.
+        """
+        if is_worker(self._config):
+            return Path(self._input.results) if self._input and self._input.results else None
+        return self._earlier() if self.resumes else self._new()
+
+    @property
+    def used_results(self) -> Path | None:
+        """Return the run's own folder if anything has asked for it, in a process that is no worker."""
+        return None if is_worker(self._config) else self.__dict__.get("results")
+
+    @property
+    def resume_label(self) -> str:
+        """Return the option or ini key by which the run continues an earlier one."""
+        return self._values.label("resume" if self._values.get("resume") is not None else "rerun")
+
+    @property
+    def shared(self) -> Path | None:
+        """Return the folder that the controller shares with its workers on the same machine; None if there is none."""
+        if is_worker(self._config):
+            return Path(self._input.shared) if self._input and self._input.shared else None
+        return self._made_shared
+
+    def make_shared(self) -> Path:
+        """Return the folder that the controller shares with its workers, made at the first call."""
+        if self._made_shared is None:
+            self._made_shared = folder = Path(tempfile.mkdtemp(prefix="tau-"))
+            self._config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+        return self._made_shared
+
+    def _new(self) -> Path | None:
+        home = self.home
+        if home is None:
+            return None
+        now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
+        # With the process in its name: shards that are started at the same time must not write into one folder.
+        name = f"{now}-{os.getpid()}-{'+'.join(named_domains(self._config)) or 'run'}"
+        others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
+        return home / (f"{name}-{others + 1}" if others else name)
+
+    def _earlier(self) -> Path:
+        from ...errors import unknown_name
+        from ...runs.manifest import INFO
+
+        label, home = self.resume_label, self.home
+        given = self._values.get("resume") or _LATEST
+        kept = _kept(home) if home else []
+        if given == _LATEST:
+            if home is None or not kept:
+                where = "nothing is kept (--tau-results none)" if home is None else f"none is kept in {home}"
+                raise pytest.UsageError(f"{label}: expected an earlier run, and {where}")
+            return home / kept[-1]
+        for folder in (self._values.folder("resume") / given, *([home / given] if home else [])):
+            if (folder / INFO).is_file():
+                return folder.resolve()
+        raise pytest.UsageError(f"{label}: {unknown_name('run', given, [*reversed(kept)])}")
+
+
+def _kept(home: Path) -> list[str]:
+    """Return the names of the runs in a folder that can continue, also before their first simulation; latest last."""
+    from ...runs.manifest import INFO
+    from ...runs.reader import latest_last
+
+    found: Iterable[Path] = (file.parent for file in home.glob(f"*/{INFO}"))
+    return latest_last(found)
+
+
+def make_folder(folder: Path) -> None:
+    """Make the folder of a run, and keep what is under ``.tau`` out of git.
+
+    Raises:
+        OSError: The folder cannot be made.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if (home := folder.parent.parent).name == ".tau" and not (home / ".gitignore").exists():
+        (home / ".gitignore").write_text("*\n", encoding="utf-8")

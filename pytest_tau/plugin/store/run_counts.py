@@ -1,0 +1,46 @@
+"""How many trials a run has: planned, run, and not run for which reasons; for terminal, report and ``run.json``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+
+@dataclass
+class RunCounts:
+    """The trials of a run, by node id.
+
+    Attributes:
+        planned: Domain and task of each trial that is to be run.
+        reasons: Why a trial was not run.
+        ran: Trials that were reported with a result.
+        deselected: How many trials were deselected, those in other shards among them.
+        in_other_shards: How many trials are in other shards.
+        empty_shard: This shard has none of the trials that there are.
+    """
+
+    planned: dict[str, tuple[str, str]] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
+    ran: set[str] = field(default_factory=set)
+    deselected: int = 0
+    in_other_shards: int = 0
+    empty_shard: bool = False
+
+    @property
+    def trials(self) -> dict[str, dict[str, int]]:
+        """Return how many trials of each task are planned, by domain and task id."""
+        found: dict[str, dict[str, int]] = {}
+        for (domain, task), number in Counter(self.planned.values()).items():
+            found.setdefault(domain, {})[task] = number
+        return found
+
+    @property
+    def not_collected(self) -> dict[str, int]:
+        """Return how many trials were excluded at collection, by reason."""
+        found = {"in other shards": self.in_other_shards, "deselected": self.deselected - self.in_other_shards}
+        return {why: number for why, number in found.items() if number > 0}
+
+    @property
+    def excluded(self) -> dict[str, int]:
+        """Return how many trials were not run so far, by reason: at collection, and of the planned ones."""
+        return {**self.not_collected, **Counter(why for test, why in self.reasons.items() if test not in self.ran)}
