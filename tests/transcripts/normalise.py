@@ -26,6 +26,9 @@ _TERMINAL = (
     (r"^INTERNALERROR> (?!\w+: ).*\n", ""),  # the traceback: lines of the plugin, of pluggy and of pytest
     (r"\[gw\d+\]", "[<worker>]"),
     (r"\bgw\d+\b", "<worker>"),
+    # Of what was cut or padded to the terminal's width, the part that depends on the length of a path.
+    (r"(<root>|<run \d+>).*\.\.\.$", r"\1..."),
+    (r"^([-=_!])\1+ (.*<root>.*) \1+$", r"\1\1 \2 \1\1"),
 )
 #: In any text.
 _EVERYWHERE = (
@@ -34,11 +37,6 @@ _EVERYWHERE = (
     (r",\s+p50 [\d.]+ \w+,\s+p95 [\d.]+ \w+", ""),  # only of slow runs
     (r'"times": \[[^\]]*\]', '"times": "<times>"'),  # of a cassette
     (r'"digest": "sha256:\w+"', '"digest": "<digest>"'),  # covers the times
-)
-#: Of what was cut or padded to the terminal's width, the part that depends on the length of the path.
-_CUT = (
-    (r"(<root>|<run \d+>).*\.\.\.$", r"\1..."),
-    (r"^([-=_!])\1+ (.*<root>.*) \1+$", r"\1\1 \2 \1\1"),
 )
 #: Start, process, what was run, and a number where that leaves two runs with one name.
 _RUN_FOLDER = r"\b\d{8}-\d{6}-\d+-([A-Za-z+]+(?:-[A-Za-z+]+)*)(?:-\d+)?\b"
@@ -70,23 +68,21 @@ class Normaliser:
         self._root = re.compile(rf"(?:(?<=\S)\n {{2,}})?(?<![^\s('\"=-])(?:{'|'.join(wrapped)})")
         beginnings = (re.escape(name[:length]) for name in names for length in range(len(name), 0, -1))
         self._cut_root = re.compile(rf"(?<=[\s(])(?:{'|'.join(beginnings)})(?:\.\.\.|…)")
+        self._name = root.name
         self._runs: dict[str, int] = {}
 
     def text(self, text: str) -> str:
         """Return any text without paths, times, and ids; folders of runs are numbered."""
         text = self._root.sub(lambda found: " <root>" if found.group().startswith("\n") else "<root>", text)
-        text = self._cut_root.sub("<root>...", text)
+        text = self._cut_root.sub("<root>...", text).replace(self._name, "<root>")
         for pattern, replacement in _EVERYWHERE:
             text = re.sub(pattern, replacement, text)
         return re.sub(_RUN_FOLDER, lambda found: f"<run {self.number(found.group())}>-{found.group(1)}", text)
 
     def terminal(self, lines: list[str], *, unordered: bool) -> str:
         """Return what a command wrote; lines that workers write in any order are sorted if so asked."""
-        text = "\n".join(line.rstrip() for line in lines)
+        text = self.text("\n".join(line.rstrip() for line in lines))
         for pattern, replacement in _TERMINAL:
-            text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
-        text = self.text(text)
-        for pattern, replacement in _CUT:
             text = re.sub(pattern, replacement, text, flags=re.MULTILINE)
         return _sorted_output(text) if unordered else text
 

@@ -15,6 +15,9 @@ MADE = call("create_task", user_id="user_1", title="Buy milk")
 OTHER = call("create_task", user_id="user_1", title="Buy eggs")
 REPLIES = {"bad": ["Sorry."], "wrong": [OTHER, "Done."], "lucky": [OTHER, "Done."] if "UNLUCKY" in os.environ else []}
 
+# The place of an error is shown, cut to a width; with the project's path it would be cut elsewhere on each machine.
+exec(compile("def broken(error):\\n    raise error\\n", "provider.py", "exec"))
+
 
 class Agent(ScriptedParticipant):
     def __init__(self, task, seed):
@@ -25,7 +28,7 @@ class Agent(ScriptedParticipant):
 
     def respond(self, message):
         if self.kind == "raises":
-            raise ValueError("out of ideas")
+            broken(ValueError("out of ideas"))
         if self.kind == "empty":
             return ""
         if self.kind == "stop" and "STOP" in os.environ:
@@ -41,7 +44,7 @@ class User:
 
     def respond(self, message):
         if self.lost and "FOUND" not in os.environ:
-            raise ConnectionError("provider down")
+            broken(ConnectionError("provider down"))
         self.said, before = True, self.said
         return "###STOP###" if before else "Milk!"
 """

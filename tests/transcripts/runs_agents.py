@@ -107,7 +107,7 @@ def failing_hooks() -> tuple[str | dict[str, str], ...]:
 
 RUNS = [
     Run("own_tests", ("pytest --assert=rewrite --junitxml=junit.xml -rA",), {"test_own.py": OWN}),
-    Run("own_tests_verbose", ("pytest -v --tb=line --tau-concurrency 4",), {"test_own.py": OWN}),
+    Run("own_tests_verbose", ("pytest -v --tb=line --tau-concurrency 4",), {"test_own.py": OWN}, unordered=True),
     Run(
         "fixtures",
         ("pytest -s --tau-domain mock --tau-task create-task",),
