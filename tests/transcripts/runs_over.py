@@ -12,7 +12,6 @@ REPORTS = "--junitxml=junit.xml --tau-summary=markdown:page.md --tau-html=report
 
 RUNS = [
     Run("workers", (f"pytest -n 2 --tau-trials 2 {REPORTS}",), scripted(*KINDS), unordered=True),
-    Run("workers_verbose", ("pytest -n 2 -v --tb=no -rfE",), scripted(*KINDS), unordered=True),
     Run(
         "workers_loadscope",
         ("pytest -n 2 --dist loadscope -v --tb=short",),
