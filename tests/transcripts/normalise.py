@@ -28,7 +28,7 @@ _TERMINAL = (
     (r"\bgw\d+\b", "<worker>"),
     # Of what was cut or padded to the terminal's width, the part that depends on the length of a path.
     (r"(<root>|<run \d+>).*\.\.\.$", r"\1..."),
-    (r"^([-=_!])\1+ (.*<root>.*) \1+$", r"\1\1 \2 \1\1"),
+    (r"^([-=_!])\1* (.*<root>.*) \1+$", r"\1\1 \2 \1\1"),
 )
 #: In any text.
 _EVERYWHERE = (

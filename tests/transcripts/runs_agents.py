@@ -32,8 +32,7 @@ OWN = """
         assert (tau_agent.name, tau_user.name) == ("gold", "gold")
 
 
-    def lost(messages, tools):
-        raise OSError("line dead")
+    exec(compile("def lost(messages, tools): raise OSError('line dead')", "provider.py", "exec"))  # as in parts.py
 
 
     @pytest.mark.tau(domain="mock", tasks="create-task", user=lost)
