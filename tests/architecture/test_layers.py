@@ -20,7 +20,8 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {"errors", "text", "files"}
-_LAYERS = {*_GROUND, "models", "environment", "chat", "participants", "orchestrator", "evaluation", "runner"}
+_LAYERS = {*_GROUND, "models", "environment", "chat", "participants", "orchestrator", "evaluation"}
+_LAYERS |= {"diagnosis", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -32,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "participants": {*_GROUND, "models", "environment", "chat"},
     "orchestrator": {*_GROUND, "models", "environment", "participants"},
     "evaluation": {*_GROUND, "models", "environment", "chat"},
+    "diagnosis": {*_GROUND, "models", "environment", "evaluation"},
     "runner": _LAYERS - {"runner"},
     "runs": _LAYERS,
     "regrade": {*_LAYERS, "runs", "analysis"},

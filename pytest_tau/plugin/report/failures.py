@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from _pytest._code.code import ReprFileLocation, TerminalRepr
 
+from ...diagnosis import explain, plain_text, verdict
 from ...errors import TauError
-from ...evaluation.explain import Line, explain, plain_text, verdict
+from ...evaluation import Line
 from ...models import FAULTS
 from ..rerun_command import rerun_command
 
@@ -85,7 +86,10 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     """The representation of a trial's failure or fault; None for other exceptions."""
     error = excinfo.value
     if isinstance(error, RewardBelowOne | HarnessFault):
-        lines = explain(error.simulation, rerun_command(item, recorded=error.simulation.outcome != "error"))
+        from ..context.run_context import active_of
+
+        again = rerun_command(item, recorded=error.simulation.outcome != "error")
+        lines = explain(error.simulation, again, active_of(item.config).evaluators)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         return FailureRepr(str(error), title + lines + _judge_again(item, error.simulation), item.nodeid)

@@ -105,9 +105,11 @@ def pytest_runtest_makereport(
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
     if report.failed and simulation is not None and not hasattr(item, "case"):
-        from ...evaluation.explain import explain, plain_text
+        from ...diagnosis import explain, plain_text
 
-        report.sections.append(("tau simulation", plain_text(explain(simulation))))
+        active = if_active(item.config)
+        lines = explain(simulation, evaluators=active.evaluators if active else ())
+        report.sections.append(("tau simulation", plain_text(lines)))
     return report
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..context.state import if_active
 from ..run.fixtures import SIMULATION, case_of
 
 if TYPE_CHECKING:
@@ -41,7 +42,15 @@ class TrialRecords:
             case = case_of(item)
             domain, task = (case.domain.name, case.task) if case else ("", None)
             restored = item.stash.get(RESTORED, False)
-            record = TrialRecord.of(simulation, task, domain, item.nodeid, restored=restored)
+            active = if_active(item.config)
+            record = TrialRecord.of(
+                simulation,
+                task,
+                domain,
+                item.nodeid,
+                restored=restored,
+                evaluators=active.evaluators if active else (),
+            )
             report.tau_record = record.as_dict()  # type: ignore[attr-defined]
         return report
 

@@ -203,9 +203,9 @@ class Summary:
 
     def _show_remarks(self, terminal: Any, *, graded: bool) -> None:
         if self._replay_differences:
-            from ...evaluation.explain import differing
+            from ...diagnosis.explain import differing_results
 
-            told = f"{_PREFIX} replay: {differing(self._replay_differences)} (-rA shows more)"
+            told = f"{_PREFIX} replay: {differing_results(self._replay_differences)} (-rA shows more)"
             terminal.write_line(told, yellow=True)
         models, quiet = self._models.lines(), self._config.get_verbosity() < 0
         for line in models[-1:] if quiet else models:
