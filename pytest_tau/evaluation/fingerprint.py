@@ -41,11 +41,17 @@ def grading_fingerprint(evaluation: Evaluation) -> str:
 
 @functools.cache
 def _built_in_rules() -> str:
+    prompt = (resources.files(__package__) / _PROMPT).read_text(encoding="utf-8")
+    return rules_digest(rule_sources().values(), prompt)
+
+
+def rule_sources() -> dict[str, str]:
+    """Return the source text of each module with rules, by its path in this package."""
     package = resources.files(__package__)
-    modules = [package / f"{name}.py" for name in _MODULES]
-    modules += [file for file in (package / "components").iterdir() if file.name.endswith(".py")]
-    prompt = (package / _PROMPT).read_text(encoding="utf-8")
-    return rules_digest((file.read_text(encoding="utf-8") for file in modules), prompt)
+    modules = {f"{name}.py": package / f"{name}.py" for name in _MODULES}
+    files = (package / "components").iterdir()
+    modules |= {f"components/{file.name}": file for file in files if file.name.endswith(".py")}
+    return {name: file.read_text(encoding="utf-8") for name, file in modules.items()}
 
 
 def rules_digest(sources: Iterable[str], prompt: str = "") -> str:
