@@ -1,0 +1,153 @@
+"""The protocol that every reward component implements, the built-in ones and those of plugins."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.diagnosis import attribute, explain
+from pytest_tau.errors import EvaluatorError
+from pytest_tau.evaluation import BUILT_IN_JUDGES, COMPONENTS, OFFICIAL, CustomComponent, Line, components_of
+from pytest_tau.evaluation.component import GradingInput, StoredComponent, as_component
+from pytest_tau.evaluation.evidence import Evidence, StateHistory
+from pytest_tau.models import REWARD_TYPES, CustomCheck, RewardInfo, Simulation
+from pytest_tau.runs.record import TrialRecord
+
+from .tiny import STOP, action, agent, call, check, graded, task, user
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_tau.environment import Domain
+    from pytest_tau.evaluation import RewardComponent
+    from pytest_tau.models import Call
+
+WANTED = {
+    "actions": [action("rename", item_id="lamp", name="Light"), action("switch", "user")],
+    "env_assertions": [check("named", item_id="lamp", name="Light")],
+    "communicate_info": ["light", "42"],
+    "nl_assertions": ["The agent is kind."],
+    "reward_basis": list(REWARD_TYPES),
+}
+DONE = [agent(call("rename", item_id="lamp", name="Light")), user(call("switch")), agent("Light. 42.")]
+
+names = pytest.mark.parametrize("component", COMPONENTS, ids=lambda component: component.name)
+
+
+def verdict(domain: Domain, *messages: Any, met: bool) -> RewardInfo:
+    return graded(domain, task(WANTED), *messages, judge=BUILT_IN_JUDGES["accept" if met else "reject"])
+
+
+def simulation(info: RewardInfo) -> Simulation:
+    return Simulation(id="s", task_id="t", messages=[STOP], termination_reason="user_stop", reward_info=info)
+
+
+def test_the_table_has_the_components_of_the_format_in_its_order() -> None:
+    assert tuple(component.name for component in COMPONENTS) == REWARD_TYPES
+
+
+@names
+def test_a_component_answers_about_unmet_checks(domain: Domain, component: RewardComponent) -> None:
+    info = verdict(domain, met=False)
+    checks = component.checks(info)
+    assert checks
+    assert component.value(info) == 0
+    assert not any(each.met for each in checks)
+    failed = component.failed_checks(info)
+    assert len(failed) == len(checks)
+    assert all(each.split()[0] == component.name for each in failed)
+    assert component.explain(info, [])
+    assert component.to_json(info)
+    evidence = Evidence(simulation(info), [], StateHistory(), OFFICIAL)
+    assert [each.text for each in component.located(info, evidence)] == [each.text for each in checks]
+
+
+@names
+def test_a_component_says_nothing_about_met_checks(domain: Domain, component: RewardComponent) -> None:
+    info = verdict(domain, *DONE, met=True)
+    assert info.reward == 1
+    assert component.value(info) == 1
+    assert all(each.met for each in component.checks(info))
+    assert component.failed_checks(info) == []
+    assert component.explain(info, []) == []
+    assert component.omission(info) is None
+    assert component.details(info) == []
+
+
+@names
+@pytest.mark.parametrize("messages", [[], DONE], ids=["nothing", "done"])
+def test_passing_is_what_grading_finds(domain: Domain, component: RewardComponent, messages: list[Any]) -> None:
+    wanted = task({name: value for name, value in WANTED.items() if name != "nl_assertions"})
+    given = GradingInput(wanted, [*messages, STOP], domain, OFFICIAL)
+    info = RewardInfo(reward=0.0)
+    component.grade(given, info)
+    assert component.passes(given) is (component.value(info) == 1)
+
+
+def test_statements_that_nobody_judged_are_no_factor(domain: Domain) -> None:
+    info = graded(domain, task(WANTED))
+    statements = COMPONENTS[-1]
+    assert statements.value(info) is None
+    assert statements.checks(info) == []
+    assert "NL_ASSERTION" not in (info.reward_breakdown or {})
+
+
+# Components of plugins
+
+
+class Polite:
+    """The least that a component has."""
+
+    name = "POLITE"
+
+    def evaluate(self, task: Any, messages: Any, environment: Any) -> CustomCheck:
+        return CustomCheck(name=self.name, reward=0.0, justification="no please")
+
+
+class Steps(CustomComponent):
+    """A component that answers for itself."""
+
+    name = "STEPS"
+
+    def evaluate(self, task: Any, messages: Any, environment: Any) -> CustomCheck:
+        return CustomCheck(name=self.name, reward=0.0, justification=f"{len(messages)} messages")
+
+    def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+        return [Line("bad", f"too many steps: {each.note}") for each in self.checks(verdict)]
+
+    def failed_checks(self, verdict: RewardInfo) -> list[str]:
+        return ["STEPS too many"]
+
+
+def test_the_least_that_a_component_has_is_enough(domain: Domain) -> None:
+    info = graded(domain, task({"reward_basis": ["POLITE"]}), evaluators=[Polite()])
+    assert info.reward_breakdown == {"POLITE": 0.0}
+    *_, component = components_of(info)
+    assert component.checks(info)[0][:2] == ("POLITE", False)
+    assert component.failed_checks(info) == ["POLITE"]
+    assert component.explain(info, []) == [Line("bad", "POLITE 0: no please")]
+    assert component.to_json(info) == {"polite": [False]}
+
+
+def test_one_that_overrides_an_answer_is_asked_where_it_is_at_hand(domain: Domain) -> None:
+    steps = Steps()
+    info = graded(domain, task({"reward_basis": ["STEPS"]}), evaluators=[Polite(), steps])
+    assert [check.name for check in info.custom_checks or []] == ["POLITE", "STEPS"]
+    assert as_component(steps) is steps
+    failed = simulation(info)
+    own = [line.text for line in explain(failed, evaluators=[steps])]
+    assert "POLITE 0: no please" in own
+    assert "too many steps: 1 messages" in own
+    assert "STEPS 0: 1 messages" in [line.text for line in explain(failed)]
+    assert TrialRecord.of(failed, None, "tiny", evaluators=[steps]).failed_checks == ("STEPS too many",)
+    assert TrialRecord.of(failed, None, "tiny").failed_checks == ("STEPS",)
+    found = attribute(failed, None)
+    assert found is not None
+    assert (found.party, found.evidence) == ("agent", "STEPS")
+
+
+def test_a_stored_verdict_is_reported_on_and_not_found_again(domain: Domain) -> None:
+    stored = StoredComponent("POLITE")
+    with pytest.raises(EvaluatorError, match="'POLITE' is not at hand"):
+        stored.grade(GradingInput(task(), [], domain, OFFICIAL), RewardInfo(reward=0.0))
