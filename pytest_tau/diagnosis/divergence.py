@@ -1,6 +1,6 @@
 """The first divergence of a final state: the call that put the right one out of reach, or the write that never came.
 
-A state is *within reach* where writes of the reference, made there in their order, meet the state checks that the
+A state is *within reach* if writes of the reference, made there in their order, meet the state checks that the
 conversation failed: the database as the reference leaves it, and the assertions. Three choices of writes are tried:
 
 1. those that no successful call before has made, with equal arguments, wherever in the order;

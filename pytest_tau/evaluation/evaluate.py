@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How conversations are graded.
+    """The way conversations are graded.
 
     Attributes:
         grading: The profile.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ..chat import TrialModel
     from ..models import Message
 
-#: How many answers the model may give until one of them can be used.
+#: Answers that the model may give until one of them can be used.
 _ANSWERS = 3
 _OPENING = re.compile(r'\{\s*"verdicts"')
 
@@ -199,7 +199,7 @@ def _last_with_verdicts(text: str) -> Any:
     return found
 
 
-#: The answer's schema, by which providers hold a model to its form.
+#: The schema of an answer, which providers enforce.
 _FORMAT: dict[str, Any] = {
     "type": "json_schema",
     "json_schema": {

@@ -101,7 +101,16 @@ PARTS = sorted({part_of(file) for file in SOURCES})
 
 
 def test_the_sources_were_found() -> None:
-    assert {"models", "environment", "participants", "orchestrator", "evaluation", "runner", "plugin"} <= set(PARTS)
+    assert {
+        "models",
+        "environment",
+        "participants",
+        "orchestrator",
+        "evaluation",
+        "diagnosis",
+        "runner",
+        "plugin",
+    } <= set(PARTS)
     assert len(IMPORTS) > 200
     assert len(CONTENT_IMPORTS) > 30
 
@@ -131,7 +140,7 @@ def test_the_layers_have_no_cycle() -> None:
     assert set(order[:3]) == {"errors", "text", "files"}
     assert order.index("models") < order.index("environment") < order.index("participants")
     assert order.index("participants") < order.index("orchestrator") < order.index("runner") < order.index("plugin")
-    assert order.index("environment") < order.index("evaluation") < order.index("runner")
+    assert order.index("environment") < order.index("evaluation") < order.index("diagnosis") < order.index("runner")
 
 
 def test_siblings_do_not_know_each_other() -> None:

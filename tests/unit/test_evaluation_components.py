@@ -32,7 +32,10 @@ WANTED = {
 }
 DONE = [agent(call("rename", item_id="lamp", name="Light")), user(call("switch")), agent("Light. 42.")]
 
-names = pytest.mark.parametrize("component", COMPONENTS, ids=lambda component: component.name)
+#: Those that check what the format's criteria say.
+OF_FORMAT = {component.name: component for component in COMPONENTS if component.name in REWARD_TYPES}
+
+names = pytest.mark.parametrize("component", OF_FORMAT.values(), ids=OF_FORMAT)
 
 
 def verdict(domain: Domain, *messages: Any, met: bool) -> RewardInfo:
@@ -44,7 +47,7 @@ def simulation(info: RewardInfo) -> Simulation:
 
 
 def test_the_table_has_the_components_of_the_format_in_its_order() -> None:
-    assert tuple(component.name for component in COMPONENTS) == REWARD_TYPES
+    assert tuple(OF_FORMAT) == REWARD_TYPES
 
 
 @names
@@ -87,7 +90,7 @@ def test_passing_is_what_grading_finds(domain: Domain, component: RewardComponen
 
 def test_statements_that_nobody_judged_are_no_factor(domain: Domain) -> None:
     info = graded(domain, task(WANTED))
-    statements = COMPONENTS[-1]
+    statements = OF_FORMAT["NL_ASSERTION"]
     assert statements.value(info) is None
     assert statements.checks(info) == []
     assert "NL_ASSERTION" not in (info.reward_breakdown or {})

@@ -112,7 +112,7 @@ class _Gatherer:
             for trial in self.run.trials():
                 name = self._domain_name(trial)
                 task, domain = self._one_object(trial.task), self._domain(name)
-                _look_into(trial.simulation, task, domain)
+                _annotate(trial.simulation, task, domain)
                 facts.append(self._facts(trial, name))
                 shown = conversation(trial.simulation, task, domain)
                 blocks.add(number, {**shown, "test": trial.test} if trial.test else shown)
@@ -155,7 +155,7 @@ class _Gatherer:
             return str(error)
 
 
-def _look_into(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
+def _annotate(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
     """Have a failure's turning point and fault, also where whoever ran it did not look for them."""
     known = "blame" in (simulation.info or {})
     if not known and task is not None and not isinstance(domain, str):
