@@ -89,6 +89,11 @@ class RewardComponent(ComponentReports):
 
     reads_environment = True
 
+    def applies(self, task: Task) -> bool:
+        """Return whether a built-in component checks a task; by default it always does, and finds what there is."""
+        del task
+        return True
+
     @abc.abstractmethod
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Check a conversation and write the checks into the verdict."""
@@ -111,6 +116,10 @@ class CustomComponent(RewardComponent):
     def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
         """Return the component's value, as ``Evaluator.evaluate`` does."""
 
+    def applies(self, task: Task) -> bool:
+        """Return whether the reward basis names the component, as a task has no criteria of its own for it."""
+        return self.name in task.criteria.reward_basis
+
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Add what ``evaluate`` returns to the custom checks.
 
@@ -126,7 +135,7 @@ class CustomComponent(RewardComponent):
             raise EvaluatorError(f"evaluator {self.name!r} returned {check!r}; expected a CustomCheck")
         verdict.custom_checks = [*(verdict.custom_checks or []), check]
 
-    def value(self, verdict: RewardInfo) -> float:
+    def value(self, verdict: RewardInfo) -> float | None:
         """Return the reward of the last check."""
         return next((check.reward for check in reversed(self._found(verdict))), 1.0)
 
@@ -162,6 +171,33 @@ class StoredComponent(CustomComponent):
             EvaluatorError: Always.
         """
         raise EvaluatorError(f"evaluator {self.name!r} is not at hand")
+
+
+class PluginReports(StoredComponent):
+    """The reports of a plugin's component; an answer that fails is replaced by the default one."""
+
+    def __init__(self, component: RewardComponent) -> None:
+        super().__init__(component.name)
+        self._component = component
+
+    def value(self, verdict: RewardInfo) -> float | None:
+        """Return the component's factor."""
+        return self._component.value(verdict)
+
+    def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+        """Return the component's lines, or the default ones with a note of what went wrong."""
+        try:
+            return [Line(*line) for line in self._component.explain(verdict, calls)]
+        except Exception as error:  # noqa: BLE001 - foreign code may raise anything, and the verdict stands
+            problem = f"  {self.name} could not be explained: {type(error).__name__}: {error}"
+            return [*super().explain(verdict, calls), Line("note", problem)]
+
+    def failed_checks(self, verdict: RewardInfo) -> list[str]:
+        """Return the component's names of its unmet checks, or the default ones."""
+        try:
+            return [str(check) for check in self._component.failed_checks(verdict)]
+        except Exception:  # noqa: BLE001 - likewise; the failure report notes such an error
+            return super().failed_checks(verdict)
 
 
 class _EvaluatorComponent(CustomComponent):

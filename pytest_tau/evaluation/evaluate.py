@@ -123,7 +123,8 @@ def grade(
     info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
     if task.evaluation_criteria is not None:
         info.custom_checks = []
-        for component in [*COMPONENTS, *map(as_component, evaluation.evaluators)]:
+        built_in = [component for component in COMPONENTS if component.applies(task)]
+        for component in [*built_in, *map(as_component, evaluation.evaluators)]:
             component.grade(given, info)
     info.reward_breakdown = _factors(info, task, evaluation)
     info.info = _notes(task, messages, termination_reason, domain, evaluation)

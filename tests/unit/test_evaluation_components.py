@@ -150,7 +150,31 @@ def test_one_that_overrides_an_answer_is_asked_where_it_is_at_hand(domain: Domai
     assert (found.party, found.evidence) == ("agent", "STEPS")
 
 
+@pytest.mark.parametrize("answer", [ZeroDivisionError, "no lines"])
+def test_one_whose_answers_fail_is_reported_on_like_any_other(domain: Domain, answer: Any) -> None:
+    class Broken(Steps):
+        def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+            if answer is ZeroDivisionError:
+                raise answer
+            return answer  # type: ignore[no-any-return]
+
+        def failed_checks(self, verdict: RewardInfo) -> list[str]:
+            raise ZeroDivisionError
+
+    info = graded(domain, task({"reward_basis": ["STEPS"]}), evaluators=[Broken()])
+    lines = [line.text for line in explain(simulation(info), evaluators=[Broken()])]
+    assert "STEPS 0: 1 messages" in lines
+    assert any(line.startswith("  STEPS could not be explained: ") for line in lines)
+    assert TrialRecord.of(simulation(info), None, "tiny", evaluators=[Broken()]).failed_checks == ("STEPS",)
+
+
 def test_a_stored_verdict_is_reported_on_and_not_found_again(domain: Domain) -> None:
     stored = StoredComponent("POLITE")
     with pytest.raises(EvaluatorError, match="'POLITE' is not at hand"):
         stored.grade(GradingInput(task(), [], domain, OFFICIAL), RewardInfo(reward=0.0))
+
+
+def test_a_built_in_component_without_criteria_of_its_own_checks_where_the_basis_names_it() -> None:
+    assert all(component.applies(task()) for component in OF_FORMAT.values())
+    assert not Steps().applies(task({"reward_basis": ["DB"]}))
+    assert Steps().applies(task({"reward_basis": ["STEPS"]}))

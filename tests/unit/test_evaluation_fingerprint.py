@@ -95,6 +95,7 @@ def test_names_of_modules_and_their_order_do_not_count() -> None:
         ("grading.py", "whole_phrases=True", "whole_phrases=False"),
         ("judge.py", "met=verdict.met", "met=True"),
         ("llm_judge.py", "_ANSWERS = 3", "_ANSWERS = 4"),
+        ("component.py", "self.name in task", "self.name not in task"),
         ("component.py", "self.value(verdict) == 1", "self.value(verdict) >= 1"),
         ("component.py", "criteria.actions is not None or", "criteria.actions is not None and"),
     ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..component import CustomComponent, RewardComponent, StoredComponent, as_component
+from ..component import CustomComponent, PluginReports, RewardComponent, StoredComponent, as_component
 from .action import ActionComponent
 from .communicate import CommunicateComponent
 from .db import DBComponent
@@ -39,7 +39,7 @@ def components_of(verdict: RewardInfo, evaluators: Sequence[Evaluator] = ()) -> 
         verdict: The verdict on a simulation.
         evaluators: The components of plugins, if they are at hand; else their checks are reported on as they stand.
     """
-    reporting = {found.name: found for found in evaluators if isinstance(found, RewardComponent)}
+    reporting = {found.name: PluginReports(found) for found in evaluators if isinstance(found, RewardComponent)}
     known = {component.name for component in COMPONENTS if isinstance(component, CustomComponent)}
     names = dict.fromkeys(check.name for check in verdict.custom_checks or [])
     others = [reporting.get(name) or StoredComponent(name) for name in names if name not in known]
