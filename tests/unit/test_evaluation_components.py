@@ -108,19 +108,19 @@ class Polite:
         return CustomCheck(name=self.name, reward=0.0, justification="no please")
 
 
-class Steps(CustomComponent):
+class Turns(CustomComponent):
     """A component that answers for itself."""
 
-    name = "STEPS"
+    name = "TURNS"
 
     def evaluate(self, task: Any, messages: Any, environment: Any) -> CustomCheck:
         return CustomCheck(name=self.name, reward=0.0, justification=f"{len(messages)} messages")
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
-        return [Line("bad", f"too many steps: {each.note}") for each in self.checks(verdict)]
+        return [Line("bad", f"too many turns: {each.note}") for each in self.checks(verdict)]
 
     def failed_checks(self, verdict: RewardInfo) -> list[str]:
-        return ["STEPS too many"]
+        return ["TURNS too many"]
 
 
 def test_the_least_that_a_component_has_is_enough(domain: Domain) -> None:
@@ -134,25 +134,25 @@ def test_the_least_that_a_component_has_is_enough(domain: Domain) -> None:
 
 
 def test_one_that_overrides_an_answer_is_asked_where_it_is_at_hand(domain: Domain) -> None:
-    steps = Steps()
-    info = graded(domain, task({"reward_basis": ["STEPS"]}), evaluators=[Polite(), steps])
-    assert [check.name for check in info.custom_checks or []] == ["POLITE", "STEPS"]
-    assert as_component(steps) is steps
+    turns = Turns()
+    info = graded(domain, task({"reward_basis": ["TURNS"]}), evaluators=[Polite(), turns])
+    assert [check.name for check in info.custom_checks or []] == ["POLITE", "TURNS"]
+    assert as_component(turns) is turns
     failed = simulation(info)
-    own = [line.text for line in explain(failed, evaluators=[steps])]
+    own = [line.text for line in explain(failed, evaluators=[turns])]
     assert "POLITE 0: no please" in own
-    assert "too many steps: 1 messages" in own
-    assert "STEPS 0: 1 messages" in [line.text for line in explain(failed)]
-    assert TrialRecord.of(failed, None, "tiny", evaluators=[steps]).failed_checks == ("STEPS too many",)
-    assert TrialRecord.of(failed, None, "tiny").failed_checks == ("STEPS",)
+    assert "too many turns: 1 messages" in own
+    assert "TURNS 0: 1 messages" in [line.text for line in explain(failed)]
+    assert TrialRecord.of(failed, None, "tiny", evaluators=[turns]).failed_checks == ("TURNS too many",)
+    assert TrialRecord.of(failed, None, "tiny").failed_checks == ("TURNS",)
     found = attribute(failed, None)
     assert found is not None
-    assert (found.party, found.evidence) == ("agent", "STEPS")
+    assert (found.party, found.evidence) == ("agent", "TURNS")
 
 
 @pytest.mark.parametrize("answer", [ZeroDivisionError, "no lines"])
 def test_one_whose_answers_fail_is_reported_on_like_any_other(domain: Domain, answer: Any) -> None:
-    class Broken(Steps):
+    class Broken(Turns):
         def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
             if answer is ZeroDivisionError:
                 raise answer
@@ -161,11 +161,11 @@ def test_one_whose_answers_fail_is_reported_on_like_any_other(domain: Domain, an
         def failed_checks(self, verdict: RewardInfo) -> list[str]:
             raise ZeroDivisionError
 
-    info = graded(domain, task({"reward_basis": ["STEPS"]}), evaluators=[Broken()])
+    info = graded(domain, task({"reward_basis": ["TURNS"]}), evaluators=[Broken()])
     lines = [line.text for line in explain(simulation(info), evaluators=[Broken()])]
-    assert "STEPS 0: 1 messages" in lines
-    assert any(line.startswith("  STEPS could not be explained: ") for line in lines)
-    assert TrialRecord.of(simulation(info), None, "tiny", evaluators=[Broken()]).failed_checks == ("STEPS",)
+    assert "TURNS 0: 1 messages" in lines
+    assert any(line.startswith("  TURNS could not be explained: ") for line in lines)
+    assert TrialRecord.of(simulation(info), None, "tiny", evaluators=[Broken()]).failed_checks == ("TURNS",)
 
 
 def test_a_stored_verdict_is_reported_on_and_not_found_again(domain: Domain) -> None:
@@ -176,5 +176,5 @@ def test_a_stored_verdict_is_reported_on_and_not_found_again(domain: Domain) -> 
 
 def test_a_built_in_component_without_criteria_of_its_own_checks_where_the_basis_names_it() -> None:
     assert all(component.applies(task()) for component in OF_FORMAT.values())
-    assert not Steps().applies(task({"reward_basis": ["DB"]}))
-    assert Steps().applies(task({"reward_basis": ["STEPS"]}))
+    assert not Turns().applies(task({"reward_basis": ["DB"]}))
+    assert Turns().applies(task({"reward_basis": ["TURNS"]}))
