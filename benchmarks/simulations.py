@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain
 from pytest_tau.evaluation import BUILT_IN_JUDGES
-from pytest_tau.evaluation.db import check_db
+from pytest_tau.evaluation.components.db import check_db
 
 from .figures import Figure
 from .measuring import in_unit, timings

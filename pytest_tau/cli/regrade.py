@@ -96,7 +96,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
         ConfigurationError: It cannot be called.
     """
     from ..chat import TrialModels
-    from ..evaluation import UnboundJudge
+    from ..evaluation import LazyJudge
     from ..integrations.litellm import check, litellm_model
 
     if args.judge not in (None, "llm"):
@@ -110,7 +110,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check(args.judge_llm, arguments)
     models = TrialModels({"judge": litellm_model(args.judge_llm, **arguments)})
-    return UnboundJudge(args.judge_llm).bound(models.of("judge"))
+    return LazyJudge(args.judge_llm).bind(models.of("judge"))
 
 
 async def _regrade(
@@ -293,12 +293,10 @@ def _result(result: Regraded) -> dict[str, Any]:
 
 
 def _checks(info: RewardInfo) -> dict[str, Any]:
+    from ..evaluation import components_of
+
     return {
         "reward_basis": info.reward_basis,
-        "db_match": info.db_check.db_match if info.db_check else None,
-        "env_assertions": [check.met for check in info.env_assertions or []],
-        "actions": [check.action_match for check in info.action_checks or []],
-        "communicate": [check.met for check in info.communicate_checks or []],
-        "nl_assertions": [check.met for check in info.nl_assertions or []],
+        **{name: found for each in components_of(info) for name, found in each.to_json(info).items()},
         "db_diff": [difference.model_dump() for difference in info.db_diff or []],
     }

@@ -1,25 +1,34 @@
 """Grading: one module for each reward component, and how they combine."""
 
-from .evaluate import Evaluation, Evaluator, aevaluate, evaluate, known_components
-from .floor import passes_without_agent
+from .component import CustomComponent, Evaluator, RewardComponent
+from .component_reports import Check, Line
+from .components import COMPONENTS, components_of, known_components
+from .evaluate import Evaluation, aevaluate, evaluate
 from .grading import OFFICIAL, PROFILES, STRICT, Grading, profile_named
-from .llm_judge import LLMJudge, UnboundJudge
-from .nl_assertion import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
+from .judge import BUILT_IN_JUDGES, Judge, UniformJudge, Verdict
+from .llm_judge import LazyJudge, LLMJudge
+from .null_agent import passes_without_agent
 
 __all__ = [
     "BUILT_IN_JUDGES",
+    "COMPONENTS",
     "OFFICIAL",
     "PROFILES",
     "STRICT",
+    "Check",
+    "CustomComponent",
     "Evaluation",
     "Evaluator",
     "Grading",
     "Judge",
     "LLMJudge",
-    "UnboundJudge",
+    "LazyJudge",
+    "Line",
+    "RewardComponent",
     "UniformJudge",
     "Verdict",
     "aevaluate",
+    "components_of",
     "evaluate",
     "known_components",
     "passes_without_agent",

@@ -5,62 +5,31 @@ from __future__ import annotations
 import asyncio
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
-from ..errors import EvaluatorError, TaskFormatError, unknown_name
-from ..models import (
-    LIMITS,
-    REWARD_TYPES,
-    STOPS,
-    AssistantMessage,
-    CustomCheck,
-    NLAssertionCheck,
-    RewardInfo,
-    UserMessage,
-    parse_messages,
-)
-from .action import check_actions
-from .communicate import check_communicate
-from .db import check_db
-from .env_assertion import check_env_assertions
-from .floor import passes_without_agent
+from ..errors import TaskFormatError, unknown_name
+from ..models import LIMITS, STOPS, AssistantMessage, RewardInfo, UserMessage, parse_messages
+from .component import GradingInput, as_component
+from .components import COMPONENTS, components_of
 from .grading import OFFICIAL, Grading, profile_named
-from .nl_assertion import Judge, judge_statements
+from .judge import Judge, judge_statements
+from .null_agent import passes_without_agent
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..environment import Domain, Environment
-    from ..models import Message, Task, TerminationReason
-
-
-class Evaluator(Protocol):
-    """A reward component of one's own; gates where a task's reward basis names it.
-
-    Attributes:
-        name: The component's name in reward bases and reports.
-    """
-
-    name: str
-
-    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
-        """The component's value, usually 0 or 1, with a justification.
-
-        Args:
-            task: What was to be done.
-            messages: The trajectory, oldest first.
-            environment: The final environment; for reading only.
-        """
-        ...
+    from ..environment import Domain
+    from ..models import Message, NLAssertionCheck, Task, TerminationReason
+    from .component import Evaluator
 
 
 @dataclass(frozen=True)
 class Evaluation:
-    """How conversations are graded.
+    """The way conversations are graded.
 
     Attributes:
         grading: The profile.
-        judge: Judges NL assertions; None where there is none.
+        judge: Judges NL assertions; None if there is none.
         evaluators: Components that plugins added.
         solo: The agent worked alone, with both sides' tools.
     """
@@ -90,8 +59,8 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
         termination_reason: How the conversation ended; only a stop can earn more than 0.
         domain: The domain it took place in.
         solo: The agent worked alone, with both sides' tools.
-        judge: Judges the task's NL assertions. Without one they are left out of the reward, and
-            ``RewardInfo.info["not_judged"]`` tells how many of them would have gated.
+        judge: Judges the task's NL assertions. Without one they are no factor of the reward, and
+            ``RewardInfo.info["not_judged"]`` counts those that would have gated.
         grading: ``official``, ``strict``, or a profile of one's own.
         evaluators: Further components.
 
@@ -120,7 +89,7 @@ async def aevaluate(
     domain: Domain,
     evaluation: Evaluation,
 ) -> RewardInfo:
-    """Like ``evaluate``, for messages that are models, inside a running event loop."""
+    """Grade a finished conversation inside a running event loop; the messages are models."""
     statements = task.criteria.nl_assertions or []
     verdicts = None
     if evaluation.judge is not None and statements:
@@ -136,7 +105,7 @@ def grade(
     evaluation: Evaluation,
     verdicts: list[NLAssertionCheck] | None,
 ) -> RewardInfo:
-    """Everything but the judge: replay, check each component that the task has data for, multiply.
+    """Grade a conversation that was judged: replay, check each component that the task has data for, multiply.
 
     Args:
         task: What was to be done.
@@ -144,55 +113,38 @@ def grade(
         termination_reason: How the conversation ended.
         domain: The domain it took place in.
         evaluation: How it is graded.
-        verdicts: The judge's, where it was asked.
+        verdicts: The judge's, if it was asked.
     """
     grading, criteria = evaluation.grading, task.criteria
     if evaluation.solo:  # the agent makes the user's calls, too
         grading = replace(grading, requestor_counts=False)
-    final = domain.environment(task, solo=evaluation.solo, replay_history=False)
-    final.replay(messages)
+    given = GradingInput(task, messages, domain, grading, evaluation.solo, verdicts)
+    _ = given.environment  # replayed in any case, as a task without criteria must fit the domain, too
     info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
     if task.evaluation_criteria is not None:
-        gated = criteria.actions is not None or criteria.env_assertions is not None
-        reference = domain.reference_environment(task) if gated else None
-        info.db_check, info.db_diff = check_db(final, reference)
-        info.env_assertions = check_env_assertions(criteria.env_assertions or [], final)
-        kinds = {tool: declared.kind for tool, declared in final.tool_infos.items()}
-        info.action_checks = check_actions(criteria.actions or [], messages, grading, kinds.get)
-        info.communicate_checks = check_communicate(criteria.communicate_info or [], messages, grading)
-        info.nl_assertions = verdicts if criteria.nl_assertions else []
-        info.custom_checks = [_custom(evaluator, task, messages, final) for evaluator in evaluation.evaluators]
-    unjudged = bool(criteria.nl_assertions) and verdicts is None
-    gating = [name for name in criteria.reward_basis if not (name == "NL_ASSERTION" and unjudged)]
-    info.reward_breakdown = {name: _component(name, info, task) for name in gating}
+        info.custom_checks = []
+        built_in = [component for component in COMPONENTS if component.applies(task)]
+        for component in [*built_in, *map(as_component, evaluation.evaluators)]:
+            component.grade(given, info)
+    info.reward_breakdown = _factors(info, task, evaluation)
     info.info = _notes(task, messages, termination_reason, domain, evaluation)
     if "ended_early" not in info.info:
         info.reward = float(math.prod(info.reward_breakdown.values()))
     return info
 
 
-def _custom(evaluator: Evaluator, task: Task, messages: Sequence[Message], final: Environment) -> CustomCheck:
-    try:
-        check: object = evaluator.evaluate(task, messages, final)
-    except Exception as error:
-        # A foreign evaluator may raise anything.
-        raise EvaluatorError(f"evaluator {evaluator.name!r} failed: {type(error).__name__}: {error}") from error
-    if not isinstance(check, CustomCheck):
-        raise EvaluatorError(f"evaluator {evaluator.name!r} returned {check!r}; expected a CustomCheck")
-    return check
-
-
-def _component(name: str, info: RewardInfo, task: Task) -> float:
-    checks: dict[str, list[float]] = {check.name: [check.reward] for check in info.custom_checks or []}
-    checks["DB"] = [info.db_check.db_reward if info.db_check else 1.0]
-    checks["ENV_ASSERTION"] = [check.reward for check in info.env_assertions or []]
-    checks["ACTION"] = [check.action_reward for check in info.action_checks or []]
-    checks["COMMUNICATE"] = [float(check.met) for check in info.communicate_checks or []]
-    checks["NL_ASSERTION"] = [float(check.met) for check in info.nl_assertions or []]
-    if name not in checks:
-        problem = unknown_name("reward basis", name, checks)
-        raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
-    return float(math.prod(checks[name]))
+def _factors(info: RewardInfo, task: Task, evaluation: Evaluation) -> dict[str, float]:
+    """Return the value of each component of the basis, without those that were not judged."""
+    components = {component.name: component for component in components_of(info, evaluation.evaluators)[::-1]}
+    factors: dict[str, float] = {}
+    for name in task.criteria.reward_basis:
+        if name not in components:
+            problem = unknown_name("reward basis", name, components)
+            raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
+        value = components[name].value(info)
+        if value is not None:
+            factors[name] = float(value)
+    return factors
 
 
 def _notes(
@@ -220,8 +172,3 @@ def _ends_with_stop(messages: Sequence[Message], evaluation: Evaluation) -> bool
     if evaluation.solo:
         return isinstance(last, AssistantMessage) and not last.tool_calls
     return isinstance(last, UserMessage) and not last.tool_calls and last.stop_token is not None
-
-
-def known_components(evaluators: Sequence[Evaluator]) -> list[str]:
-    """Every name that a reward basis may hold."""
-    return [*REWARD_TYPES, *(evaluator.name for evaluator in evaluators)]

@@ -41,7 +41,7 @@ OFFICIAL = Grading(
     whole_phrases=False,
     mark_null_pass=False,
 )
-#: The oddities mended.
+#: The oddities corrected.
 STRICT = Grading(
     name="strict",
     stop_beats_limit=True,
@@ -55,7 +55,7 @@ PROFILES = {profile.name: profile for profile in (OFFICIAL, STRICT)}
 
 
 def profile_named(name: str) -> Grading:
-    """A profile by name.
+    """Return a profile by name.
 
     Raises:
         ConfigurationError: No such profile.

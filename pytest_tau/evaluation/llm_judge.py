@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, JudgeError
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, writable
-from .nl_assertion import Verdict
+from .judge import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from ..chat import TrialModel
     from ..models import Message
 
-#: How many answers the model may give until one of them can be used.
+#: Answers that the model may give until one of them can be used.
 _ANSWERS = 3
 _OPENING = re.compile(r'\{\s*"verdicts"')
 
 
-#: What a verdict consists of. The reason comes first, so that it is thought of first.
+#: The parts of a verdict. The reason comes first, so that it is generated before the outcome.
 _FIELDS: dict[str, tuple[type, str]] = {
     "statement": (int, "the statement's number"),
     "reason": (str, "text"),
@@ -31,24 +31,24 @@ _FIELDS: dict[str, tuple[type, str]] = {
 
 
 class _AnswerError(Exception):
-    """An answer cannot be used; the text is told to the model that gave it."""
+    """An answer cannot be used; the text is shown to the model that gave it."""
 
 
 class LLMJudge:
-    """Has a model judge all statements about a conversation in one call.
+    """A judge that asks a model about all statements in one call.
 
-    An answer that cannot be used is told to the model and asked again; what has been said is not run again.
+    The model is asked again after an answer that cannot be used; the conversation is not run again.
 
     Args:
         model: The trial's model for the judge.
-        name: How reports call the judge.
+        name: The judge's name in reports.
     """
 
     def __init__(self, model: TrialModel, name: str) -> None:
         self._model, self.name = model, name
 
     async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
-        """One verdict for each statement, in order.
+        """Return one verdict for each statement, in order.
 
         Raises:
             JudgeError: No answer could be used.
@@ -71,21 +71,21 @@ class LLMJudge:
         )
 
 
-class UnboundJudge:
-    """A model judge before there is a trial: what a run is configured with. Each trial binds it to its own model.
+class LazyJudge:
+    """A model judge before there is a trial, as a run is configured with. Each trial binds it to its own model.
 
     Args:
-        name: How reports call the judge.
+        name: The judge's name in reports.
     """
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def bound(self, model: TrialModel | None) -> LLMJudge:
-        """The judge of one trial.
+    def bind(self, model: TrialModel | None) -> LLMJudge:
+        """Return the judge of one trial.
 
         Args:
-            model: The trial's model for the judge; None where it has none.
+            model: The trial's model for the judge; None if it has none.
 
         Raises:
             ConfigurationError: There is no model.
@@ -95,7 +95,7 @@ class UnboundJudge:
         return LLMJudge(model, self.name)
 
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
-        """No verdict: only what ``bound`` gives can ask a model.
+        """Judge nothing: only what ``bind`` returns can ask a model.
 
         Raises:
             JudgeError: Always.
@@ -104,7 +104,7 @@ class UnboundJudge:
 
 
 def _question(statements: Sequence[str], messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """The prompt, and what is to be judged."""
+    """Return the prompt and the material to be judged, as chat messages."""
     prompt = resources.files(__package__).joinpath("judge_prompt.md").read_text(encoding="utf-8").strip()
     transcript = "\n".join(_entry(label, text) for label, text in _entries(messages))
     numbered = "\n".join(_entry(str(number), text) for number, text in enumerate(statements, 1))
@@ -116,7 +116,7 @@ def _question(statements: Sequence[str], messages: Sequence[Message]) -> list[di
 
 
 def _entries(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
-    """What was said and done, oldest first, each with whose it is."""
+    """Yield texts, calls and results, oldest first, each after its label."""
     for message in messages:
         if isinstance(message, AssistantMessage | UserMessage):
             side = "agent" if message.role == "assistant" else "user"
@@ -132,22 +132,22 @@ def _entries(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
 
 
 def _entry(label: str, text: str) -> str:
-    """An entry with its further lines indented, so that no text can pass for another entry or end the section."""
+    """Return an entry with further lines indented, so that no text passes for another entry or ends the section."""
     return f"{label}: " + "\n    ".join(text.splitlines())
 
 
 def _again(answer: str, problem: str) -> list[dict[str, Any]]:
-    """What goes on the conversation after an answer that cannot be used; providers refuse an empty message."""
-    told = (
+    """Return the messages that follow an answer that cannot be used; providers refuse an empty message."""
+    request = (
         f"That answer cannot be used: {problem}. Answer again with nothing but the JSON object, with exactly one "
         f"verdict for each statement, in which met is true or false."
     )
     said = [{"role": "assistant", "content": answer}] if answer.strip() else []
-    return [*said, {"role": "user", "content": told}]
+    return [*said, {"role": "user", "content": request}]
 
 
 def _verdicts(text: str, statements: int) -> list[Verdict]:
-    """The verdicts in an answer, in the order of the statements.
+    """Return the verdicts in an answer, in the order of the statements.
 
     Raises:
         _AnswerError: It cannot be used.
@@ -189,7 +189,7 @@ def _shown(value: Any) -> str:
 
 
 def _last_with_verdicts(text: str) -> Any:
-    """The last JSON object with verdicts, whatever stands around it: what comes before it are drafts."""
+    """Return the last JSON object with verdicts, whatever surrounds it: those before it are drafts."""
     decoder, found, end = json.JSONDecoder(strict=False), None, 0
     while opening := _OPENING.search(text, end):
         try:
@@ -199,7 +199,7 @@ def _last_with_verdicts(text: str) -> Any:
     return found
 
 
-#: The answer's schema, by which providers hold a model to its form.
+#: The schema of an answer, which providers enforce.
 _FORMAT: dict[str, Any] = {
     "type": "json_schema",
     "json_schema": {

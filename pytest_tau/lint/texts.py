@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..evaluation import OFFICIAL, STRICT
-from ..evaluation.communicate import check_communicate
+from ..evaluation.components.communicate import check_communicate
 from ..models import AssistantMessage
 from ..orchestrator import GREETING
 from .findings import Finding

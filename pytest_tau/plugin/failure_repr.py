@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from ..evaluation.explain import Line, plain_text
+from ..diagnosis import plain_text
+from ..evaluation import Line
 from .compat import ReprFileLocation, TerminalRepr
 
 if TYPE_CHECKING:

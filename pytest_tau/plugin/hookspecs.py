@@ -40,7 +40,8 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
         config: pytest's configuration.
 
     Returns:
-        Evaluators; each gates where a task's reward basis names it, and is reported everywhere.
+        Evaluators; each gates where a task's reward basis names it, and is reported everywhere. One that derives
+        from ``pytest_tau.evaluation.CustomComponent`` may word its part of failure reports and records itself.
 
     Use in conftest plugins: the root conftest.py, or one beside the command line's paths.
     """

@@ -10,7 +10,7 @@ from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.evaluate import grade
-from ..evaluation.nl_assertion import judge_statements
+from ..evaluation.judge import judge_statements
 from ..models import AssistantMessage
 from ..runs.result_entries import StoredRun, Unreadable
 from ..runs.result_files import ResultFile

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.summary import GROUPS
-from ..models import REWARD_TYPES, writable
+from ..evaluation import known_components
+from ..models import writable
 from ..runs.record import TrialRecord
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ COLUMNS: dict[str, Callable[[TrialRecord, Simulation], Any]] = {
     "seed": lambda record, _: record.seed,
     "outcome": lambda record, _: record.outcome,
     "reward": lambda record, simulation: record.reward if simulation.reward_info else None,
-    **{f"reward_{name.lower()}": _component(name) for name in REWARD_TYPES},
+    **{f"reward_{name.lower()}": _component(name) for name in known_components(())},
     "failed_checks": lambda record, _: "; ".join(record.failed_checks),
     "termination_reason": lambda record, _: record.termination_reason,
     "stop_token": lambda record, _: record.stop_token,

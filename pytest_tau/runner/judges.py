@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING, cast
 
 from ..errors import ConfigurationError, JudgeError, unknown_name
-from ..evaluation import BUILT_IN_JUDGES, UnboundJudge, UniformJudge
+from ..evaluation import BUILT_IN_JUDGES, LazyJudge, UniformJudge
 from ..participants import Caller, load_object
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None)
     if spec == "llm":
         if model is None:
             raise ConfigurationError("judge 'llm' needs a model: name one with --tau-judge-llm")
-        return UnboundJudge(model.name)
+        return LazyJudge(model.name)
     if ":" not in spec:
         raise ConfigurationError(unknown_name("judge", spec, ["llm", *BUILT_IN_JUDGES, "module:attribute"]))
     import_from(folder)

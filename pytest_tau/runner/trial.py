@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..chat import TrialModels
+from ..diagnosis.attribution import annotate_failure
 from ..environment import Tool
 from ..errors import (
     ConfigurationError,
@@ -19,8 +20,7 @@ from ..errors import (
     TaskFormatError,
     unknown_name,
 )
-from ..evaluation import UnboundJudge, aevaluate, known_components
-from ..evaluation.blame import look_into
+from ..evaluation import LazyJudge, aevaluate, known_components
 from ..models import AssistantMessage, Simulation
 from ..orchestrator import GREETING, Clock, Conversation, Ending
 from ..participants import DONE, ParticipantContext, Prompting
@@ -74,7 +74,7 @@ class Trial:
         try:
             await self._converse(simulation, clock, agent, user)
             await self._grade(simulation)
-            look_into(simulation, self.task, self.domain, solo=self.settings.solo)
+            annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         except BaseException:
             if tape:
                 tape.abandon()
@@ -160,8 +160,8 @@ class Trial:
                 raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
         if task.needs_judge and evaluation.judge is None:
             raise ConfigurationError(f"task {task.id!r} needs a judge for its NL assertions, and there is none")
-        if isinstance(evaluation.judge, UnboundJudge):
-            evaluation.judge.bound(self.models.of("judge"))
+        if isinstance(evaluation.judge, LazyJudge):
+            evaluation.judge.bind(self.models.of("judge"))
         if self.settings.solo and not task.ticket:
             raise ConfigurationError(f"task {task.id!r} has no ticket for an agent that works alone")
 
@@ -227,8 +227,8 @@ class Trial:
     async def _grade(self, simulation: Simulation) -> None:
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
         judge = evaluation.judge
-        if isinstance(judge, UnboundJudge):
-            judge = judge.bound(self.models.of("judge"))
+        if isinstance(judge, LazyJudge):
+            judge = judge.bind(self.models.of("judge"))
         evaluation = replace(evaluation, judge=with_deadline(judge, self.settings.limits.timeout))
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)

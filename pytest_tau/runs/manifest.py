@@ -11,17 +11,16 @@ import shutil
 import subprocess
 from collections import Counter
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .. import evaluation as grading_package
 from ..errors import ConfigurationError
+from ..evaluation.fingerprint import grading_fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from ..environment import Domain
-    from ..evaluation import Evaluation
     from ..models import Task
     from ..runner import SimulationSettings
 
@@ -131,13 +130,6 @@ def domain_hashes(domain: Domain, settings: SimulationSettings) -> dict[str, str
     }
 
 
-def grader_hash(evaluation: Evaluation) -> str:
-    """What tells the rules of grading from changed ones: version, sources, profile, and the evaluators of plugins."""
-    sources = [file for folder in grading_package.__path__ for file in sorted(Path(folder).rglob("*.py"))]
-    parts = [own_version(), evaluation.grading.name, *sorted(each.name for each in evaluation.evaluators)]
-    return digest(b"\0".join([*(part.encode() for part in parts), *(file.read_bytes() for file in sources)]))
-
-
 def prompt_hashes(settings: SimulationSettings) -> dict[str, str]:
     """What tells prompts of one's own from changed ones, by side."""
     given = {side: [one.prompt, one.tools_prompt] for side, one in settings.prompting.items() if one.prompt}
@@ -157,7 +149,7 @@ def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -
         if domain.name not in domains:
             domains[domain.name] = domain_hashes(domain, settings)
         tasks.setdefault(domain.name, {})[task.id] = task_hash(domain, task)
-    found: dict[str, Any] = {"grader": grader_hash(settings.evaluation), "domains": domains, "tasks": tasks}
+    found: dict[str, Any] = {"grader": grading_fingerprint(settings.evaluation), "domains": domains, "tasks": tasks}
     prompts = prompt_hashes(settings)
     return found | ({"prompts": prompts} if prompts else {})
 

@@ -6,11 +6,13 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..evaluation import components_of
 from ..models import AssistantMessage, ModelUsage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping, Sequence
 
+    from ..evaluation import Evaluator
     from ..models import RewardInfo, Simulation, Task
 
 #: τ²-bench's telecom ids begin with the intent, and may end with the persona.
@@ -108,9 +110,16 @@ class TrialRecord:
 
     @classmethod
     def of(
-        cls, simulation: Simulation, task: Task | None, domain: str, test: str = "", *, restored: bool = False
+        cls,
+        simulation: Simulation,
+        task: Task | None,
+        domain: str,
+        test: str = "",
+        *,
+        restored: bool = False,
+        evaluators: Sequence[Evaluator] = (),
     ) -> TrialRecord:
-        """The facts of a simulation.
+        """Return the facts of a simulation.
 
         Args:
             simulation: It.
@@ -118,6 +127,7 @@ class TrialRecord:
             domain: The domain's name.
             test: The node id of its test.
             restored: It was taken from an earlier run.
+            evaluators: The components of plugins, if they are at hand.
         """
         calls = simulation.calls
         verdict = simulation.reward_info
@@ -131,7 +141,7 @@ class TrialRecord:
             test=test,
             stop_token=simulation.stop_token,
             error=simulation.error,
-            failed_checks=tuple(_failed(verdict)) if verdict else (),
+            failed_checks=_failed_checks(verdict, evaluators) if verdict else (),
             breakdown=(verdict.reward_breakdown if verdict else None) or {},
             messages=len(simulation.messages),
             turns=sum(isinstance(each, AssistantMessage) and bool(each.content) for each in simulation.messages),
@@ -151,22 +161,10 @@ class TrialRecord:
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 
 
-def _failed(verdict: RewardInfo) -> Iterator[str]:
-    """Checks of the reward's basis that were not met."""
-    basis = set(verdict.reward_basis or ())
-    if "DB" in basis and verdict.db_check and not verdict.db_check.db_match:
-        yield "DB"
-    if "ENV_ASSERTION" in basis:
-        yield from (
-            f"ENV_ASSERTION {each.env_assertion.func_name}" for each in verdict.env_assertions or () if not each.met
-        )
-    if "ACTION" in basis:
-        yield from (f"ACTION {each.action.name}" for each in verdict.action_checks or () if not each.action_match)
-    if "COMMUNICATE" in basis:
-        yield from (f"COMMUNICATE {each.info}" for each in verdict.communicate_checks or () if not each.met)
-    if "NL_ASSERTION" in basis:
-        yield from (f"NL_ASSERTION {each.nl_assertion}" for each in verdict.nl_assertions or () if not each.met)
-    yield from (each.name for each in verdict.custom_checks or () if each.name in basis and each.reward < 1)
+def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tuple[str, ...]:
+    """Return the checks of the reward's basis that were not met."""
+    gating = [each for each in components_of(verdict, evaluators) if each.gates(verdict)]
+    return tuple(check for component in gating for check in component.failed_checks(verdict))
 
 
 def _sum(*costs: float | None) -> float | None:

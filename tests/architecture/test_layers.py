@@ -20,7 +20,8 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {"errors", "text", "files"}
-_LAYERS = {*_GROUND, "models", "environment", "chat", "participants", "orchestrator", "evaluation", "runner"}
+_LAYERS = {*_GROUND, "models", "environment", "chat", "participants", "orchestrator", "evaluation"}
+_LAYERS |= {"diagnosis", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
@@ -32,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "participants": {*_GROUND, "models", "environment", "chat"},
     "orchestrator": {*_GROUND, "models", "environment", "participants"},
     "evaluation": {*_GROUND, "models", "environment", "chat"},
+    "diagnosis": {*_GROUND, "models", "environment", "evaluation"},
     "runner": _LAYERS - {"runner"},
     "runs": _LAYERS,
     "regrade": {*_LAYERS, "runs", "analysis"},
@@ -99,7 +101,16 @@ PARTS = sorted({part_of(file) for file in SOURCES})
 
 
 def test_the_sources_were_found() -> None:
-    assert {"models", "environment", "participants", "orchestrator", "evaluation", "runner", "plugin"} <= set(PARTS)
+    assert {
+        "models",
+        "environment",
+        "participants",
+        "orchestrator",
+        "evaluation",
+        "diagnosis",
+        "runner",
+        "plugin",
+    } <= set(PARTS)
     assert len(IMPORTS) > 200
     assert len(CONTENT_IMPORTS) > 30
 
@@ -129,7 +140,7 @@ def test_the_layers_have_no_cycle() -> None:
     assert set(order[:3]) == {"errors", "text", "files"}
     assert order.index("models") < order.index("environment") < order.index("participants")
     assert order.index("participants") < order.index("orchestrator") < order.index("runner") < order.index("plugin")
-    assert order.index("environment") < order.index("evaluation") < order.index("runner")
+    assert order.index("environment") < order.index("evaluation") < order.index("diagnosis") < order.index("runner")
 
 
 def test_siblings_do_not_know_each_other() -> None:

@@ -72,7 +72,9 @@ def test_each_package_s_all_resolves(name: str) -> None:
         assert hasattr(package, public), public
 
 
-@pytest.mark.parametrize("name", ["models", "environment", "participants", "orchestrator", "evaluation", "runner"])
+@pytest.mark.parametrize(
+    "name", ["models", "environment", "participants", "orchestrator", "evaluation", "diagnosis", "runner"]
+)
 def test_a_layer_s_all_lists_everything_that_it_imports_by_name(name: str) -> None:
     package = importlib.import_module(f"pytest_tau.{name}")
     public = {
@@ -108,6 +110,7 @@ def test_loading_the_plugin_leaves_everything_heavy_unimported() -> None:
         "participants",
         "orchestrator",
         "evaluation",
+        "diagnosis",
         "runner",
         "domains",
         "integrations",
@@ -154,6 +157,6 @@ def test_naming_the_domains_imports_none() -> None:
 def test_a_domain_needs_no_more_than_the_environment(name: str) -> None:
     """No pytest, no generator, and nothing that runs or grades conversations."""
     modules = imported_by(f"import pytest_tau; pytest_tau.load_domain({name!r}).spec.agent_tools.tools()")
-    layers = ("participants", "orchestrator", "evaluation", "runner", "plugin", "cli", "integrations")
+    layers = ("participants", "orchestrator", "evaluation", "diagnosis", "runner", "plugin", "cli", "integrations")
     assert not [found for found in modules if found.startswith(tuple(f"pytest_tau.{layer}" for layer in layers))]
     assert not modules & {"pytest", "_pytest", "faker", "litellm", "argparse"}

@@ -99,6 +99,26 @@ class TestEvaluators:
         run.line("POLITE")
         run.line("tau: mock: 1 task, 1 trial; 1 error; no rate")
 
+    def test_one_that_is_a_whole_component_words_its_own_reports(self, polite, scripted):
+        conftest = polite.path / "conftest.py"
+        own = EVALUATOR.replace("class Polite:", "class Polite(CustomComponent):").replace(
+            "def pytest_tau",
+            """
+    def explain(self, verdict, calls):
+        return [Line("bad", f"rude: {check.note}") for check in self.checks(verdict)]
+
+    def failed_checks(self, verdict):
+        return ["POLITE please"]
+
+def pytest_tau""",
+        )
+        conftest.write_text("from pytest_tau.evaluation import CustomComponent, Line\n" + own)
+        agent = scripted('call("create_task", user_id="user_1", title="Buy milk")', '"Done."')
+        run = polite.run("--tau-agent", agent, "--junitxml", "junit.xml")
+        run.outcomes(failed=1)
+        run.line("rude: no please")
+        assert "POLITE please" in (polite.path / "junit.xml").read_text()
+
 
 class TestModifyTasks:
     """pytest_tau_modify_tasks."""

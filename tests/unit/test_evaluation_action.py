@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_tau.evaluation import OFFICIAL, STRICT
-from pytest_tau.evaluation.action import calls_of, check_actions, matches
+from pytest_tau.evaluation.components.action import calls_of, check_actions, matches
 from pytest_tau.models import Action, ToolCall
 
 from . import tiny

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from pytest_tau.evaluation import OFFICIAL, STRICT
-from pytest_tau.evaluation.communicate import check_communicate
+from pytest_tau.evaluation.components.communicate import check_communicate
 from pytest_tau.models import ToolMessage
 
 from .tiny import agent, call, user

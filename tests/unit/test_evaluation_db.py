@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau.environment import Record, Table
 from pytest_tau.environment.database import Database
-from pytest_tau.evaluation.db import check_db
+from pytest_tau.evaluation.components.db import check_db
 
 from . import tiny
 from .tiny import action, agent, call, check, graded, task, user

@@ -7,7 +7,7 @@ import pytest
 
 from pytest_tau.chat import LLM, ChatReply, TrialModels
 from pytest_tau.errors import ConfigurationError, ContextWindowError, JudgeError, ModelError, ReplayError
-from pytest_tau.evaluation import LLMJudge, UnboundJudge, Verdict
+from pytest_tau.evaluation import LazyJudge, LLMJudge, Verdict
 from pytest_tau.models import SystemMessage, ToolCall, ToolMessage
 
 from .tiny import STOP, agent, call, graded, run, task, user
@@ -36,7 +36,7 @@ class Scripted:
 
 def judge_with(chat: Scripted, **args: Any) -> LLMJudge:
     models = TrialModels({"judge": LLM("openai/judge", chat, args)})
-    return UnboundJudge("the judge").bound(models.of("judge"))
+    return LazyJudge("the judge").bind(models.of("judge"))
 
 
 def judged(*script: Any, messages: Any = TALK, statements: Any = STATEMENTS) -> tuple[list[Verdict], list[ChatRequest]]:
@@ -290,17 +290,17 @@ def test_a_model_judges_a_conversation(domain: Domain) -> None:
 
 def test_calls_of_the_judge_are_the_trial_s() -> None:
     models = TrialModels({"judge": LLM("openai/judge", Scripted("no", GOOD))}, seed=7)
-    run(UnboundJudge("mine").bound(models.of("judge")).judge(STATEMENTS, TALK))
+    run(LazyJudge("mine").bind(models.of("judge")).judge(STATEMENTS, TALK))
     assert models.usage["judge"].calls == 2
 
 
 def test_a_judge_without_a_model_says_which_option_names_one() -> None:
-    unbound = UnboundJudge("openai/judge")
+    unbound = LazyJudge("openai/judge")
     assert unbound.name == "openai/judge"
     with pytest.raises(ConfigurationError, match="judge 'openai/judge' needs a model: name one with --tau-judge-llm"):
-        unbound.bound(TrialModels().of("judge"))
+        unbound.bind(TrialModels().of("judge"))
 
 
 def test_a_judge_that_is_bound_to_no_trial_does_not_judge(domain: Domain) -> None:
     with pytest.raises(JudgeError, match="'openai/judge' is a model, and outside of a trial there is none to ask"):
-        graded(domain, JUDGED, agent("Hi"), judge=UnboundJudge("openai/judge"))
+        graded(domain, JUDGED, agent("Hi"), judge=LazyJudge("openai/judge"))

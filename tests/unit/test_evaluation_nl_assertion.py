@@ -7,7 +7,7 @@ import pytest
 import pytest_tau
 from pytest_tau.errors import ConfigurationError, JudgeError, ModelError, ReplayError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, Verdict, aevaluate
-from pytest_tau.evaluation.nl_assertion import judge_statements
+from pytest_tau.evaluation.judge import judge_statements
 from pytest_tau.models import UserMessage
 from pytest_tau.testing import ScriptedJudge
 

@@ -6,8 +6,9 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from ...diagnosis import explain
 from ...errors import TauError
-from ...evaluation.explain import Line, explain
+from ...evaluation import Line
 from ...models import FAULTS
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
@@ -24,7 +25,8 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     """The representation of a trial's failure or fault; None for other exceptions."""
     error = excinfo.value
     if isinstance(error, TrialFailed | HarnessError):
-        lines = explain(error.simulation, rerun_command(item, recorded=error.simulation.outcome != "error"))
+        again = rerun_command(item, recorded=error.simulation.outcome != "error")
+        lines = explain(error.simulation, again, require_context(item.config).evaluators)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         return FailureRepr(str(error), title + lines + _judge_again(item, error.simulation), item.nodeid)

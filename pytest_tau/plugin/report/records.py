@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..context.run_state import run_state
+from ..context.run_state import require_context, run_state
 from ..items import item_state, spec_of
 from ..wire import add_facts, is_worker, trial_report
 
@@ -86,6 +86,12 @@ def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
 
         spec = spec_of(item)
         assert spec is not None, "what has run has a task"
-        domain, test = spec.domain.name, item.nodeid
-        facts["record"] = TrialRecord.of(simulation, spec.task, domain, test, restored=state.restored)
+        facts["record"] = TrialRecord.of(
+            simulation,
+            spec.task,
+            spec.domain.name,
+            item.nodeid,
+            restored=state.restored,
+            evaluators=require_context(item.config).evaluators,
+        )
     return facts

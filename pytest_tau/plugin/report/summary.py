@@ -207,9 +207,9 @@ class Summary:
 
     def _remark_lines(self, *, graded: bool) -> Iterator[SummaryLine]:
         if self._replay_differences:
-            from ...evaluation.explain import differing
+            from ...diagnosis.explain import differing_results
 
-            differences = f"{_PREFIX} replay: {differing(self._replay_differences)} (-rA shows more)"
+            differences = f"{_PREFIX} replay: {differing_results(self._replay_differences)} (-rA shows more)"
             yield SummaryLine(differences, {"yellow": True})
         models, quiet = self._models.lines(), self._config.get_verbosity() < 0
         for line in models[-1:] if quiet else models:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..context.run_state import require_context
 from ..items import TRIAL, is_task_item
 from ..wire import from_data, to_data, trial_report
 
@@ -35,9 +36,10 @@ def pytest_runtest_makereport(
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
     if report.failed and simulation is not None and not is_task_item(item):
-        from ...evaluation.explain import explain, plain_text
+        from ...diagnosis import explain, plain_text
 
-        report.sections.append(("tau simulation", plain_text(explain(simulation))))
+        lines = explain(simulation, evaluators=require_context(item.config).evaluators)
+        report.sections.append(("tau simulation", plain_text(lines)))
     return report
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...diagnosis import verdict
 from ...errors import TauError
-from ...evaluation.explain import verdict
 from ...models import FAULTS
 
 if TYPE_CHECKING:

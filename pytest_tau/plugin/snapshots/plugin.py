@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator
     from pathlib import Path
 
-    from ...evaluation.explain import Line
+    from ...evaluation.component_reports import Line
     from ...integrations.syrupy import StateChange, TrajectorySnapshot
     from ...models import Simulation
     from ..items import TaskSpec
@@ -125,7 +125,7 @@ def _snapshot(item: pytest.Item, preset: str) -> TrajectorySnapshot:
 
 
 def _compare(item: pytest.Item, simulation: Simulation, preset: str) -> None:
-    from ...evaluation.explain import Line
+    from ...evaluation.component_reports import Line
 
     snapshot = _snapshot(item, preset)
     if simulation == snapshot:
@@ -144,7 +144,7 @@ def _difference(item: pytest.Item, preset: str, stored: str | None, got: str) ->
     """What has changed, and the command that accepts it."""
     import difflib
 
-    from ...evaluation.explain import Line
+    from ...evaluation.component_reports import Line
     from ..rerun_command import rerun_command
 
     lines: list[Line] = []

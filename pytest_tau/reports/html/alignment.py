@@ -2,33 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING
 
-from ...evaluation.action import matches
+from ...evaluation.components.action import matches
+from ...evaluation.evidence import Row
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...evaluation import Grading
     from ...models import Action, ToolCall
-
-Kind: TypeAlias = Literal["matched", "differs", "missing", "extra"]
-
-
-class Row(NamedTuple):
-    """A reference action and the call beside it, by their positions.
-
-    Attributes:
-        kind: ``differs`` for a call of the same name that has other arguments and matches no other action.
-        action: None for a call that no reference action asks for.
-        call: None for an action that was not made.
-        arguments: Names of the arguments that differ.
-    """
-
-    kind: Kind
-    action: int | None
-    call: int | None
-    arguments: tuple[str, ...] = ()
 
 
 def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> list[Row]:

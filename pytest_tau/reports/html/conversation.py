@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL
+from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...models import AssistantMessage, ToolMessage, UserMessage
 from .alignment import align
-from .checks import placed_checks
-from .environment_changes import StateHistory, state_history
+from .checks import located_checks
+from .environment_changes import state_history
 from .json_text import value_text, without_keys
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from ...environment import Domain
     from ...evaluation import Grading
+    from ...evaluation.evidence import StateChange
     from ...models import Action, Call, Difference, Message, RewardInfo, Simulation, Task
-    from .environment_changes import StateChange
 
 #: Places that are shown of what one call changed, or of what differs in the end.
 _MOST_CHANGES = 200
@@ -41,12 +42,11 @@ def conversation(simulation: Simulation, task: Task | None, domain: Domain | str
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
     rows = align(actions, [made.call for made in calls], grading)
-    checks = placed_checks(simulation, rows, history, grading)
     differences = (verdict.db_diff if verdict else None) or history.differences
     return {
         "messages": _messages(simulation.messages),
         "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
-        "checks": [check._asdict() for check in checks],
+        "checks": located_checks(Evidence(simulation, rows, history, grading)),
         "actions": [_action(action) for action in actions],
         "rows": [row._asdict() for row in rows],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],

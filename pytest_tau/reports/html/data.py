@@ -6,9 +6,9 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...diagnosis.attribution import annotate_failure
 from ...environment import canonical
 from ...errors import ConfigurationError
-from ...evaluation.blame import look_into
 from ...regrade.regrade import recognise
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
@@ -112,7 +112,7 @@ class _Gatherer:
             for trial in self.run.trials():
                 name = self._domain_name(trial)
                 task, domain = self._one_object(trial.task), self._domain(name)
-                _look_into(trial.simulation, task, domain)
+                _annotate(trial.simulation, task, domain)
                 facts.append(self._facts(trial, name))
                 shown = conversation(trial.simulation, task, domain)
                 blocks.add(number, {**shown, "test": trial.test} if trial.test else shown)
@@ -155,11 +155,11 @@ class _Gatherer:
             return str(error)
 
 
-def _look_into(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
+def _annotate(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
     """Have a failure's turning point and fault, also where whoever ran it did not look for them."""
     known = "blame" in (simulation.info or {})
     if not known and task is not None and not isinstance(domain, str):
-        look_into(simulation, task, domain, solo=worked_alone(simulation, domain))
+        annotate_failure(simulation, task, domain, solo=worked_alone(simulation, domain))
 
 
 class _Tables:

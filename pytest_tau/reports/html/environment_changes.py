@@ -6,13 +6,13 @@ actions leave, and the assertions are run; so a check can stand beside the turn 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ...environment import same_result
 from ...errors import TauError
-from ...evaluation.db import check_db
-from ...evaluation.env_assertion import check_env_assertions
+from ...evaluation.components.db import check_db, same_state
+from ...evaluation.components.env_assertion import check_env_assertions
+from ...evaluation.evidence import StateChange, StateHistory, Turned
 from ...models import AssistantMessage
 from .json_text import value_text
 
@@ -20,52 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ...environment import Change, Database, Domain, Environment
-    from ...models import Call, Difference, EnvAssertion, Simulation, Task
+    from ...models import Call, EnvAssertion, Simulation, Task
 
 #: Characters of a value that is shown.
 _LONGEST_VALUE = 4000
-
-
-class StateChange(NamedTuple):
-    """One place that a call changed.
-
-    Attributes:
-        side: Whose database: ``agent`` or ``user``.
-        path: Record and field, as ``orders/#W2378156/status``.
-        before: The value as JSON text; None where the place was not there.
-        after: Likewise.
-    """
-
-    side: str
-    path: str
-    before: str | None
-    after: str | None
-
-
-class Turned(NamedTuple):
-    """Whether a statement about the state holds in the end, and by which call; None where it was so from the start."""
-
-    holds: bool
-    call: int | None
-
-
-@dataclass
-class StateHistory:
-    """What a conversation did to the databases.
-
-    Attributes:
-        changes: By the position of a call among all calls, the places that it changed.
-        database: When the state became equal to the reference's, or ceased to be; None where there is no reference.
-        assertions: Likewise for each of the task's assertions.
-        differences: Where the final state differs from the reference's.
-        note: Why changes are missing, where some are.
-    """
-
-    changes: dict[int, list[StateChange]] = field(default_factory=dict)
-    database: Turned | None = None
-    assertions: list[Turned] = field(default_factory=list)
-    differences: list[Difference] = field(default_factory=list)
-    note: str | None = None
 
 
 def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
@@ -152,11 +110,7 @@ class _Watch:
                 self._turned[number] = Turned(holds, position)
 
     def _equal(self) -> bool:
-        expected, got = self._reference, self._environment
-        if expected is None:
-            return True
-        users = expected.user_db is None or got.user_db is None or expected.user_db.equals(got.user_db)
-        return users and expected.agent_db.equals(got.agent_db)
+        return same_state(self._environment, self._reference)
 
     def _held(self) -> list[bool]:
         return [check.met for check in check_env_assertions(self._assertions, self._environment)]

@@ -161,7 +161,7 @@ function markLine(checks) {
 }
 
 function checkChip(check) {
-  const action = check.kind === "ACTION";
+  const action = check.ofCall;
   const verb = check.met ? "met here" : action ? "not met by this" : "broken here";
   // Beside the call that it was met by, an action need not be told again.
   const told = action && check.call !== null ? (check.met ? "" : check.note) : check.text;

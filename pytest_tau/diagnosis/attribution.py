@@ -1,15 +1,17 @@
-"""Whose fault a failure looks like: rules in order, the first that applies decides.
+"""The party that a failure is attributed to: rules in order, the first that applies decides.
 
-Each rule looks at what can be decided from the conversation, its verdict and its turning point alone. That is a hint
-for whoever reads the failure, and no verdict.
+Each rule looks at the conversation, its verdict and its first divergence alone. The result is a hint for whoever reads
+the failure, and no verdict.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ..evaluation import components_of
 from ..models import FAULTS, LIMITS, AssistantMessage, UserMessage, call_as_text
-from .blame_facts import (
+from .divergence import first_divergence
+from .facts import (
     AGENT_SPEAKING,
     AGREEING,
     ANNOUNCING,
@@ -22,14 +24,13 @@ from .blame_facts import (
     first_line,
     quoted,
 )
-from .turning_point import turning_point
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..environment import Domain
     from ..models import Simulation, Task
-    from .turning_point import TurningPoint
+    from .divergence import Divergence
 
 Party: TypeAlias = Literal["agent", "user", "provider", "harness"]
 
@@ -39,14 +40,14 @@ _TRANSFER = "###TRANSFER###"
 _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
 
 
-class Blame(NamedTuple):
-    """Whose fault a failure looks like.
+class Attribution(NamedTuple):
+    """The party that a failure looks like the fault of.
 
     Attributes:
         party: ``agent``, ``user``, ``provider`` or ``harness``.
-        reason: What they did, in words.
-        turn: Position in the trajectory of the message that shows it; None where none does.
-        evidence: What was said or called there, or the error.
+        reason: The fault, in words.
+        turn: Position in the trajectory of the message that shows it; None if none does.
+        evidence: The text or call there, or the error.
     """
 
     party: Party
@@ -55,163 +56,165 @@ class Blame(NamedTuple):
     evidence: str
 
     def as_dict(self) -> dict[str, Any]:
-        """What ``simulation.info["blame"]`` holds."""
+        """Return the value of ``simulation.info["blame"]``."""
         return self._asdict()
 
 
 class Rule(NamedTuple):
-    """A rule: when it applies, in words, and how to tell; ``apply`` gives None where it does not."""
+    """A rule: when it applies, in words, and its test; ``apply`` returns None if it does not apply."""
 
     when: str
-    apply: Callable[[Facts], Blame | None]
+    apply: Callable[[Facts], Attribution | None]
 
 
-def look_into(simulation: Simulation, task: Task, domain: Domain, *, solo: bool = False) -> None:
-    """Note in ``simulation.info`` where a failure's final state went wrong, and whose fault it looks like.
+def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo: bool = False) -> None:
+    """Record in ``simulation.info`` where a failure's final state went wrong, and whose fault it looks like.
 
     Args:
-        simulation: A graded simulation, or one that an error has kept from being graded; what passed is left alone.
+        simulation: A graded simulation, or one that could not be graded; one that passed is not changed.
         task: What was to be done.
-        domain: Where.
+        domain: The domain it took place in.
         solo: The agent worked alone, with both sides' tools.
     """
     if simulation.outcome == "passed":
         return
     found: dict[str, Any] = {}
-    turning = None
+    divergence = None
     try:
         if simulation.outcome == "failed":  # an error is no verdict on anybody's calls
-            turning = turning_point(task, simulation, domain, solo=solo)
+            divergence = first_divergence(task, simulation, domain, solo=solo)
     except Exception as error:  # noqa: BLE001
         # The domain's own toolkits and records run here, on states that grading has not seen, and may raise anything.
-        # The verdict stands without this; that it is missing is told.
+        # The verdict stands without this; the report shows that it is missing.
         found["turning_point_problem"] = f"{type(error).__name__}: {error}"
-    if turning is not None:
-        found["turning_point"] = turning.as_dict()
-    fault = blame(simulation, turning)
+    if divergence is not None:
+        found["turning_point"] = divergence.as_dict()
+    fault = attribute(simulation, divergence)
     if fault is not None:
         found["blame"] = fault.as_dict()
     simulation.info = (simulation.info or {}) | found
 
 
-def blame(simulation: Simulation, turning: TurningPoint | None) -> Blame | None:
-    """Whose fault a failure or an error looks like.
+def attribute(simulation: Simulation, divergence: Divergence | None) -> Attribution | None:
+    """Return whose fault a failure or an error looks like.
 
     Args:
-        simulation: A graded simulation, or one that an error has kept from being graded.
-        turning: Where its final state went wrong, if it did.
+        simulation: A graded simulation, or one that could not be graded.
+        divergence: Where its final state went wrong, if it did.
 
     Returns:
-        None where the simulation passed.
+        None if the simulation passed.
     """
     if simulation.outcome == "passed":
         return None
-    facts = Facts(simulation, turning)
+    facts = Facts(simulation, divergence)
     found = (rule.apply(facts) for rule in RULES)
     return next((one for one in found if one is not None), None)
 
 
-def _harness(facts: Facts) -> Blame | None:
+def _harness(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "unexpected_error":
         return None
-    return Blame("harness", "the harness failed", None, first_line(facts.error, last=True))
+    return Attribution("harness", "the harness failed", None, first_line(facts.error, last=True))
 
 
-def _recording(facts: Facts) -> Blame | None:
+def _recording(facts: Facts) -> Attribution | None:
     if not facts.error.startswith("ReplayError") or facts.simulation.outcome != "error":
         return None
-    return Blame("harness", "a recording does not fit", None, first_line(facts.error))
+    return Attribution("harness", "a recording does not fit", None, first_line(facts.error))
 
 
-def _provider(facts: Facts) -> Blame | None:
+def _provider(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "infrastructure_error":
         return None
-    return Blame("provider", "a model could not be called", None, first_line(facts.error))
+    return Attribution("provider", "a model could not be called", None, first_line(facts.error))
 
 
-def _user_error(facts: Facts) -> Blame | None:
+def _user_error(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "user_error":
         return None
-    return Blame("user", "the user broke", None, first_line(facts.error))
+    return Attribution("user", "the user broke", None, first_line(facts.error))
 
 
-def _ungraded(facts: Facts) -> Blame | None:
+def _ungraded(facts: Facts) -> Attribution | None:
     if facts.simulation.reward_info is not None or facts.simulation.termination_reason in FAULTS:
         return None
     if facts.error.startswith("EvaluatorError"):
-        return Blame("harness", "an evaluator failed", None, first_line(facts.error))
-    return Blame("provider", "the judge failed", None, first_line(facts.error))
+        return Attribution("harness", "an evaluator failed", None, first_line(facts.error))
+    return Attribution("provider", "the judge failed", None, first_line(facts.error))
 
 
-def _agent_error(facts: Facts) -> Blame | None:
+def _agent_error(facts: Facts) -> Attribution | None:
     reasons = {
         "agent_error": "it broke",
         "timeout": "it took too long",
         "context_window_exceeded": "it sent more than its model reads",
     }
     reason = facts.simulation.termination_reason
-    return Blame("agent", reasons[reason], None, first_line(facts.error)) if reason in reasons else None
+    return Attribution("agent", reasons[reason], None, first_line(facts.error)) if reason in reasons else None
 
 
-def _never_stopped(facts: Facts) -> Blame | None:
+def _never_stopped(facts: Facts) -> Attribution | None:
     reason, messages = facts.simulation.termination_reason, facts.simulation.messages
     idle = not any(isinstance(m, AssistantMessage) and m.tool_calls for m in messages[-_IDLE:])
     last = Said.last(messages, UserMessage)
     if reason != "max_steps" or not facts.everything_met or not idle or last is None:
         return None
-    return Blame("user", "everything was done, and it did not end the conversation", last.turn, quoted(last.words))
+    return Attribution(
+        "user", "everything was done, and it did not end the conversation", last.turn, quoted(last.words)
+    )
 
 
-def _limit(facts: Facts) -> Blame | None:
+def _limit(facts: Facts) -> Attribution | None:
     simulation = facts.simulation
     if simulation.termination_reason not in LIMITS:
         return None
     if simulation.termination_reason == "max_steps":
-        return Blame("agent", "it did not come to an end", None, first_line(facts.error))
+        return Attribution("agent", "it did not come to an end", None, first_line(facts.error))
     failed = [made for made in simulation.calls if made.result is not None and made.result.error]
     by_user = [made for made in failed if made.call.requestor == "user"]
     party: Party = "user" if len(by_user) * 2 > len(failed) else "agent"
     last = (by_user if party == "user" else failed)[-1:]
     shown = last[0].result.content if last and last[0].result else None
     shown = first_line(shown or facts.error)
-    return Blame(party, "too many of its calls failed", last[0].turn if last else None, shown)
+    return Attribution(party, "too many of its calls failed", last[0].turn if last else None, shown)
 
 
-def _spoke_as_agent(facts: Facts) -> Blame | None:
+def _spoke_as_agent(facts: Facts) -> Attribution | None:
     if facts.stopped is None:
         return None
     for turn, message in enumerate(facts.simulation.messages):
         if isinstance(message, UserMessage) and AGENT_SPEAKING.search(message.text):
-            return Blame("user", "it spoke as if it were the agent", turn, quoted(message.text))
+            return Attribution("user", "it spoke as if it were the agent", turn, quoted(message.text))
     return None
 
 
-def _out_of_scope(facts: Facts) -> Blame | None:
+def _out_of_scope(facts: Facts) -> Attribution | None:
     last = facts.stopped
     if last is None or facts.token != _OUT_OF_SCOPE:
         return None
     failed = facts.calls[-1:] and facts.calls[-1].result is not None and facts.calls[-1].result.error
     if failed:  # it asked for something because it could not go on itself
         return None
-    return Blame("user", "it ended the conversation as out of its scenario", last.turn, quoted(facts.said.end))
+    return Attribution("user", "it ended the conversation as out of its scenario", last.turn, quoted(facts.said.end))
 
 
-def _agreed_and_left(facts: Facts) -> Blame | None:
+def _agreed_and_left(facts: Facts) -> Attribution | None:
     last, said = facts.stopped, facts.said
     if last is None or facts.transfer or not REQUEST.search(said.end) or not AGREEING.search(last.words):
         return None
     if CLOSING.search(said.end) or HANDING_OVER.search(said.end):
         return None
-    told = f"asked {quoted(said.words)!r}, it said {quoted(last.text)!r}"
-    return Blame("user", "it agreed and ended the conversation in the same message", last.turn, told)
+    text = f"asked {quoted(said.words)!r}, it said {quoted(last.text)!r}"
+    return Attribution("user", "it agreed and ended the conversation in the same message", last.turn, text)
 
 
-def _left_while_working(facts: Facts) -> Blame | None:
+def _left_while_working(facts: Facts) -> Attribution | None:
     last, said = facts.stopped, facts.said
     announced = ANNOUNCING.search(said.words)
     if last is None or facts.transfer or HANDING_OVER.search(said.words) or announced is None:
         return None
-    return Blame(
+    return Attribution(
         "user",
         "it ended the conversation when the agent was about to act",
         last.turn,
@@ -219,76 +222,74 @@ def _left_while_working(facts: Facts) -> Blame | None:
     )
 
 
-def _asked_and_left(facts: Facts) -> Blame | None:
+def _asked_and_left(facts: Facts) -> Attribution | None:
     last = facts.stopped
     if last is None or facts.transfer or not last.words.endswith("?"):
         return None
-    return Blame(
+    return Attribution(
         "user", "it asked something and ended the conversation in the same message", last.turn, quoted(last.text)
     )
 
 
-def _transferred_itself(facts: Facts) -> Blame | None:
+def _transferred_itself(facts: Facts) -> Attribution | None:
     last, said = facts.stopped, facts.said
     if last is None or facts.token != _TRANSFER or facts.transfer:
         return None
     if HANDING_OVER.search(said.words):  # promised in words, if not done
         return None
-    return Blame("user", "it took itself for transferred, and the agent had not", last.turn, quoted(said.end))
+    return Attribution("user", "it took itself for transferred, and the agent had not", last.turn, quoted(said.end))
 
 
-def _broken_by_user(facts: Facts) -> Blame | None:
-    turning = facts.turning
-    if turning is None or turning.kind != "diverged" or turning.call["requestor"] != "user":
+def _broken_by_user(facts: Facts) -> Attribution | None:
+    divergence = facts.divergence
+    if divergence is None or divergence.kind != "diverged" or divergence.call["requestor"] != "user":
         return None
-    return Blame("user", "its call broke the state", turning.turn, turning.told)
+    return Attribution("user", "its call broke the state", divergence.turn, divergence.text)
 
 
-def _broken_by_agent(facts: Facts) -> Blame | None:
-    turning = facts.turning
-    if turning is None or turning.kind != "diverged":
+def _broken_by_agent(facts: Facts) -> Attribution | None:
+    divergence = facts.divergence
+    if divergence is None or divergence.kind != "diverged":
         return None
-    return Blame("agent", "its call broke the state", turning.turn, turning.told)
+    return Attribution("agent", "its call broke the state", divergence.turn, divergence.text)
 
 
-def _handed_over(facts: Facts) -> Blame | None:
-    transfer, turning = facts.transfer, facts.turning
-    if turning is None or transfer is None:
+def _handed_over(facts: Facts) -> Attribution | None:
+    transfer, divergence = facts.transfer, facts.divergence
+    if divergence is None or transfer is None:
         return None
-    told = call_as_text(transfer.call.name, transfer.call.arguments)
-    return Blame("agent", "it handed the user over instead of doing it", transfer.turn, f"{turning.told}; {told}")
+    text = call_as_text(transfer.call.name, transfer.call.arguments)
+    return Attribution(
+        "agent", "it handed the user over instead of doing it", transfer.turn, f"{divergence.text}; {text}"
+    )
 
 
-def _never_made(facts: Facts) -> Blame | None:
-    if facts.turning is None:
+def _never_made(facts: Facts) -> Attribution | None:
+    if facts.divergence is None:
         return None
-    if facts.turning.call["requestor"] == "user":
-        return Blame("agent", "it never had the user do it", None, facts.turning.told)
-    instead = facts.instead_of(facts.turning.call["name"])
+    if facts.divergence.call["requestor"] == "user":
+        return Attribution("agent", "it never had the user do it", None, facts.divergence.text)
+    instead = facts.instead_of(facts.divergence.call["name"])
     if instead is None:
-        return Blame("agent", "it never did it", None, facts.turning.told)
-    told = call_as_text(instead.call.name, instead.call.arguments)
-    return Blame("agent", "it did something else in its place", instead.turn, f"{facts.turning.told}; {told}")
+        return Attribution("agent", "it never did it", None, facts.divergence.text)
+    text = call_as_text(instead.call.name, instead.call.arguments)
+    return Attribution("agent", "it did something else in its place", instead.turn, f"{facts.divergence.text}; {text}")
 
 
-def _unmet(facts: Facts) -> Blame | None:
+def _unmet(facts: Facts) -> Attribution | None:
     info = facts.simulation.reward_info
     if info is None:
         return None
-    basis, failed = info.reward_basis or [], [n for n, value in (info.reward_breakdown or {}).items() if value < 1]
-    unsaid = [repr(check.info) for check in info.communicate_checks or [] if not check.met]
-    if "COMMUNICATE" in basis and unsaid:
-        return Blame("agent", "it never said it", None, f"never said: {', '.join(unsaid[:3])}")
-    unmade = [check.action for check in info.action_checks or [] if not check.action_match]
-    if "ACTION" in basis and unmade:
-        names = ", ".join(action.name for action in unmade[:3])
-        by = any(action.requestor == "assistant" for action in unmade)
-        reason = "it left out calls" if by else "it never had the user do it"
-        return Blame("agent", reason, None, f"not called as the reference does: {names}")
-    return Blame("agent", "it missed a check", None, ", ".join(failed) or "the reward is below 1")
+    # The last component of the table first: what was never said or called explains more than a wrong state.
+    omissions = (each.omission(info) for each in reversed(components_of(info)) if each.gates(info))
+    found = next((one for one in omissions if one is not None), None)
+    if found is not None:
+        return Attribution("agent", found.reason, None, found.evidence)
+    failed = [name for name, value in (info.reward_breakdown or {}).items() if value < 1]
+    return Attribution("agent", "it missed a check", None, ", ".join(failed) or "the reward is below 1")
 
 
-#: The rules, in order. Those about how the user left hold where the final state could still have become right.
+#: The rules, in order. Those about how the user left apply if the final state could still have become right.
 RULES = (
     Rule("the harness raised", _harness),
     Rule("a recorded conversation or model call does not fit", _recording),

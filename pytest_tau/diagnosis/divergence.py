@@ -1,6 +1,6 @@
-"""Where a final state went wrong: the call after which the right one was out of reach, or the write that never came.
+"""The first divergence of a final state: the call that put the right one out of reach, or the write that never came.
 
-A state is *within reach* where writes of the reference, made there in their order, meet the state checks that the
+A state is *within reach* if writes of the reference, made there in their order, meet the state checks that the
 conversation failed: the database as the reference leaves it, and the assertions. Three choices of writes are tried:
 
 1. those that no successful call before has made, with equal arguments, wherever in the order;
@@ -8,8 +8,8 @@ conversation failed: the database as the reference leaves it, and the assertions
    again;
 3. of the first choice, each that brings the state nearer: another call may have done the same in another way.
 
-The final state is within reach: what remains never came (``missing``). Else the turning point is the first call after
-the last state within reach (``diverged``): whatever was undone and mended before is no turning point.
+If the final state is within reach, the writes that remain are ``missing``. Else the conversation ``diverged`` at the
+first call after the last state within reach: what was undone and repaired before is no divergence.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..environment import Environment
+from ..evaluation.components.db import check_db
+from ..evaluation.components.env_assertion import check_env_assertions
 from ..models import call_as_text
-from .db import check_db
-from .env_assertion import check_env_assertions
+from ..text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,41 +31,41 @@ if TYPE_CHECKING:
 
 #: Places and writes that are named.
 _MOST = 2
-#: Characters of a call or a value that are told.
+#: Characters of a call or a value that are shown.
 _WIDTH = 120
 
 
-class TurningPoint(NamedTuple):
-    """Where a final state went wrong.
+class Divergence(NamedTuple):
+    """The place at which a final state went wrong.
 
     Attributes:
-        turn: Position in the trajectory of the message that made the call; None where a write is missing.
+        turn: Position in the trajectory of the message that made the call; None if a write is missing.
         kind: ``diverged``: after the call the right state was out of reach. ``missing``: it still is within reach.
         call: The call, or the first of the missing writes: ``name``, ``arguments``, ``requestor``.
-        told: It in words.
+        text: The divergence in words.
     """
 
     turn: int | None
     kind: Literal["diverged", "missing"]
     call: dict[str, Any]
-    told: str
+    text: str
 
     def as_dict(self) -> dict[str, Any]:
-        """What ``simulation.info["turning_point"]`` holds."""
-        return {"turn": self.turn, "kind": self.kind, "call": self.call, "told": self.told}
+        """Return the value of ``simulation.info["turning_point"]``."""
+        return {"turn": self.turn, "kind": self.kind, "call": self.call, "told": self.text}
 
 
-def turning_point(task: Task, simulation: Simulation, domain: Domain, *, solo: bool = False) -> TurningPoint | None:
-    """Where the final state of a failed conversation went wrong.
+def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo: bool = False) -> Divergence | None:
+    """Find where the final state of a failed conversation went wrong.
 
     Args:
         task: What was to be done.
         simulation: The conversation, graded.
-        domain: Where it took place.
+        domain: The domain it took place in.
         solo: The agent worked alone, with both sides' tools.
 
     Returns:
-        None where no state check failed that the reward depends on, and where the reference itself does not meet them.
+        None if no state check failed that the reward depends on, or if the reference itself does not meet them.
 
     Raises:
         TaskFormatError: The initial state cannot be applied.
@@ -87,7 +88,7 @@ def turning_point(task: Task, simulation: Simulation, domain: Domain, *, solo: b
 
 
 def _calls(simulation: Simulation) -> list[Call]:
-    """The calls that were carried out: each has a result."""
+    """Return the calls that were carried out: each has a result."""
     return [made for made in simulation.calls if made.call.malformed is None and made.result is not None]
 
 
@@ -110,13 +111,13 @@ class _Step(NamedTuple):
 
 
 class _States:
-    """The states of a conversation, and what they would come to."""
+    """The states of a conversation, and those that writes of the reference would lead to."""
 
     def __init__(self, task: Task, domain: Domain, *, solo: bool) -> None:
         self._task, self._domain, self._solo = task, domain, solo
 
     def after(self, calls: Sequence[Call]) -> Iterator[_Step]:
-        """The first state, and the state after each call that may change one."""
+        """Yield the first state, and the state after each call that may change one."""
         state = self._domain.environment(self._task, solo=self._solo, replay_history=False)
         due = unmade = [a for a in self._task.criteria.actions or [] if state.mutates(a.name, self._by(a))]
         yield _Step(None, self.fork(state), unmade, due, changed=True)
@@ -133,14 +134,14 @@ class _States:
             yield _Step(made, self.fork(state), unmade, due, changed)
 
     def completed(self, state: Environment, writes: Sequence[Action]) -> Environment:
-        """The state after these writes of the reference's."""
+        """Return the state after these writes of the reference."""
         state = self.fork(state)
         for action in writes:
             self.make(state, action)
         return state
 
     def make(self, state: Environment, action: Action) -> bool:
-        """Make a write of the reference's; returns whether it succeeded."""
+        """Make a write of the reference; return whether it succeeded."""
         return not state.call(action.name, action.arguments, self._by(action)).error
 
     def _is(self, action: Action, call: ToolCall) -> bool:
@@ -151,7 +152,7 @@ class _States:
         return "assistant" if self._solo else action.requestor
 
     def fork(self, state: Environment) -> Environment:
-        """An independent environment in the same state."""
+        """Return an independent environment in the same state."""
         spec = self._domain.spec
         agent_db, user_db = state.agent_db.fork(), None
         if state.user_db is not None:
@@ -176,7 +177,7 @@ class _Goal:
 
     @classmethod
     def of(cls, task: Task, verdict: RewardInfo, domain: Domain) -> _Goal | None:
-        """None where the final state is right, as far as the reward depends on it."""
+        """Return the failed state checks that the reward depends on; None if there are none."""
         basis = verdict.reward_basis or []
         database = "DB" in basis and verdict.db_check is not None and not verdict.db_check.db_match
         unmet = "ENV_ASSERTION" in basis and any(not check.met for check in verdict.env_assertions or [])
@@ -185,14 +186,14 @@ class _Goal:
         return cls(task, domain.reference_environment(task) if database else None, assertions=unmet)
 
     def path_from(self, step: _Step, states: _States) -> list[Action] | None:
-        """The reference's writes that lead from a state to the goal; None where they do not."""
+        """Return the reference's writes that lead from a state to the goal; None if they do not."""
         for path in (step.unmade, step.due):
             if not self.missed(states.completed(step.state, path)):
                 return path
         return self._shorter_path(step, states)
 
     def _shorter_path(self, step: _Step, states: _States) -> list[Action] | None:
-        """Likewise, of the writes that each bring the state nearer; others were made up for by other calls."""
+        """Return the writes that each bring the state nearer, if they reach the goal; other calls replaced the rest."""
         state, path = states.fork(step.state), []
         left = len(self.missed(state))
         for action in step.unmade:
@@ -203,7 +204,7 @@ class _Goal:
         return None if left else path
 
     def needed(self, path: list[Action], step: _Step, states: _States) -> list[Action]:
-        """The writes of a path without those that the goal can do without."""
+        """Return the writes of a path that the goal cannot do without."""
         for action in list(path):
             without = [other for other in path if other is not action]
             if not self.missed(states.completed(step.state, without)):
@@ -211,7 +212,7 @@ class _Goal:
         return path
 
     def missed(self, state: Environment) -> list[str]:
-        """What is not as it should be, in words, the shortest first."""
+        """Return what is not as it should be, in words, the shortest first."""
         missed = [_place(difference) for difference in check_db(state, self._reference).differences]
         unmet = [check.env_assertion for check in check_env_assertions(self._assertions, state) if not check.met]
         for wanted in unmet:
@@ -220,32 +221,28 @@ class _Goal:
         return sorted(missed, key=len)
 
 
-def _missing(writes: list[Action], *, solo: bool) -> TurningPoint:
-    told = [_short(call_as_text(a.name, a.arguments)) + _by(a.requestor, solo=solo) for a in writes[:_MOST]]
+def _missing(writes: list[Action], *, solo: bool) -> Divergence:
+    missing = [shorten(call_as_text(a.name, a.arguments), _WIDTH) + _by(a.requestor, solo=solo) for a in writes[:_MOST]]
     more = f" and {len(writes) - _MOST} more" if len(writes) > _MOST else ""
     first = writes[0]
     call = {"name": first.name, "arguments": first.arguments, "requestor": "assistant" if solo else first.requestor}
-    return TurningPoint(None, "missing", call, f"never made: {', '.join(told)}{more}")
+    return Divergence(None, "missing", call, f"never made: {', '.join(missing)}{more}")
 
 
-def _diverged(step: _Step, missed: list[str]) -> TurningPoint:
+def _diverged(step: _Step, missed: list[str]) -> Divergence:
     assert step.made is not None, "nothing comes before the first state"
     turn, call = step.made.turn, step.made.call
     who = "user" if call.requestor == "user" else "agent"
-    told = f"turn {turn}, {who} called {_short(call_as_text(call.name, call.arguments))}"
+    text = f"turn {turn}, {who} called {shorten(call_as_text(call.name, call.arguments), _WIDTH)}"
     if missed:
-        told += f": after it {'; '.join(missed[:_MOST])}"
-        told += f" (and {len(missed) - _MOST} more)" if len(missed) > _MOST else ""
+        text += f": after it {'; '.join(missed[:_MOST])}"
+        text += f" (and {len(missed) - _MOST} more)" if len(missed) > _MOST else ""
     where = {"name": call.name, "arguments": call.arguments, "requestor": call.requestor}
-    return TurningPoint(turn, "diverged", where, told)
+    return Divergence(turn, "diverged", where, text)
 
 
 def _by(requestor: str, *, solo: bool) -> str:
     return " (by the user)" if requestor == "user" and not solo else ""
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= _WIDTH else f"{text[: _WIDTH - 1]}…"
 
 
 def _place(difference: Difference) -> str:
@@ -253,4 +250,6 @@ def _place(difference: Difference) -> str:
         return f"{difference.path} could no longer be absent"
     if difference.missing == "got":
         return f"{difference.path} could no longer be there"
-    return f"{difference.path} could no longer be {_short(json.dumps(difference.expected, ensure_ascii=False))}"
+    return (
+        f"{difference.path} could no longer be {shorten(json.dumps(difference.expected, ensure_ascii=False), _WIDTH)}"
+    )

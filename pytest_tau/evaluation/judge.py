@@ -1,4 +1,4 @@
-"""NL_ASSERTION: a judge finds each statement true of the conversation."""
+"""Judges of NL assertions: the protocol, and those that need no model."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Verdicts: TypeAlias = Sequence[Verdict]
 
 
 class Judge(Protocol):
-    """Judges statements about a conversation.
+    """A judge of statements about a conversation.
 
     Attributes:
-        name: How reports call it.
+        name: Its name in reports.
     """
 
     name: str
 
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Verdicts | Awaitable[Verdicts]:
-        """One verdict for each statement, in order; sync or async.
+        """Return one verdict for each statement, in order; sync or async.
 
         Args:
             statements: What should be true.
@@ -43,13 +43,13 @@ class Judge(Protocol):
 
 
 class UniformJudge:
-    """Finds every statement true, or every one false; for dry checks, and named as such in every report."""
+    """A judge that finds every statement true, or every one false; for dry checks, and named as such in reports."""
 
     def __init__(self, name: str, *, met: bool) -> None:
         self.name, self._met = name, met
 
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Verdicts:
-        """The same verdict on everything."""
+        """Return the same verdict on every statement."""
         del messages
         return [Verdict(self._met, f"--tau-judge {self.name}: every statement is judged alike")] * len(statements)
 

@@ -1,4 +1,4 @@
-"""What the rules of ``blame`` ask about a failed simulation."""
+"""Facts about a failed simulation, for the rules of attribution."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..models import AssistantMessage, UserMessage
+from ..text import shorten
 
 if TYPE_CHECKING:
     from ..models import Call, Message, Simulation
-    from .turning_point import TurningPoint
+    from .divergence import Divergence
 
 #: Characters of a text that are quoted.
 _WIDTH = 160
@@ -44,18 +45,18 @@ AGENT_SPEAKING = re.compile(
 
 
 class Facts:
-    """A failed simulation, and what the rules ask about it."""
+    """A failed simulation, as the rules see it."""
 
-    def __init__(self, simulation: Simulation, turning: TurningPoint | None) -> None:
-        self.simulation, self.turning = simulation, turning
+    def __init__(self, simulation: Simulation, divergence: Divergence | None) -> None:
+        self.simulation, self.divergence = simulation, divergence
         self.error = (simulation.error or "").strip()
 
     @functools.cached_property
     def stopped(self) -> Said | None:
-        """The user's last message, where it ended the conversation while nothing had gone wrong for good."""
+        """The user's last message, if it ended the conversation while the right final state was still within reach."""
         simulation = self.simulation
         last = Said.last(simulation.messages, UserMessage)
-        undone = self.turning is None or self.turning.kind == "missing"
+        undone = self.divergence is None or self.divergence.kind == "missing"
         return last if simulation.termination_reason == "user_stop" and undone else None
 
     @property
@@ -80,7 +81,7 @@ class Facts:
         return next((made for made in reversed(self.calls) if "transfer" in made.call.name), None)
 
     def instead_of(self, name: str) -> Call | None:
-        """The agent's last call of a tool that succeeded with arguments that no reference action has."""
+        """Return the agent's last successful call of a tool with arguments that no reference action has."""
         info = self.simulation.reward_info
         wanted = [check.action.arguments for check in (info and info.action_checks) or [] if check.action.name == name]
         made = [each for each in self.calls if each.call.name == name and not (each.result and each.result.error)]
@@ -88,20 +89,20 @@ class Facts:
 
     @property
     def everything_met(self) -> bool:
-        """Whether every check that counts was met."""
+        """Return whether every check that counts was met."""
         info = self.simulation.reward_info
         return info is not None and all(value == 1 for value in (info.reward_breakdown or {}).values())
 
 
 class Said(NamedTuple):
-    """Somebody's last text, and where it is."""
+    """The last text of a side, and its turn."""
 
     turn: int | None
     text: str
 
     @classmethod
     def last(cls, messages: list[Message], side: type[AssistantMessage | UserMessage]) -> Said | None:
-        """The last text of a side; None where it has said nothing."""
+        """Return the last text of a side; None if it has said nothing."""
         for turn in range(len(messages) - 1, -1, -1):
             message = messages[turn]
             if isinstance(message, side) and message.has_text_content():
@@ -115,23 +116,22 @@ class Said(NamedTuple):
 
     @property
     def end(self) -> str:
-        """The last two sentences: what the other side is to react to."""
+        """The last two sentences: those that the other side reacts to."""
         return " ".join(re.split(r"(?<=[.?!:])\s+", self.words)[-2:])
 
 
 def first_line(error: str, *, last: bool = False) -> str:
-    """The line of an error that says what it is: the first, or the last of a traceback."""
+    """Return the line of an error that names it: the first, or the last of a traceback."""
     lines = error.splitlines()
     return clipped(lines[-1 if last else 0]) if lines else "no error was told"
 
 
 def clipped(text: str) -> str:
-    """The beginning of a text, on one line."""
-    line = " ".join(text.split())
-    return line if len(line) <= _WIDTH else f"{line[: _WIDTH - 1]}…"
+    """Return the beginning of a text, on one line."""
+    return shorten(" ".join(text.split()), _WIDTH)
 
 
 def quoted(text: str) -> str:
-    """The end of a text, on one line."""
+    """Return the end of a text, on one line."""
     line = " ".join(text.split())
     return line if len(line) <= _WIDTH else f"…{line[1 - _WIDTH :]}"

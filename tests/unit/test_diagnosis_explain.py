@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.diagnosis.explain import Line, ending, explain, plain_text, verdict
 from pytest_tau.evaluation import BUILT_IN_JUDGES, evaluate
-from pytest_tau.evaluation.explain import Line, ending, explain, plain_text, verdict
 from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task, ToolCall, ToolMessage
 
 from .tiny import STOP, action, agent, call, check, task, user

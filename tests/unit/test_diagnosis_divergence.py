@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.diagnosis.divergence import Divergence, first_divergence
 from pytest_tau.evaluation import evaluate
-from pytest_tau.evaluation.turning_point import TurningPoint, turning_point
 from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage, UserMessage
 
 from .tiny import STOP, action, agent, call, check, task, user
@@ -33,23 +33,23 @@ def held(domain: Domain, wanted: Task, messages: list[Any], *, solo: bool = Fals
     return Simulation(id="s", task_id="t", termination_reason="user_stop", messages=messages, reward_info=info)
 
 
-def found(domain: Domain, criteria: dict[str, Any], *calls: ToolCall, **fields: Any) -> TurningPoint | None:
+def found(domain: Domain, criteria: dict[str, Any], *calls: ToolCall, **fields: Any) -> Divergence | None:
     wanted = task({"reward_basis": ONLY_DB, **criteria}, **fields)
-    return turning_point(wanted, held(domain, wanted, talk(*calls)), domain)
+    return first_divergence(wanted, held(domain, wanted, talk(*calls)), domain)
 
 
-def diverged(point: TurningPoint | None, turn: int, *parts: str) -> None:
+def diverged(point: Divergence | None, turn: int, *parts: str) -> None:
     assert point is not None
     assert (point.kind, point.turn) == ("diverged", turn), point
     for part in parts:
-        assert part in point.told
+        assert part in point.text
 
 
-def missing(point: TurningPoint | None, *parts: str) -> None:
+def missing(point: Divergence | None, *parts: str) -> None:
     assert point is not None
     assert (point.kind, point.turn) == ("missing", None), point
     for part in parts:
-        assert part in point.told
+        assert part in point.text
 
 
 # Calls that lead astray. The calls of ``talk`` are messages 2, 4, 6 …
@@ -61,12 +61,12 @@ def test_the_first_call_that_cannot_be_mended_is_named_with_the_place(domain: Do
     point = found(domain, wanted, old, older)
     diverged(point, 2, 'turn 2, agent called tag(item_id="lamp", tag="old")', "after it items/lamp/tags")
     assert point is not None
-    assert 'could no longer be ["red", "new"]' in point.told
+    assert 'could no longer be ["red", "new"]' in point.text
     assert point.as_dict() == {
         "turn": 2,
         "kind": "diverged",
         "call": {"name": "tag", "arguments": {"item_id": "lamp", "tag": "old"}, "requestor": "assistant"},
-        "told": point.told,
+        "told": point.text,
     }
 
 
@@ -117,13 +117,13 @@ def test_a_malformed_call_is_passed_over(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ONLY_DB})
     malformed = ToolCall(name="remove", malformed="{")
     messages = talk(malformed, call("remove", item_id="desk"))
-    diverged(turning_point(wanted, held(domain, wanted, messages), domain), 4)
+    diverged(first_divergence(wanted, held(domain, wanted, messages), domain), 4)
 
 
 def test_calls_without_a_result_were_not_made(domain: Domain) -> None:
     wanted = task({"actions": [action("tag", item_id="lamp", tag="new")], "reward_basis": ONLY_DB})
     messages = [agent("Hello"), user("Hi"), agent(call("remove", item_id="desk"))]
-    missing(turning_point(wanted, held(domain, wanted, messages), domain), "tag(")
+    missing(first_divergence(wanted, held(domain, wanted, messages), domain), "tag(")
 
 
 def test_of_many_places_the_shortest_are_told(domain: Domain) -> None:
@@ -131,7 +131,7 @@ def test_of_many_places_the_shortest_are_told(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ONLY_DB})
     messages = talk()
     messages[2:2] = [agent(None, *calls), *[ToolMessage(content="") for _ in calls]]
-    point = turning_point(wanted, held(domain, wanted, messages), domain)
+    point = first_divergence(wanted, held(domain, wanted, messages), domain)
     # All in one message: the first of them is the turning point.
     diverged(point, 2, "remove(", "items/lamp could no longer be there")
 
@@ -144,7 +144,7 @@ def test_the_missing_writes_are_named_and_the_others_are_not(domain: Domain) -> 
     point = found(domain, {"actions": [first, second]}, call("rename", item_id="lamp", name="L"))
     missing(point, 'never made: rename(item_id="desk", name="D")')
     assert point is not None
-    assert "lamp" not in point.told
+    assert "lamp" not in point.text
     assert point.call == {"name": "rename", "arguments": {"item_id": "desk", "name": "D"}, "requestor": "assistant"}
 
 
@@ -158,7 +158,7 @@ def test_reads_of_the_reference_are_not_missing(domain: Domain) -> None:
     point = found(domain, {"actions": actions})
     missing(point, "rename(")
     assert point is not None
-    assert "look" not in point.told
+    assert "look" not in point.text
 
 
 def test_a_write_that_another_call_made_up_for_is_not_missing(domain: Domain) -> None:
@@ -168,7 +168,7 @@ def test_a_write_that_another_call_made_up_for_is_not_missing(domain: Domain) ->
     point = found(domain, {"actions": actions}, *done)
     missing(point, "rename(")
     assert point is not None
-    assert "tag(" not in point.told
+    assert "tag(" not in point.text
 
 
 def test_a_write_that_came_too_early_is_due_again(domain: Domain) -> None:
@@ -188,7 +188,7 @@ def test_long_arguments_are_cut(domain: Domain) -> None:
     point = found(domain, {"actions": [action("rename", item_id="lamp", name="x" * 500)]})
     missing(point, "…")
     assert point is not None
-    assert len(point.told) < 200
+    assert len(point.text) < 200
 
 
 # Assertions, and both sides
@@ -223,7 +223,7 @@ def test_only_the_writes_that_an_assertion_needs_are_missing(domain: Domain) -> 
     point = found(domain, wanted)
     missing(point, "count(by=3), switch() (by the user)")
     assert point is not None
-    assert "rename" not in point.told
+    assert "rename" not in point.text
 
 
 def test_an_assertion_that_the_reference_does_not_meet_has_no_turning_point(domain: Domain) -> None:
@@ -241,12 +241,12 @@ def test_an_agent_that_works_alone_makes_the_users_calls(domain: Domain) -> None
         ticket="Do it.",
     )
     messages = [agent(call("switch")), ToolMessage(content="on"), agent("Done.")]
-    point = turning_point(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
+    point = first_divergence(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
     missing(point, "never made: count(by=2)")
     messages = [agent(call("count", by=2)), ToolMessage(content="2"), agent("Done.")]
-    point = turning_point(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
+    point = first_divergence(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
     assert point is not None
-    assert point.told == "never made: switch()"
+    assert point.text == "never made: switch()"
 
 
 # Where there is none, and what is left alone
@@ -268,7 +268,7 @@ def test_none_where_no_state_is_to_blame(domain: Domain, criteria: dict[str, Any
 def test_none_for_what_was_not_graded(domain: Domain) -> None:
     wanted = task({"actions": [action("remove", item_id="desk")]})
     lost = Simulation(id="s", task_id="t", termination_reason="infrastructure_error", messages=talk())
-    assert turning_point(wanted, lost, domain) is None
+    assert first_divergence(wanted, lost, domain) is None
 
 
 def test_calls_of_the_history_count(domain: Domain) -> None:
@@ -278,14 +278,14 @@ def test_calls_of_the_history_count(domain: Domain) -> None:
         state={"message_history": [message.model_dump() for message in history]},
     )
     said = [*history, agent("Done."), UserMessage(content="###STOP###")]
-    missing(turning_point(wanted, held(domain, wanted, said), domain), 'tag="b"')
+    missing(first_divergence(wanted, held(domain, wanted, said), domain), 'tag="b"')
 
 
 def test_the_reference_and_the_verdict_stay_as_they_were(domain: Domain) -> None:
     wanted = task({"actions": [action("tag", item_id="lamp", tag="new")], "reward_basis": ONLY_DB})
     wrong = held(domain, wanted, talk(call("tag", item_id="lamp", tag="old")))
     before = domain.reference_environment(wanted).dump()
-    turning_point(wanted, wrong, domain)
+    first_divergence(wanted, wrong, domain)
     assert domain.reference_environment(wanted).dump() == before
     assert held(domain, wanted, wrong.messages).reward_info == wrong.reward_info
     right = held(domain, wanted, talk(call("tag", item_id="lamp", tag="new")))

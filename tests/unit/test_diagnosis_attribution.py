@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.diagnosis.attribution import RULES, Attribution, annotate_failure, attribute
+from pytest_tau.diagnosis.divergence import first_divergence
+from pytest_tau.diagnosis.explain import explain
 from pytest_tau.evaluation import evaluate
-from pytest_tau.evaluation.blame import RULES, Blame, blame, look_into
-from pytest_tau.evaluation.explain import explain
-from pytest_tau.evaluation.turning_point import turning_point
 from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage
 from pytest_tau.runner import simulate
 from pytest_tau.testing import ScriptedParticipant
@@ -48,9 +48,9 @@ def graded(
     )
 
 
-def blamed(domain: Domain, wanted: Task, *messages: Any, **how: Any) -> Blame:
+def blamed(domain: Domain, wanted: Task, *messages: Any, **how: Any) -> Attribution:
     simulation = graded(domain, wanted, *messages, **how)
-    found = blame(simulation, turning_point(wanted, simulation, domain))
+    found = attribute(simulation, first_divergence(wanted, simulation, domain))
     assert found is not None
     return found
 
@@ -61,7 +61,7 @@ def made(made: ToolCall, content: str = "done", *, error: bool = False) -> list[
     return [said, ToolMessage(content=content, requestor=made.requestor, error=error)]
 
 
-def ended(domain: Domain, asked: str, said: str) -> Blame:
+def ended(domain: Domain, asked: str, said: str) -> Attribution:
     """Of a conversation that ends so, with the lamp not renamed."""
     return blamed(domain, WANTED, agent("Hello"), user("Call the lamp L."), agent(asked), user(said))
 
@@ -279,8 +279,8 @@ def test_anything_else_names_the_check(domain: Domain) -> None:
 
 def test_what_passed_is_nobodys_fault(domain: Domain) -> None:
     done = graded(domain, WANTED, *made(call("rename", item_id="lamp", name="L")), user("###STOP###"))
-    assert blame(done, None) is None
-    look_into(done, WANTED, domain)
+    assert attribute(done, None) is None
+    annotate_failure(done, WANTED, domain)
     assert done.info is None
 
 
@@ -327,7 +327,7 @@ def test_a_passed_trial_costs_nothing(domain: Domain) -> None:
 
 def test_evidence_that_is_nowhere_else_is_in_the_report(domain: Domain) -> None:
     left = graded(domain, WANTED, agent("Shall I rename the lamp?"), user("Yes! ###STOP###"))
-    look_into(left, WANTED, domain)
+    annotate_failure(left, WANTED, domain)
     told = next(line.text for line in explain(left) if line.text.startswith("looks like"))
     assert told.startswith(
         "looks like the user's fault: it agreed and ended the conversation in the same message, turn 1: "
@@ -345,7 +345,7 @@ def test_a_domain_that_breaks_on_the_way_back_does_not_touch_the_verdict(
         raise RuntimeError("out of order")
 
     monkeypatch.setattr(domain, "environment", broken)
-    look_into(failed, WANTED, domain)
+    annotate_failure(failed, WANTED, domain)
     assert (failed.reward_info, failed.outcome) == (verdict, "failed")
     assert failed.info is not None
     assert failed.info["turning_point_problem"] == "RuntimeError: out of order"

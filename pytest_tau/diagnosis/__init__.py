@@ -1,0 +1,16 @@
+"""Diagnosis of failures: where the final state went wrong, whose fault it looks like, and the report of both."""
+
+from .attribution import Attribution, annotate_failure, attribute
+from .divergence import Divergence, first_divergence
+from .explain import explain, plain_text, verdict
+
+__all__ = [
+    "Attribution",
+    "Divergence",
+    "annotate_failure",
+    "attribute",
+    "explain",
+    "first_divergence",
+    "plain_text",
+    "verdict",
+]

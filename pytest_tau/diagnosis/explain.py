@@ -1,0 +1,152 @@
+"""The report of a failed simulation: plain lines, laid out by whoever shows them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from ..evaluation import components_of
+from ..evaluation.component_reports import Line
+from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
+from ..text import plural, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..evaluation import Evaluator
+    from ..models import RewardInfo, Simulation, ToolCall
+
+#: Messages that are shown of the end of the conversation.
+_LAST_MESSAGES = 6
+#: Lines of an error that are shown.
+_LONGEST_ERROR = 48
+_COMMANDS = ("record again: ", "record it: ")
+
+
+def verdict(simulation: Simulation) -> str:
+    """Return the reward and its factors: ``reward 0 = DB 0 x COMMUNICATE 1``."""
+    info = simulation.reward_info
+    if info is None:
+        return "not graded"
+    if simulation.outcome == "error":
+        return f"no verdict on the agent: {ending(simulation)}"
+    factors = _factors(info)
+    if "ended_early" in (info.info or {}):
+        return f"reward 0, {ending(simulation)}"
+    return f"reward {info.reward:g}" + (f" = {factors}" if factors else "")
+
+
+def _factors(info: RewardInfo) -> str:
+    return " x ".join(f"{name} {value:g}" for name, value in (info.reward_breakdown or {}).items())
+
+
+def ending(simulation: Simulation) -> str:
+    """Return how the conversation ended, and after how many turns."""
+    turns = sum(isinstance(m, AssistantMessage | UserMessage) for m in simulation.messages)
+    how = {
+        "user_stop": f"ended by the user's {simulation.stop_token or 'stop'}",
+        "agent_stop": "ended by the agent",
+        "max_steps": "cut off: too many steps",
+        "too_many_errors": "cut off: too many failed calls",
+        "timeout": "cut off: out of time",
+        "agent_error": "ended by a fault of the agent",
+        "user_error": "ended by a fault of the user",
+    }.get(simulation.termination_reason, f"ended by {simulation.termination_reason}")
+    return f"{how} after {plural(turns, 'turn')}"
+
+
+def explain(simulation: Simulation, again: str | None = None, evaluators: Sequence[Evaluator] = ()) -> list[Line]:
+    """Return the report of a failed simulation: verdict, unmet checks, last turns, the command that runs it again.
+
+    Args:
+        simulation: A graded simulation.
+        again: The command that runs exactly this trial.
+        evaluators: The components of plugins, if they are at hand.
+    """
+    info = simulation.reward_info
+    early = info is not None and "ended_early" in (info.info or {})
+    lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
+    if simulation.error:
+        lines += _error(simulation.error, simulation.termination_reason)
+    if early and info is not None and simulation.outcome != "error":
+        lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
+    if info is not None and simulation.outcome != "error":
+        lines += _judge(info)
+        for component in components_of(info, evaluators):
+            lines += component.explain(info, simulation.calls)
+    lines += _fault(simulation)
+    lines += _replay(simulation)
+    lines += _last_turns(simulation)
+    if again:
+        lines.append(Line("command", f"again: {again}"))
+    return lines
+
+
+def _error(error: str, reason: str) -> list[Line]:
+    """Return the end of a traceback or the beginning of any other error; commands in one piece."""
+    lines = error.strip().splitlines()
+    shown = lines[-12:] if reason == "unexpected_error" else lines[:_LONGEST_ERROR]
+    return [Line("command" if text.startswith(_COMMANDS) else "bad", text) for text in shown]
+
+
+def _judge(info: RewardInfo) -> list[Line]:
+    judge = (info.info or {}).get("judge")
+    if judge in ("accept", "reject"):
+        return [Line("note", f"NL assertions judged by {judge!r}: every statement alike, no one read it")]
+    return []
+
+
+def _fault(simulation: Simulation) -> list[Line]:
+    """Return where it went wrong, and whose fault it looks like."""
+    info = simulation.info or {}
+    divergence, fault, problem = info.get("turning_point"), info.get("blame"), info.get("turning_point_problem")
+    lines = [Line("head", f"turning point: {divergence['told']}")] if divergence else []
+    lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
+    if fault:
+        text = f"looks like the {fault['party']}'s fault: {fault['reason']}"
+        text += f", turn {fault['turn']}" if fault["turn"] is not None else ""
+        # The lines above are not repeated.
+        above = [divergence["told"] if divergence else "", simulation.error or ""]
+        evidence = fault["evidence"].removeprefix(f"{above[0]}; ")
+        new = not any(evidence.strip("…") in each for each in above)
+        lines.append(Line("note", f"{text}: {_one_line(evidence)}" if new else text))
+    return lines
+
+
+def _replay(simulation: Simulation) -> list[Line]:
+    differences = simulation.replay_differences
+    if not differences:
+        return []
+    head = Line("head", f"replay: {differing_results(len(differences))}")
+    return [head, *(Line("note", f"  {shorten(text, 300)}") for text in differences[:4])]
+
+
+def _last_turns(simulation: Simulation) -> list[Line]:
+    messages = simulation.messages[-_LAST_MESSAGES:]
+    lines = [Line("head", "last turns")] if messages else []
+    for message in messages:
+        if isinstance(message, ToolMessage):
+            lines.append(Line("tool", f"         = {_one_line(message.content)}"))
+        elif isinstance(message, AssistantMessage | UserMessage):
+            who: Literal["agent", "user"] = "agent" if message.role == "assistant" else "user"
+            if message.content:
+                lines.append(Line(who, f"  {who:<5}  {_one_line(message.content)}"))
+            lines += [Line(who, f"  {who:<5}  > {_call_text(call)}") for call in message.tool_calls or []]
+    return lines
+
+
+def _call_text(call: ToolCall) -> str:
+    return call_as_text(call.name, call.arguments) if call.malformed is None else f"{call.name}({call.malformed})"
+
+
+def _one_line(text: str | None) -> str:
+    return shorten(" ".join((text or "").split()), 240)
+
+
+def differing_results(results: int) -> str:
+    """Return how many results of a replay differ."""
+    return f"{plural(results, 'tool result')} {'differs' if results == 1 else 'differ'} from the recording"
+
+
+def plain_text(lines: Iterable[Line]) -> str:
+    """Return the lines as one text."""
+    return "\n".join(line.text for line in lines)

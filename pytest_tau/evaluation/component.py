@@ -1,0 +1,215 @@
+"""The protocol of reward components: the questions that grading and reports ask each of them.
+
+The smallest component is an ``Evaluator``: a name and a method ``evaluate``. Whoever wants more derives a class from
+``CustomComponent`` and overrides the methods of ``ComponentReports``. The built-in components, one module each in
+``components``, implement the same methods; most of them write fields of τ²-bench instead of ``custom_checks``.
+"""
+
+from __future__ import annotations
+
+import abc
+import functools
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from ..errors import EvaluatorError
+from ..models import CustomCheck, RewardInfo
+from .component_reports import Check, ComponentReports, Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..environment import Domain, Environment
+    from ..models import Call, Message, NLAssertionCheck, Task
+    from .grading import Grading
+
+
+class Evaluator(Protocol):
+    """A reward component of one's own; gates where a task's reward basis names it.
+
+    Attributes:
+        name: The component's name in reward bases and reports.
+    """
+
+    name: str
+
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
+        """Return the component's value, usually 0 or 1, with a justification.
+
+        Args:
+            task: What was to be done.
+            messages: The trajectory, oldest first.
+            environment: The final environment; for reading only.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class GradingInput:
+    """A conversation that is graded.
+
+    Attributes:
+        task: What was to be done.
+        messages: The trajectory, oldest first.
+        domain: The domain it took place in.
+        grading: The profile.
+        solo: The agent worked alone, with both sides' tools.
+        verdicts: The judge's on the task's NL assertions; None if no judge was asked.
+    """
+
+    task: Task
+    messages: Sequence[Message]
+    domain: Domain
+    grading: Grading
+    solo: bool = False
+    verdicts: list[NLAssertionCheck] | None = None
+
+    @functools.cached_property
+    def environment(self) -> Environment:
+        """The final environment: the conversation replayed on a fresh one, at first use."""
+        environment = self.domain.environment(self.task, solo=self.solo, replay_history=False)
+        environment.replay(self.messages)
+        return environment
+
+    @property
+    def reference(self) -> Environment | None:
+        """The environment after the reference actions; None if the task has neither actions nor assertions."""
+        criteria = self.task.criteria
+        gated = criteria.actions is not None or criteria.env_assertions is not None
+        return self.domain.reference_environment(self.task) if gated else None
+
+
+class RewardComponent(ComponentReports):
+    """A factor of the reward.
+
+    Attributes:
+        name: The component's name in reward bases and reports.
+        reads_environment: Whether its checks depend on the final environment.
+    """
+
+    reads_environment = True
+
+    def applies(self, task: Task) -> bool:
+        """Return whether a built-in component checks a task; by default it always does, and finds what there is."""
+        del task
+        return True
+
+    @abc.abstractmethod
+    def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
+        """Check a conversation and write the checks into the verdict."""
+
+    @abc.abstractmethod
+    def value(self, verdict: RewardInfo) -> float | None:
+        """Return the component's factor; None if it was not checked and is no factor."""
+
+    def passes(self, given: GradingInput) -> bool:
+        """Return whether a conversation meets every check."""
+        verdict = RewardInfo(reward=0.0)
+        self.grade(given, verdict)
+        return self.value(verdict) == 1
+
+
+class CustomComponent(RewardComponent):
+    """A component whose checks are ``custom_checks`` under its name."""
+
+    @abc.abstractmethod
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
+        """Return the component's value, as ``Evaluator.evaluate`` does."""
+
+    def applies(self, task: Task) -> bool:
+        """Return whether the reward basis names the component, as a task has no criteria of its own for it."""
+        return self.name in task.criteria.reward_basis
+
+    def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
+        """Add what ``evaluate`` returns to the custom checks.
+
+        Raises:
+            EvaluatorError: It failed, or returned something else.
+        """
+        try:
+            check: object = self.evaluate(given.task, given.messages, given.environment)
+        except Exception as error:
+            # A foreign evaluator may raise anything.
+            raise EvaluatorError(f"evaluator {self.name!r} failed: {type(error).__name__}: {error}") from error
+        if not isinstance(check, CustomCheck):
+            raise EvaluatorError(f"evaluator {self.name!r} returned {check!r}; expected a CustomCheck")
+        verdict.custom_checks = [*(verdict.custom_checks or []), check]
+
+    def value(self, verdict: RewardInfo) -> float | None:
+        """Return the reward of the last check."""
+        return next((check.reward for check in reversed(self._found(verdict))), 1.0)
+
+    def checks(self, verdict: RewardInfo) -> list[Check]:
+        """Return the checks, named after the component."""
+        return [
+            Check(self.name, check.reward >= 1, None, self.name, check.justification) for check in self._found(verdict)
+        ]
+
+    def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+        """Return a line for each check below 1."""
+        del calls
+        return [
+            Line("bad", f"{self.name} {check.reward:g}: {check.justification}")
+            for check in self._found(verdict)
+            if check.reward < 1
+        ]
+
+    def _found(self, verdict: RewardInfo) -> list[CustomCheck]:
+        return [check for check in verdict.custom_checks or [] if check.name == self.name]
+
+
+class StoredComponent(CustomComponent):
+    """A component that can only report on stored verdicts, as its evaluator is not at hand."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
+        """Grade nothing.
+
+        Raises:
+            EvaluatorError: Always.
+        """
+        raise EvaluatorError(f"evaluator {self.name!r} is not at hand")
+
+
+class PluginReports(StoredComponent):
+    """The reports of a plugin's component; an answer that fails is replaced by the default one."""
+
+    def __init__(self, component: RewardComponent) -> None:
+        super().__init__(component.name)
+        self._component = component
+
+    def value(self, verdict: RewardInfo) -> float | None:
+        """Return the component's factor."""
+        return self._component.value(verdict)
+
+    def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+        """Return the component's lines, or the default ones with a note of what went wrong."""
+        try:
+            return [Line(*line) for line in self._component.explain(verdict, calls)]
+        except Exception as error:  # noqa: BLE001 - foreign code may raise anything, and the verdict stands
+            problem = f"  {self.name} could not be explained: {type(error).__name__}: {error}"
+            return [*super().explain(verdict, calls), Line("note", problem)]
+
+    def failed_checks(self, verdict: RewardInfo) -> list[str]:
+        """Return the component's names of its unmet checks, or the default ones."""
+        try:
+            return [str(check) for check in self._component.failed_checks(verdict)]
+        except Exception:  # noqa: BLE001 - likewise; the failure report notes such an error
+            return super().failed_checks(verdict)
+
+
+class _EvaluatorComponent(CustomComponent):
+    """A component that has no more than a name and ``evaluate``."""
+
+    def __init__(self, evaluator: Evaluator) -> None:
+        self.name, self._evaluator = evaluator.name, evaluator
+
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
+        return self._evaluator.evaluate(task, messages, environment)
+
+
+def as_component(evaluator: Evaluator | RewardComponent) -> RewardComponent:
+    """Return an evaluator as a component; one that is a component stays itself."""
+    return evaluator if isinstance(evaluator, RewardComponent) else _EvaluatorComponent(evaluator)

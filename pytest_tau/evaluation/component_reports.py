@@ -1,0 +1,126 @@
+"""The questions that reports ask a reward component, and the form of its answers.
+
+All of it is presentation: no verdict depends on it, and the fingerprint of the grading rules excludes it.
+"""
+
+from __future__ import annotations
+
+import abc
+import json
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+
+from ..text import shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..models import Call, RewardInfo
+    from .evidence import Evidence
+
+LineKind: TypeAlias = Literal["verdict", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
+
+
+class Line(NamedTuple):
+    """One line: its kind, which decides its colour, and its text."""
+
+    kind: LineKind
+    text: str
+
+
+def more_line(items: Sequence[Any], shown: int) -> list[Line]:
+    """Return the line that counts the items that are not shown; no line if all are."""
+    left = len(items) - shown
+    return [Line("note", f"  and {left} more")] if left > 0 else []
+
+
+def short_json(value: Any, width: int = 60) -> str:
+    """Return a value as JSON of limited length; ``...`` stands for an absent one."""
+    return "nothing" if value is ... else shorten(json.dumps(value, ensure_ascii=False, default=str), width)
+
+
+class Check(NamedTuple):
+    """One check of a component, in words.
+
+    Attributes:
+        text: What was checked, under the component's name.
+        met: Whether it was met.
+        name: What records add to the component's name; None if the component has one check only.
+        label: What was checked, on its own.
+        note: Why it was not met, or what else there is to say.
+        call: Position among all calls of the call that decided it; None if none did.
+        turn: Position of the message that decided it; None if none did.
+        of_call: It asks for a call, and needs no further words next to that call.
+    """
+
+    text: str
+    met: bool
+    name: str | None
+    label: str
+    note: str = ""
+    call: int | None = None
+    turn: int | None = None
+    of_call: bool = False
+
+    def at_call(self, position: int | None, calls: Sequence[Call]) -> Check:
+        """Return the check as decided by a call; unchanged if there is no such call."""
+        if position is None or position >= len(calls):
+            return self
+        return self._replace(call=position, turn=calls[position].turn)
+
+
+class Omission(NamedTuple):
+    """What an agent did not do, as the reason for a failure."""
+
+    reason: str
+    evidence: str
+
+
+class ComponentReports(abc.ABC):
+    """The questions that reports ask a component. The answers are texts: none of them is a rule of grading.
+
+    Attributes:
+        name: The component's name in reward bases and reports.
+    """
+
+    name: str
+
+    @abc.abstractmethod
+    def checks(self, verdict: RewardInfo) -> list[Check]:
+        """Return the component's checks in a verdict, in order."""
+
+    @abc.abstractmethod
+    def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+        """Return the lines of the failure report about checks that are not met.
+
+        Args:
+            verdict: The verdict on the simulation.
+            calls: The calls of the simulation, in order.
+        """
+
+    def gates(self, verdict: RewardInfo) -> bool:
+        """Return whether the reward depends on this component."""
+        return self.name in (verdict.reward_basis or ())
+
+    def failed_checks(self, verdict: RewardInfo) -> list[str]:
+        """Return the unmet checks as records and exports name them, such as ``DB`` or ``ACTION cancel_order``."""
+        unmet = [check for check in self.checks(verdict) if not check.met]
+        return [self.name if check.name is None else f"{self.name} {check.name}" for check in unmet]
+
+    def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
+        """Return the checks, each with the turn that decided it, if a single one did."""
+        del evidence
+        return self.checks(verdict)
+
+    def omission(self, verdict: RewardInfo) -> Omission | None:
+        """Return what the agent did not do, if the unmet checks say so."""
+        del verdict
+        return None
+
+    def details(self, verdict: RewardInfo) -> list[str]:
+        """Return further lines for a comparison of verdicts about unmet checks."""
+        del verdict
+        return []
+
+    def to_json(self, verdict: RewardInfo) -> dict[str, Any]:
+        """Return the outcome of each check, by a name for JSON reports."""
+        return {self.name.lower(): [check.met for check in self.checks(verdict)]}

@@ -1,0 +1,182 @@
+"""DB: both databases end as the reference actions leave them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...environment import canonical
+from ...models import DBCheck, Difference
+from ...text import plural
+from ..component import RewardComponent
+from ..component_reports import Check, Line, more_line, short_json
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...environment import Change, Environment
+    from ...models import Call, RewardInfo
+    from ..component import GradingInput
+    from ..evidence import Evidence, StateHistory
+
+#: Differences that a failure report shows for each side, and a comparison of verdicts altogether.
+_MOST, _MOST_DETAILS = 8, 4
+#: Characters of a whole record that is shown.
+_RECORD_WIDTH = 200
+
+
+class DBFindings(NamedTuple):
+    """The check, and the places where the states differ (none if they are equal)."""
+
+    check: DBCheck
+    differences: list[Difference]
+
+
+def check_db(final: Environment, reference: Environment | None) -> DBFindings:
+    """Compare the final state of both sides with the reference's, in order and in type of JSON value.
+
+    Args:
+        final: The environment after the conversation.
+        reference: The environment after the reference actions; None if the task has neither actions nor
+            assertions, which always matches.
+
+    Source: τ²-bench v1.0.1, environment evaluator.
+    """
+    differences: list[Difference] = []
+    if reference is not None:
+        for side, expected, got in (
+            ("agent", reference.agent_db, final.agent_db),
+            ("user", reference.user_db, final.user_db),
+        ):
+            if expected is not None and got is not None and not expected.equals(got):
+                differences += [_difference(side, change) for change in expected.changes(got)]
+    match = not differences
+    return DBFindings(DBCheck(db_match=match, db_reward=float(match)), differences)
+
+
+def same_state(final: Environment, reference: Environment | None) -> bool:
+    """Return whether the databases match, without listing their differences."""
+    if reference is None:
+        return True
+    sides = (reference.agent_db, final.agent_db), (reference.user_db, final.user_db)
+    return all(expected is None or got is None or expected.equals(got) for expected, got in sides)
+
+
+def _difference(side: str, change: Change) -> Difference:
+    return Difference(
+        side=side, path=change.path, expected=_json(change.expected), got=_json(change.got), missing=change.missing
+    )
+
+
+def _json(value: Any) -> Any:
+    return json.loads(canonical(value))
+
+
+class DBComponent(RewardComponent):
+    """The final databases equal the reference's."""
+
+    name = "DB"
+
+    def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
+        """Compare the databases, and list their differences."""
+        verdict.db_check, verdict.db_diff = check_db(given.environment, given.reference)
+
+    def value(self, verdict: RewardInfo) -> float:
+        """Return 1 if the databases match."""
+        return verdict.db_check.db_reward if verdict.db_check else 1.0
+
+    def passes(self, given: GradingInput) -> bool:
+        """Return whether the databases match; faster than ``grade``."""
+        reference = given.reference
+        return reference is None or same_state(given.environment, reference)
+
+    def checks(self, verdict: RewardInfo) -> list[Check]:
+        """Return the one check, if it was made."""
+        if verdict.db_check is None:
+            return []
+        text = "the databases end as the reference actions leave them"
+        return [Check(text, verdict.db_check.db_match, None, self.name)]
+
+    def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+        """Return the differences of each side, if they decide over the reward."""
+        del calls
+        lines: list[Line] = []
+        for side in ("agent", "user") if self.gates(verdict) else ():
+            mine = [difference for difference in verdict.db_diff or [] if difference.side == side]
+            if not mine:
+                continue
+            lines.append(Line("head", f"database, {side} side: {plural(len(mine), 'difference')}"))
+            width = min(max(len(difference.path) for difference in mine), 48)
+            lines += [Line("bad", f"  {d.path:<{width}}  {_expected_got(d)}") for d in mine[:_MOST]]
+            lines += more_line(mine, _MOST)
+        return lines
+
+    def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
+        """Return the check with the call that broke the state, or after which it was right."""
+        history, calls = evidence.history, evidence.simulation.calls
+        differences = verdict.db_diff or history.differences
+        divergence = (evidence.simulation.info or {}).get("turning_point")
+        found = []
+        for check in self.checks(verdict):
+            call = history.database.call_for(check.met) if history.database else None
+            if not check.met and isinstance(divergence, dict):
+                call = _diverging_call(divergence, calls)
+            elif not check.met and differences:
+                call = _last_write(differences, history)
+            many = len(differences) if not check.met else 0
+            note = f"{many} place{'s' * (many > 1)} differ{'s' * (many == 1)}" if many else ""
+            found.append(check._replace(note=note).at_call(call, calls))
+        return found
+
+    def details(self, verdict: RewardInfo) -> list[str]:
+        """Return the differences."""
+        differences = verdict.db_diff or []
+        lines = [f"{each.side} {each.path}  {_expected_or_got(each)}" for each in differences[:_MOST_DETAILS]]
+        left = len(differences) - _MOST_DETAILS
+        return [*lines, f"and {left} more"] if left > 0 else lines
+
+    def to_json(self, verdict: RewardInfo) -> dict[str, Any]:
+        """Return whether the databases match."""
+        return {"db_match": verdict.db_check.db_match if verdict.db_check else None}
+
+
+def _expected_got(difference: Difference) -> str:
+    if difference.missing == "got":
+        return f"expected {short_json(difference.expected, _RECORD_WIDTH)}   missing"
+    if difference.missing == "expected":
+        return f"not expected   got {short_json(difference.got, _RECORD_WIDTH)}"
+    return f"expected {short_json(difference.expected)}   got {short_json(difference.got)}"
+
+
+def _expected_or_got(difference: Difference) -> str:
+    if difference.missing == "got":
+        return f"expected {short_json(difference.expected)}, missing"
+    if difference.missing == "expected":
+        return f"not expected, got {short_json(difference.got)}"
+    return f"expected {short_json(difference.expected)}, got {short_json(difference.got)}"
+
+
+def _diverging_call(divergence: dict[str, Any], calls: Sequence[Call]) -> int | None:
+    """Return the call after which the right state was out of reach; None if a write is missing."""
+    turn, described = divergence.get("turn"), divergence.get("call")
+    name = described.get("name") if isinstance(described, dict) else None
+    there = [position for position, made in enumerate(calls) if made.turn == turn]
+    return next((position for position in there if calls[position].call.name == name), there[0] if there else None)
+
+
+def _last_write(differences: Sequence[Difference], history: StateHistory) -> int | None:
+    """Return the last call that wrote to a place that is wrong in the end."""
+    wrong = [(difference.side, difference.path) for difference in differences]
+    return max(
+        (
+            position
+            for position, changes in history.changes.items()
+            for change in changes
+            if any(change.side == side and _overlap(change.path, path) for side, path in wrong)
+        ),
+        default=None,
+    )
+
+
+def _overlap(one: str, other: str) -> bool:
+    return one == other or one.startswith(f"{other}/") or other.startswith(f"{one}/")

@@ -1,0 +1,90 @@
+"""ENV_ASSERTION: statements about the final environment hold."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+from ...models import EnvAssertionCheck, call_as_text
+from ..component import RewardComponent
+from ..component_reports import Check, Line, more_line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ...environment import Environment
+    from ...models import Call, EnvAssertion, RewardInfo
+    from ..component import GradingInput
+    from ..evidence import Evidence
+
+#: Assertions that a failure report shows.
+_MOST = 6
+
+
+def check_env_assertions(assertions: Sequence[EnvAssertion], final: Environment) -> list[EnvAssertionCheck]:
+    """Run each assertion on the final environment; one that raises is not met.
+
+    The reference lets a raising assertion escape and drops the simulation, which a failing agent gains from.
+    """
+    return [_check(assertion, final) for assertion in assertions]
+
+
+def _check(assertion: EnvAssertion, final: Environment) -> EnvAssertionCheck:
+    error = None
+    try:
+        value = final.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
+        met = value is assertion.assert_value
+        if not isinstance(value, bool):
+            error = f"Function {assertion.func_name} returned {type(value).__name__} instead of bool"
+    except Exception as problem:  # noqa: BLE001 - the tool boundary: an assertion may raise anything
+        met, error = False, f"{type(problem).__name__}: {problem}"
+    return EnvAssertionCheck(env_assertion=assertion, met=met, reward=float(met), error=error)
+
+
+class EnvAssertionComponent(RewardComponent):
+    """The task's assertions hold in the final environment."""
+
+    name = "ENV_ASSERTION"
+
+    def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
+        """Run the assertions."""
+        verdict.env_assertions = check_env_assertions(given.task.criteria.env_assertions or [], given.environment)
+
+    def value(self, verdict: RewardInfo) -> float:
+        """Return 1 if every assertion is met."""
+        return math.prod(check.reward for check in verdict.env_assertions or [])
+
+    def checks(self, verdict: RewardInfo) -> list[Check]:
+        """Return a check for each assertion."""
+        found = []
+        for check in verdict.env_assertions or []:
+            wanted = check.env_assertion
+            stated = call_as_text(wanted.func_name, wanted.arguments) + ("" if wanted.assert_value else " is false")
+            text, note = f"{wanted.env_type}: {stated}", check.error or wanted.message or ""
+            found.append(Check(text, check.met, wanted.func_name, f"assertion {stated}", note))
+        return found
+
+    def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
+        """Return the assertions that do not hold, also if they do not gate."""
+        del calls
+        unmet = [check for check in verdict.env_assertions or [] if not check.met]
+        lines = []
+        for check in unmet[:_MOST]:
+            wanted = check.env_assertion
+            stated = call_as_text(wanted.func_name, wanted.arguments) + ("" if wanted.assert_value else " to be false")
+            lines.append(Line("bad", f"not met, {wanted.env_type} side: {stated}"))
+            note = check.error or wanted.message
+            lines += [Line("note", f"  {note}")] if note else []
+        return lines + more_line(unmet, _MOST)
+
+    def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
+        """Return each check with the call after which it was as it is in the end."""
+        turned, calls = evidence.history.assertions, evidence.simulation.calls
+        return [
+            check.at_call(turned[number].call_for(check.met) if number < len(turned) else None, calls)
+            for number, check in enumerate(self.checks(verdict))
+        ]
+
+    def to_json(self, verdict: RewardInfo) -> dict[str, Any]:
+        """Return the outcome of each assertion."""
+        return {"env_assertions": [check.met for check in verdict.env_assertions or []]}
