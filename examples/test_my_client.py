@@ -22,7 +22,7 @@ class MyAgent:
         answer = self.client.chat.completions.create(model="my-model", messages=messages, tools=tools)
         return answer.choices[0].message.model_dump(exclude_none=True)
 
-    def tell(self, text):
+    def stream(self, text):
         """An answer bit by bit, as it comes."""
         messages = [{"role": "user", "content": text}]
         stream = self.client.chat.completions.create(model="my-model", messages=messages, stream=True)
@@ -86,7 +86,7 @@ def test_an_answer_that_is_none_fails_the_agent(fault):
 def test_an_answer_comes_bit_by_bit():
     with ModelServer(lambda _request: "It is on its way to you.") as server:
         agent = MyAgent(server.base_url)
-        bits = list(agent.tell("Where is my order?"))
+        bits = list(agent.stream("Where is my order?"))
         agent.close()
     assert "".join(bits) == "It is on its way to you."
     assert len(bits) > 2
