@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 import pytest_tau.plugin
 from pytest_tau.plugin import hookspecs
+from pytest_tau.plugin.collect.selection import MARKER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,8 +45,8 @@ ARGUMENTS = {"pytest_tau.runner": ("ModelChoice", "ModelSettings", "RunConfig")}
 INTRODUCTION = """\
 # API reference
 
-This page lists every public class, function, hook, fixture and option. `python scripts/reference.py` generates it from
-the code.
+This page lists every public class, function, hook, fixture, marker and option. `python scripts/reference.py` generates
+it from the code.
 """
 
 
@@ -87,6 +88,7 @@ def reference() -> str:
         *((f"`{name}`", module_chapter(name)) for name in MODULES),
         ("Hooks", hooks_chapter()),
         ("Fixtures", fixtures_chapter()),
+        ("Marker", marker_chapter()),
         ("Options", options_chapter()),
     ]
     contents = "\n".join(f"- [{title}](#{anchor(title)})" for title, _ in chapters)
@@ -173,6 +175,12 @@ def fixtures_chapter() -> str:
     plugin = vars(pytest_tau.plugin)
     names = [name for name in pytest_tau.plugin.__all__ if name.startswith("tau_")]
     return "\n".join(f"### `{name}`\n\n{summary(plugin[name])}" for name in names)
+
+
+def marker_chapter() -> str:
+    """Describe the marker."""
+    call, _, text = MARKER.partition(": ")
+    return f"`@pytest.mark.{call}`: {text}.\n"
 
 
 def options_chapter() -> str:

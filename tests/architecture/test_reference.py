@@ -73,6 +73,11 @@ def test_the_options_and_ini_keys_are_listed(pytestconfig: pytest.Config) -> Non
     assert [pytestconfig.getini(key) is not None for key in keys] == [True] * len(keys)
 
 
+def test_the_marker_is_listed(pytestconfig: pytest.Config) -> None:
+    (call,) = [text.partition(":")[0] for text in pytestconfig.getini("markers") if text.startswith("tau(")]
+    assert f"`@pytest.mark.{call}`" in CHAPTERS["Marker"]
+
+
 def test_what_the_documentation_imports_is_in_the_reference() -> None:
     pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.py")]
     found = {
