@@ -1,9 +1,9 @@
-"""An agent without a model: it puts the account in order and leaves the phone to the customer.
+"""An agent without a model. It fixes problems of the account and leaves the phone to the customer.
 
     pytest --tau-domain telecom --tau-agent examples/account_desk.py:AccountDesk
 
-It knows nothing of phones, never transfers anybody, and so passes some tasks and fails others: run it to see what
-both look like. Its conversation is one generator; every ``yield`` is a message, and gives the answer to it.
+It does not know about phones and never transfers a customer, so it passes some tasks and fails others. The conversation
+is one generator: each ``yield`` sends a message and returns the reply.
 """
 
 import json
@@ -11,14 +11,14 @@ import re
 
 
 class AccountDesk:
-    """An agent of the first form: a class with ``respond``, built anew for each simulation."""
+    """An agent as a class with ``respond``, instantiated once per simulation."""
 
     def __init__(self):
         self._conversation = self._talk()
         next(self._conversation)
 
     def respond(self, message):
-        """Answer the customer's text, or go on with a tool's result."""
+        """Reply to the customer's text or to a tool's result."""
         return self._conversation.send(message)
 
     def _talk(self):
@@ -38,7 +38,7 @@ class AccountDesk:
             message = yield "Your account is in order. Please try the next thing on your phone."
 
     def _settle(self, ids, *, abroad):
-        """Whatever can be mended from here: bills, suspension, roaming, data."""
+        """Fix what the tools can fix: bills, suspension, roaming, data."""
         bills = json.loads((yield call("get_bills_for_customer", customer_id=ids["customer_id"])).content)
         line = json.loads((yield call("get_details_by_id", id=ids["line_id"])).content)
         overdue = [bill["bill_id"] for bill in bills if bill["status"] == "Overdue"]
@@ -54,5 +54,5 @@ class AccountDesk:
 
 
 def call(name, **arguments):
-    """A message that calls one tool."""
+    """Return a message that calls one tool."""
     return {"tool_calls": [{"name": name, "arguments": arguments}]}

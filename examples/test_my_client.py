@@ -1,8 +1,9 @@
-"""Tests of an agent that reaches its model through a client of its own: what it sends, and what it makes of faults.
+"""Tests of an agent with a model client of its own: its requests, and how it handles faults.
 
     pytest examples/test_my_client.py
 
-No model, no key and no network: the model is a script on a server on loopback. See docs/model_server.md.
+They need no model, no API key and no network: the model is a script behind a server on loopback. See
+docs/model_server.md.
 """
 
 import openai
@@ -13,17 +14,17 @@ from pytest_tau.testing import Faults, ModelServer, RateLimited, ScriptedPartici
 
 
 class MyAgent:
-    """The agent under test; yours is imported from where it lives."""
+    """The agent under test. In your project, import it instead."""
 
     def __init__(self, base_url):
         self.client = openai.OpenAI(base_url=base_url, api_key="any", max_retries=5)
 
     def __call__(self, messages, tools):
-        answer = self.client.chat.completions.create(model="my-model", messages=messages, tools=tools)
-        return answer.choices[0].message.model_dump(exclude_none=True)
+        reply = self.client.chat.completions.create(model="my-model", messages=messages, tools=tools)
+        return reply.choices[0].message.model_dump(exclude_none=True)
 
-    def tell(self, text):
-        """An answer bit by bit, as it comes."""
+    def stream(self, text):
+        """Yield a reply in chunks as they arrive."""
         messages = [{"role": "user", "content": text}]
         stream = self.client.chat.completions.create(model="my-model", messages=messages, stream=True)
         for chunk in stream:
@@ -34,7 +35,7 @@ class MyAgent:
 
 
 def model(request):
-    """What the model would say: a function of the request."""
+    """Return the model's reply, a function of the request."""
     last = request["messages"][-1]
     if last["role"] == "tool":
         return f"Done: {last['content']}"
@@ -45,7 +46,7 @@ def model(request):
 
 
 def converse(server):
-    """One trial of a task; the customer follows a script too."""
+    """Run one trial of a task, with a scripted user."""
     domain = pytest_tau.load_domain("mock")
     task = next(task for task in domain.tasks() if task.id == "create-task")
     user = ScriptedParticipant(["I am user_1. Note, please: order new chairs.", "Thanks!", "###STOP###"])
@@ -60,7 +61,7 @@ def test_the_agent_does_what_its_model_says():
     assert "create_task" in [tool["function"]["name"] for tool in first["tools"]]
 
 
-def test_a_fault_in_the_third_call_is_survived():
+def test_the_agent_survives_a_fault_in_the_third_call():
     with ModelServer(model, faults={3: RateLimited(retry_after=0.05)}) as server:
         simulation = converse(server)
     assert simulation.reward == 1
@@ -78,16 +79,16 @@ def test_faults_change_no_verdict():
 
 
 @pytest.mark.parametrize("fault", [TruncatedJSON(), WrongSchema()])
-def test_an_answer_that_is_none_fails_the_agent(fault):
+def test_an_invalid_reply_fails_the_agent(fault):
     with ModelServer(lambda _request: fault) as server:
         assert converse(server).termination_reason == "agent_error"
 
 
-def test_an_answer_comes_bit_by_bit():
+def test_a_reply_is_streamed_in_chunks():
     with ModelServer(lambda _request: "It is on its way to you.") as server:
         agent = MyAgent(server.base_url)
-        bits = list(agent.tell("Where is my order?"))
+        chunks = list(agent.stream("Where is my order?"))
         agent.close()
-    assert "".join(bits) == "It is on its way to you."
-    assert len(bits) > 2
+    assert "".join(chunks) == "It is on its way to you."
+    assert len(chunks) > 2
     assert server.requests[0]["stream"] is True

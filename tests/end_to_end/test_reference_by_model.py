@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import socket
 from typing import TYPE_CHECKING, Any
@@ -28,9 +27,6 @@ from .reference_script import CONFTEST, ReferenceScript
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# pytester takes modules away again that a run in this process brought in.
-for _name in ("plugin.run.trials", "plugin.run.models", "plugin.report.failures", "plugin.run.prefetch"):
-    importlib.import_module(f"pytest_tau.{_name}")
 load()
 
 ARGS = json.dumps({"temperature": 0.0, "input_cost_per_token": 1e-6, "output_cost_per_token": 2e-6})

@@ -1,12 +1,7 @@
-"""A scratch project for the plugin's tests, and what a run in it said.
-
-Runs are in-process, so everything that one imports is imported here first: pytester takes modules away again that
-a run brought in, and building pydantic models afresh for each run would be slow.
-"""
+"""A scratch project for the plugin's tests, and what a run in it said."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import textwrap
 from importlib.metadata import entry_points
@@ -19,10 +14,6 @@ from pytest_tau.errors import ModelError
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
-
-for _name in ("plugin.context.run_context", "plugin.report.failures", "plugin.run.trials", "runs.manifest", "testing"):
-    importlib.import_module(f"pytest_tau.{_name}")
-importlib.import_module("pytest_tau_domains.mock")
 
 #: Without other people's plugins, which have no part in what is tested here, and without rewriting assertions, which
 #: takes a third of a run's time.
@@ -333,9 +324,6 @@ class FakeModels:
 @pytest.fixture
 def models(project: Project, a_task: Callable[..., dict[str, Any]]) -> FakeModels:
     """A project with one task file, ``mock/t.tau.json``, and models of its own that pass it."""
-    # See above: what a run imports is taken away again.
-    for name in ("chat.tape", "plugin.run.models", "plugin.report.costs", "evaluation.llm_judge"):
-        importlib.import_module(f"pytest_tau.{name}")
     project.tasks("mock/t.tau.json", [a_task()])
     return FakeModels(project)
 

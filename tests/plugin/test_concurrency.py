@@ -6,7 +6,6 @@ wait for one another by events, so that who is first does not depend on how fast
 
 from __future__ import annotations
 
-import importlib
 import itertools
 import json
 import os
@@ -195,14 +194,6 @@ class World:
 @pytest.fixture
 def world(project, a_task):
     # What a run imports is taken away again; see conftest.py.
-    for name in (
-        "chat.tape",
-        "plugin.run.models",
-        "plugin.report.costs",
-        "plugin.run.prefetch",
-        "plugin.report.progress",
-    ):
-        importlib.import_module(f"pytest_tau.{name}")
     return World(project, a_task)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import gzip
-import importlib
 import json
 import re
 from typing import TYPE_CHECKING, Any
@@ -16,10 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from .conftest import FakeModels, Project
-
-# What a run imports is taken away again after it; see conftest.py.
-for _name in ("reports.html", "runs.reader", "plugin.report.html"):
-    importlib.import_module(f"pytest_tau.{_name}")
 
 
 def shown(file: Path) -> dict[str, Any]:

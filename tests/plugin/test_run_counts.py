@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 
 import pytest
@@ -131,7 +130,6 @@ class TestRun:
 
     @pytest.fixture
     def tasks(self, project, a_task):
-        importlib.import_module("pytest_tau.runs.record")
         project.write("agents.py", AGENT)
 
         def run(*args, names=("one", "two")):

@@ -212,10 +212,6 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture
 def meddlers(project, domains):
     """A project whose agents meddle with tasks of every domain."""
-    for name in ("plugin.run.prefetch", "plugin.report.progress", "plugin.run.models"):
-        importlib.import_module(f"pytest_tau.{name}")
-    for name in DOMAINS:
-        importlib.import_module("pytest_tau_domains." + name.partition("-")[0])
     project.write("conftest.py", CONFTEST)
     project.write("meddler.py", MEDDLER)
     project.write("pools.json", json.dumps({name: pool_of(domain) for name, domain in domains.items()}))

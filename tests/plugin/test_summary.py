@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import re
-from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
-
-# See conftest.py: what a run imports is taken away again.
-for _name in ("analysis.summary", "reports.markdown", "reports.text"):
-    import_module(f"pytest_tau.{_name}")
 
 #: Tasks whose id begins with ``bad`` are not done, and those that begin with ``lost`` lose their user.
 PARTS = """

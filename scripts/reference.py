@@ -1,0 +1,384 @@
+"""Write docs/reference.md, the API reference, from the signatures and docstrings of the public names.
+
+python scripts/reference.py            write the page
+python scripts/reference.py --check    exit with 1 if the page is not up to date
+"""
+
+# ruff: noqa: INP001, T201 - a script
+
+from __future__ import annotations
+
+import ast
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+import pytest_tau.plugin
+from pytest_tau.plugin import hookspecs
+from pytest_tau.plugin.collect.selection import MARKER
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import ModuleType
+
+PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
+#: The modules that users import from. Their ``__all__`` is the public API.
+MODULES = (
+    "pytest_tau",
+    "pytest_tau.environment",
+    "pytest_tau.models",
+    "pytest_tau.evaluation",
+    "pytest_tau.participants",
+    "pytest_tau.chat",
+    "pytest_tau.testing",
+    "pytest_tau.errors",
+    "pytest_tau.integrations.litellm",
+)
+#: Classes that hooks receive; users do not import their module.
+ARGUMENTS = {"pytest_tau.runner": ("ModelChoice", "ModelSettings", "RunConfig")}
+INTRODUCTION = """\
+# API reference
+
+This page lists every public class, function, hook, fixture, marker and option. `python scripts/reference.py` generates
+it from the code.
+"""
+
+
+class OptionRecorder:
+    """A parser that records the declared options and ini keys."""
+
+    def __init__(self) -> None:
+        self.options: list[tuple[str, dict[str, Any]]] = []
+        self.ini: list[tuple[str, str]] = []
+
+    def getgroup(self, *_names: str) -> OptionRecorder:
+        """Return the group, which is the parser itself."""
+        return self
+
+    def addoption(self, name: str, **keywords: Any) -> None:
+        """Record an option."""
+        self.options.append((name, keywords))
+
+    def addini(self, name: str, description: str, **_keywords: Any) -> None:
+        """Record an ini key."""
+        self.ini.append((name, description))
+
+
+def main() -> int:
+    """Write or check the page."""
+    text = reference()
+    if "--check" not in sys.argv:
+        PAGE.write_text(text, encoding="utf-8")
+        return 0
+    if PAGE.read_text(encoding="utf-8") == text:
+        return 0
+    print("docs/reference.md is not up to date: run python scripts/reference.py", file=sys.stderr)
+    return 1
+
+
+def reference() -> str:
+    """Return the text of the page."""
+    chapters = [
+        *((f"`{name}`", module_chapter(name)) for name in MODULES),
+        ("Hooks", hooks_chapter()),
+        ("Fixtures", fixtures_chapter()),
+        ("Marker", marker_chapter()),
+        ("Options", options_chapter()),
+    ]
+    contents = "\n".join(f"- [{title}](#{anchor(title)})" for title, _ in chapters)
+    body = "\n".join(f"## {title}\n\n{text}" for title, text in chapters)
+    return f"{INTRODUCTION}\n{contents}\n\n{body}"
+
+
+def anchor(title: str) -> str:
+    """Return the anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-")
+
+
+def module_chapter(name: str, names: tuple[str, ...] = ()) -> str:
+    """Describe the public names of a module: classes, then functions, then values."""
+    module = importlib.import_module(name)
+    found = {public: getattr(module, public) for public in names or module.__all__}
+    comments = value_comments(module)
+    parts = [] if names else [summary(module)]
+    for public in sorted(found, key=lambda public: kind(found[public])):
+        text = elsewhere(name, public) or entry_text(public, found[public], comments.get(public, ""))
+        parts.append(f"### `{public}`\n\n{text}")
+    return "\n".join(parts)
+
+
+def kind(found: Any) -> int:
+    """Return 0 for a class, 1 for a function, 2 for a value."""
+    return 0 if inspect.isclass(found) else 1 if inspect.isroutine(found) else 2
+
+
+def elsewhere(module: str, name: str) -> str:
+    """Refer from the package itself to the module that has the name too."""
+    if module != MODULES[0]:
+        return ""
+    found = getattr(importlib.import_module(module), name)
+    for other in MODULES[1:]:
+        if getattr(importlib.import_module(other), name, None) is found:
+            return f"See [`{other}`](#{anchor(other)}).\n"
+    return ""
+
+
+def entry_text(name: str, found: Any, comment: str) -> str:
+    """Describe a class, a function or a value."""
+    if kind(found) == 0:
+        return class_text(name, found)
+    return function_text(name, found) if kind(found) == 1 else f"{comment or value_text(found)}\n"
+
+
+def class_text(name: str, found: type) -> str:
+    """Return the signature, summary, attributes and methods of a class."""
+    lines = [code(f"class {name}{bases(found)}{constructor(found)}"), summary(found)]
+    if listed := attributes(found):
+        lines += ["Attributes:\n", *listed, ""]
+    if methods := [f"- `{each}{signature(member)}`: {first_line(member)}" for each, member in own_methods(found)]:
+        lines += ["Methods:\n", *methods, ""]
+    return "\n".join(lines)
+
+
+def function_text(name: str, found: Any) -> str:
+    """Return the signature and the summary of a function."""
+    prefix = "async def" if inspect.iscoroutinefunction(found) else "def"
+    return code(f"{prefix} {name}{signature(found)}") + "\n" + summary(found)
+
+
+def hooks_chapter() -> str:
+    """Describe the hooks and the classes that they receive."""
+    hooks = {name: hook for name, hook in vars(hookspecs).items() if name.startswith("pytest_tau_")}
+    parts = [summary(hookspecs), *(f"### `{name}`\n\n{hook_text(name, hook)}" for name, hook in hooks.items())]
+    return "\n".join([*parts, *(module_chapter(module, names) for module, names in ARGUMENTS.items())])
+
+
+def hook_text(name: str, hook: Any) -> str:
+    """Return the signature of a hook, with its arguments, its result, and the conftest files that may implement it."""
+    lines = [function_text(name, hook)]
+    if arguments := section(hook, "Args"):
+        lines += ["Arguments:\n", *(f"- `{each}`: {text}" for each, text in arguments.items()), ""]
+    for title in ("Returns", "Use in conftest plugins"):
+        if match := re.search(rf"^{title}:\s+(.*?)(?=\n\n|\n\w|\Z)", docstring(hook), re.MULTILINE | re.DOTALL):
+            lines += [f"{title}: {markdown(' '.join(match[1].split()))}", ""]
+    return "\n".join(lines)
+
+
+def fixtures_chapter() -> str:
+    """Describe the fixtures."""
+    plugin = vars(pytest_tau.plugin)
+    names = [name for name in pytest_tau.plugin.__all__ if name.startswith("tau_")]
+    return "\n".join(f"### `{name}`\n\n{summary(plugin[name])}" for name in names)
+
+
+def marker_chapter() -> str:
+    """Describe the marker."""
+    call, _, text = MARKER.partition(": ")
+    return f"`@pytest.mark.{call}`: {text}.\n"
+
+
+def options_chapter() -> str:
+    """Describe the options of the command line and the keys of the ini file."""
+    recorder = OptionRecorder()
+    pytest_tau.plugin.pytest_addoption(recorder)  # type: ignore[arg-type]
+    rows = ["| option | |", "|---|---|"]
+    for name, keywords in recorder.options:
+        value = keywords.get("metavar")
+        shown = f"{name}[={value}]" if value and "nargs" in keywords else f"{name} {value}" if value else name
+        rows.append(f"| `{shown}` | {cell(keywords['help'])} |")
+    others = [(name, text) for name, text in recorder.ini if not text.startswith("default of --tau-")]
+    rows += ["", "| ini key | |", "|---|---|", *(f"| `{name}` | {cell(text)} |" for name, text in others)]
+    intro = (
+        "Each option has an ini key with underscores: `--tau-agent` is `tau_agent`. The command line takes precedence."
+    )
+    return f"{intro}\n\n" + "\n".join(rows) + "\n"
+
+
+def cell(text: str) -> str:
+    """Return a text for a cell of a table."""
+    return text.replace("|", "\\|").replace("*", "\\*").replace("<", "&lt;")
+
+
+def code(text: str) -> str:
+    """Return a block of Python, with one parameter per line if it is long."""
+    if len(text) > 100 and "(" in text:
+        head, _, rest = text.partition("(")
+        parameters, _, tail = rest.rpartition(")")
+        text = f"{head}(\n" + "".join(f"    {each},\n" for each in split_parameters(parameters)) + f"){tail}"
+    return f"```python\n{text}\n```\n"
+
+
+def split_parameters(text: str) -> Iterator[str]:
+    """Split parameters at the commas outside of brackets and strings."""
+    depth, start, quote = 0, 0, ""
+    for index, char in enumerate(text):
+        if quote or char in "'\"":
+            quote = "" if char == quote else quote or char
+        elif char in "([{":
+            depth += 1
+        elif char in ")]}":
+            depth -= 1
+        elif char == "," and not depth:
+            yield text[start:index].strip()
+            start = index + 1
+    yield text[start:].strip()
+
+
+def signature(found: Any) -> str:
+    """Return the signature of a function, annotations as they are written in the source."""
+    target = found.__func__ if isinstance(found, classmethod | staticmethod) else found
+    if isinstance(found, property) or not callable(target):
+        return ""
+    parameters, result, seen_star = [], inspect.signature(target), False
+    for index, each in enumerate(result.parameters.values()):
+        if index == 0 and each.name in {"self", "cls", "_cls"}:
+            continue
+        if each.kind is each.KEYWORD_ONLY and not seen_star:
+            parameters.append("*")
+        seen_star |= each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
+        parameters.append(parameter_text(each))
+    arrow = "" if result.return_annotation is inspect.Signature.empty else f" -> {type_text(result.return_annotation)}"
+    return f"({', '.join(parameters)}){arrow}"
+
+
+def parameter_text(parameter: inspect.Parameter) -> str:
+    """Return a parameter with its type and default."""
+    kind = parameter.kind
+    stars = "*" if kind is parameter.VAR_POSITIONAL else "**" if kind is parameter.VAR_KEYWORD else ""
+    annotated = parameter.annotation is not inspect.Parameter.empty
+    text = f"{stars}{parameter.name}" + (f": {type_text(parameter.annotation)}" if annotated else "")
+    if parameter.default is inspect.Parameter.empty:
+        return text
+    return f"{text} = {default_text(parameter.default)}" if annotated else f"{text}={default_text(parameter.default)}"
+
+
+def default_text(value: Any) -> str:
+    """Return a default value; an ellipsis for one whose representation differs from run to run."""
+    text = repr(value)
+    return text if re.fullmatch(r"[\w.'\"/# -]*|\(\)|\{\}", text) and len(text) < 40 else "..."
+
+
+def type_text(annotation: Any) -> str:
+    """Return an annotation as it is written."""
+    if isinstance(annotation, str):
+        return annotation
+    return str(getattr(annotation, "__forward_arg__", None) or getattr(annotation, "__name__", annotation))
+
+
+def constructor(found: type) -> str:
+    """Return the parameters of a class; none for models, whose fields are listed, and for protocols."""
+    if issubclass(found, tuple) and hasattr(found, "_fields"):
+        return re.sub(r" -> .*$", "", signature(found.__new__))
+    if issubclass(found, BaseModel) or getattr(found, "_is_protocol", False) or found.__init__ is object.__init__:
+        return ""
+    if issubclass(found, BaseException) and "__init__" not in vars(found):
+        return ""
+    return re.sub(r" -> None$", "", signature(found.__init__))
+
+
+def bases(found: type) -> str:
+    """Return the base of an exception, which tells what catches it; nothing for another class."""
+    base = found.__bases__[0]
+    return f"({base.__name__})" if issubclass(found, BaseException) and constructor(found) == "" else ""
+
+
+def attributes(found: type) -> list[str]:
+    """Return the attributes that a class documents; of a pydantic model every field, with its type."""
+    documented = section(found, "Attributes")
+    if not issubclass(found, BaseModel):
+        return [f"- `{name}`: {text}" for name, text in documented.items()]
+    types = {name: text for base in reversed(found.__mro__) for name, text in inspect.get_annotations(base).items()}
+    lines = []
+    for name, field in found.model_fields.items():
+        text = f": {documented[name]}" if name in documented else ""
+        lines.append(f"- `{name}: {type_text(types.get(name, field.annotation))}`{text}")
+    return lines
+
+
+def own_methods(found: type) -> Iterator[tuple[str, Any]]:
+    """Yield the public documented methods and properties of a class, inherited ones of this project included."""
+    seen = set()
+    for base in found.__mro__:
+        if not base.__module__.startswith("pytest_tau"):
+            continue
+        for name, member in vars(base).items():
+            if not name.startswith("_") and name not in seen and is_method(member) and inspect.getdoc(member):
+                seen.add(name)
+                yield name, member
+
+
+def is_method(member: Any) -> bool:
+    """Return whether a member of a class is a method or a property."""
+    return inspect.isfunction(member) or isinstance(member, classmethod | staticmethod | property)
+
+
+def docstring(found: Any) -> str:
+    """Return the docstring of an object itself; not the one that it inherits."""
+    target = found.__func__ if isinstance(found, classmethod | staticmethod) else found
+    return inspect.cleandoc(getattr(target, "__doc__", None) or "")
+
+
+def summary(found: Any) -> str:
+    """Return the paragraphs of a docstring before its first section."""
+    text = re.split(r"\n\n(?=[A-Z][\w ]*:(?:\n|\s|$))", docstring(found))[0]
+    return markdown(text) + "\n"
+
+
+def first_line(found: Any) -> str:
+    """Return the first paragraph of a docstring on one line."""
+    return markdown(" ".join(docstring(found).split("\n\n")[0].split()))
+
+
+def section(found: Any, title: str) -> dict[str, str]:
+    """Return the entries of a section of a docstring, by name."""
+    match = re.search(rf"^{title}:\n((?:[ ]+.*\n?|\n)+)", docstring(found), re.MULTILINE)
+    if match is None:
+        return {}
+    parts = [re.sub(r"\s+", " ", each).strip().partition(": ") for each in re.split(r"\n(?=    \w)", match[1].rstrip())]
+    return {name: markdown(text) for name, _, text in parts}
+
+
+def markdown(text: str) -> str:
+    """Return text of a docstring as Markdown."""
+    return text.replace("``", "`").replace("::\n", ":\n")
+
+
+def value_text(value: Any) -> str:
+    """Describe a constant or a type alias without a comment."""
+    text = str(value).replace("typing.", "")
+    return f"`{text}`" if re.match(r"Literal\[", text) else "A type alias." if "[" in text else f"`{value!r}`"
+
+
+def value_comments(module: ModuleType) -> dict[str, str]:
+    """Return the comments ``#:`` above the assignments in a package, by the name that is assigned."""
+    found: dict[str, str] = {}
+    names = [module.__name__]
+    if hasattr(module, "__path__"):
+        names += [f"{module.__name__}.{each.name}" for each in pkgutil.iter_modules(module.__path__)]
+    for name in names:
+        source = Path(importlib.util.find_spec(name).origin).read_text(encoding="utf-8")  # type: ignore[union-attr, arg-type]
+        lines = source.splitlines()
+        for node in ast.parse(source).body:
+            target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+            if isinstance(target, ast.Name) and (comment := comment_above(lines, node.lineno - 1)):
+                found.setdefault(target.id, markdown(comment))
+    return found
+
+
+def comment_above(lines: list[str], index: int) -> str:
+    """Return the comment ``#:`` that ends above a line."""
+    found: list[str] = []
+    while index and lines[index - 1].startswith("#:"):
+        index -= 1
+        found.insert(0, lines[index].removeprefix("#:").strip())
+    return " ".join(found)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,105 @@
+"""The API reference lists every public name, and none that does not exist.
+
+Its texts come from docstrings: ``python scripts/reference.py`` brings them up to date.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import pytest_tau.plugin
+from pytest_tau.plugin import hookspecs
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
+CHAPTERS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+MODULES = [title.strip("`") for title in CHAPTERS if title.startswith("`")]
+
+
+def script() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("reference", ROOT / "scripts" / "reference.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def entries(chapter: str) -> list[str]:
+    return re.findall(r"^### `(\w+)`$", CHAPTERS[chapter], re.MULTILINE)
+
+
+def described(chapter: str) -> dict[str, str]:
+    parts = re.split(r"^### `(\w+)`$", CHAPTERS[chapter], flags=re.MULTILINE)[1:]
+    return dict(zip(parts[::2], parts[1::2], strict=True))
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_s_public_names_are_listed_and_described(name: str) -> None:
+    texts = described(f"`{name}`")
+    assert sorted(texts) == sorted(importlib.import_module(name).__all__)
+    assert [entry for entry, text in texts.items() if not text.strip()] == []
+
+
+def test_the_hooks_are_listed() -> None:
+    hooks = [name for name in vars(hookspecs) if name.startswith("pytest_tau_")]
+    arguments = [name for names in script().ARGUMENTS.values() for name in names]
+    assert entries("Hooks") == [*hooks, *arguments]
+
+
+def test_the_classes_that_hooks_receive_exist() -> None:
+    for module, names in script().ARGUMENTS.items():
+        assert [name for name in names if not hasattr(importlib.import_module(module), name)] == []
+
+
+def test_the_fixtures_are_listed() -> None:
+    assert entries("Fixtures") == [name for name in pytest_tau.plugin.__all__ if name.startswith("tau_")]
+
+
+def test_the_options_and_ini_keys_are_listed(pytestconfig: pytest.Config) -> None:
+    listed = re.findall(r"^\| `(--tau-[\w-]+)", CHAPTERS["Options"], re.MULTILINE)
+    given = {action for action in vars(pytestconfig.option) if action.startswith("tau_")}
+    assert {option[2:].replace("-", "_") for option in listed} == given
+    keys = re.findall(r"^\| `(tau_\w+)`", CHAPTERS["Options"], re.MULTILINE)
+    assert [pytestconfig.getini(key) is not None for key in keys] == [True] * len(keys)
+
+
+def test_the_marker_is_listed(pytestconfig: pytest.Config) -> None:
+    (call,) = [text.partition(":")[0] for text in pytestconfig.getini("markers") if text.startswith("tau(")]
+    assert f"`@pytest.mark.{call}`" in CHAPTERS["Marker"]
+
+
+def test_what_the_documentation_imports_is_in_the_reference() -> None:
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*.py")]
+    found = {
+        (module, name.strip().split(" as ")[0])
+        for page in pages
+        for module, names in re.findall(r"^from (pytest_tau[\w.]*) import (.+)$", page.read_text("utf-8"), re.MULTILINE)
+        if not module.startswith(("pytest_tau_domains", "pytest_tau_tasks"))
+        for name in names.split(",")
+    }
+    assert len(found) > 5
+    missing = [(module, name) for module, name in sorted(found) if name not in described(f"`{module}`")]
+    assert missing == []
+
+
+def test_the_modules_are_those_of_the_script() -> None:
+    module = script()
+    assert list(module.MODULES) == MODULES
+    links = re.findall(r"^- \[.+\]\(#(.+)\)$", PAGE, re.MULTILINE)
+    assert links == [module.anchor(title) for title in CHAPTERS]
+
+
+def test_long_signatures_are_split_at_their_parameters() -> None:
+    module = script()
+    parameters = ["a: dict[str, int] = ...", "b: str = ', '", "*", "c=()"]
+    assert list(module.split_parameters(", ".join(parameters))) == parameters
