@@ -8,11 +8,7 @@ from collections.abc import Iterable
 from pytest_tau.environment import ToolError
 
 from .models import AirlineDB, Available, Cabin, Certificate, FlightInfo, GiftCard, Leg, Payment, Reservation, User
-
-#: In USD, for each passenger.
-INSURANCE_PRICE = 30
-#: In USD, for each bag beyond the free ones.
-BAG_PRICE = 50
+from .pricing import BAG_PRICE, INSURANCE_PRICE
 
 
 def book(db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo], nonfree_baggages: int) -> None:

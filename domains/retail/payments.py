@@ -2,7 +2,7 @@
 
 from pytest_tau.environment import ToolError
 
-from .models import GiftCard, Order, Payment, PaymentMethod, RetailDB
+from .models import GiftCard, Order, Payment, PaymentMethod, RetailDB, User
 
 
 def require_cover(method: PaymentMethod, amount: float, purpose: str) -> None:
@@ -62,3 +62,24 @@ def settle(db: RetailDB, order: Order, difference: float, method_id: str) -> Non
     )
     order.payment_history.append(entry)
     credit(db, order.user_id, method_id, -difference)
+
+
+def covers(method: PaymentMethod, amount: float) -> bool:
+    """Whether the shop may charge the amount to the method."""
+    return not isinstance(method, GiftCard) or method.balance >= amount
+
+
+def total(order: Order) -> float:
+    """What was paid for the order when it was placed."""
+    return order.payment_history[0].amount
+
+
+def gift_cards(user: User) -> list[GiftCard]:
+    """The gift cards in a profile."""
+    return [method for method in user.payment_methods.values() if isinstance(method, GiftCard)]
+
+
+def net_paid(order: Order) -> float:
+    """What the customer has paid for an order, less what came back, in USD."""
+    signs = {"payment": 1, "refund": -1}
+    return round(sum(signs[entry.transaction_type] * entry.amount for entry in order.payment_history), 2)

@@ -10,12 +10,13 @@ import pytest
 
 from pytest_tau import simulate
 from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
-from pytest_tau_domains.airline import domain as spec, rules_reading as reading
-from pytest_tau_domains.airline.rules import CONFIRM, NOTICE, RulesAgent
-from pytest_tau_domains.airline.rules_desk import Declined
-from pytest_tau_domains.airline.rules_money import any_card, methods
-from pytest_tau_domains.airline.rules_table import recognise
-from pytest_tau_domains.airline.trips import Trip
+from pytest_tau_domains.airline import domain as spec
+from pytest_tau_domains.airline.agent import parsing as reading
+from pytest_tau_domains.airline.agent.policy.payment import any_card, methods
+from pytest_tau_domains.airline.agent.requests import recognise
+from pytest_tau_domains.airline.agent.rules import CONFIRM, NOTICE, RulesAgent
+from pytest_tau_domains.airline.agent.session import Declined
+from pytest_tau_domains.airline.tasks.trips import Trip
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,8 +13,8 @@ from pytest_tau import simulate
 from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
 from pytest_tau_domains.retail import domain as spec
-from pytest_tau_domains.retail.checks import verify
-from pytest_tau_domains.retail.merging import MOST_REQUESTS
+from pytest_tau_domains.retail.tasks.combine import MOST_REQUESTS
+from pytest_tau_domains.retail.tasks.verify import verify
 
 if TYPE_CHECKING:
     from pytest_tau.models import Task, UserScript
@@ -105,7 +105,7 @@ def test_the_scripted_user_and_the_rules_agent_come_to_terms(easy: list[Task], h
 
 
 def rules() -> type:
-    from pytest_tau_domains.retail.rules import RulesAgent
+    from pytest_tau_domains.retail.agent.rules import RulesAgent
 
     return RulesAgent
 

@@ -14,13 +14,14 @@ from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, profile_named
 from pytest_tau.runner import SimulationSettings
+from pytest_tau_domains._kit.transfer import TRANSFER
 from pytest_tau_domains.retail import domain as spec
-from pytest_tau_domains.retail.checks import played, verify
-from pytest_tau_domains.retail.drafts import TRANSFER, cast_all
-from pytest_tau_domains.retail.generator import SCENARIOS, SMALL, database_text, main, make_database, task_files
 from pytest_tau_domains.retail.models import GiftCard, RetailDB
-from pytest_tau_domains.retail.people import FAKER_VERSION
-from pytest_tau_domains.retail.world import World, named_once
+from pytest_tau_domains.retail.tasks.builder import cast_all
+from pytest_tau_domains.retail.tasks.data.people import FAKER_VERSION
+from pytest_tau_domains.retail.tasks.generator import SCENARIOS, SMALL, database_text, main, make_database, task_files
+from pytest_tau_domains.retail.tasks.verify import played, verify
+from pytest_tau_domains.retail.tasks.world import World, named_once
 
 if TYPE_CHECKING:
     from pathlib import Path

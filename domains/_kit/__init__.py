@@ -1,0 +1,1 @@
+"""What the bundled domains share: dialogues of rules agents, and the making of tasks."""

@@ -1,0 +1,77 @@
+"""Bags and passengers of a reservation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...formatting import full_name
+from ...pricing import BAG_PRICE, free_bags
+from .. import parsing as reading
+from ..session import Declined, Do, Plan
+from .payment import any_card, single
+from .reservations import which
+
+if TYPE_CHECKING:
+    from ..session import Desk, Talk
+
+
+def add_bags(desk: Desk, text: str) -> Talk[list[Plan]]:
+    """Add checked bags; those within the allowance of membership and cabin are free."""
+    reservation = yield from which(desk, text)
+    user = yield from desk.user()
+    more = yield from desk.find("How many checked bags should be added?", reading.bags, text)
+    total = reservation.total_baggages + more
+    free = free_bags(user.membership, reservation.cabin) * len(reservation.passengers)
+    nonfree = max(reservation.nonfree_baggages, total - free)
+    price = BAG_PRICE * (nonfree - reservation.nonfree_baggages)
+    name = reservation.reservation_id
+    told = (
+        f"With {user.membership} membership and in {reservation.cabin.replace('_', ' ')}, {free} bags are free in "
+        f"reservation {name}; {more} more cost ${price} in total."
+    )
+    method = (yield from single(desk, price, told)) if price else any_card(user)
+    return [
+        Plan(
+            f"I will add {more} checked bags to reservation {name}, {total} in all, for ${price} in total.",
+            Do(
+                "update_reservation_baggages",
+                {
+                    "reservation_id": name,
+                    "total_baggages": total,
+                    "nonfree_baggages": nonfree,
+                    "payment_id": method.id,
+                },
+            ),
+            f"Reservation {name} now has {total} checked bags; the additional ones have been booked for ${price}.",
+        )
+    ]
+
+
+def change_passengers(desk: Desk, text: str) -> Talk[list[Plan]]:
+    """Correct a passenger, or put somebody else in the place of one; the number stays."""
+    reservation = yield from which(desk, text)
+    user = yield from desk.user()
+
+    def read(told: str) -> list[str] | None:
+        found = reading.changed_passengers(told, reservation, user)
+        return [passenger.model_dump_json() for passenger in found] if found else None
+
+    question = "Which passenger is meant, and what are the right name and date of birth?"
+    yield from desk.find(question, read, text)
+    changed = reading.changed_passengers(text, reservation, user)
+    if changed is None:
+        raise Declined("I did not understand who is to fly")
+    pairs = zip(reservation.passengers, changed, strict=True)
+    (old, new) = next((old, new) for old, new in pairs if old != new)
+    name = reservation.reservation_id
+    return [
+        Plan(
+            f"I will enter {full_name(new)}, born on {new.dob}, in place of {full_name(old)}, born on {old.dob}, in "
+            f"reservation {name}.",
+            Do(
+                "update_reservation_passengers",
+                {"reservation_id": name, "passengers": [one.model_dump() for one in changed]},
+            ),
+            f"The passengers of reservation {name} have been changed: {full_name(new)} flies, born on {new.dob}.",
+        )
+    ]

@@ -1,0 +1,117 @@
+"""What can be flown on a day, and which of it a user prefers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..session import Declined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ...models import Cabin, DirectFlight
+    from ..session import Desk, Talk
+
+_ONE_STOP = re.compile(r"\b(?:one[- ]stop|connections?|with (?:one|a) stop)\b")
+_HHMM = slice(0, 5)
+
+
+class Journey(NamedTuple):
+    """Flights that are booked together, one way."""
+
+    flights: tuple[DirectFlight, ...]
+
+    @property
+    def wanted(self) -> list[dict[str, str]]:
+        """As the tools take them."""
+        return [{"flight_number": flight.flight_number, "date": flight.date or ""} for flight in self.flights]
+
+    @property
+    def numbers(self) -> list[str]:
+        """The flight numbers."""
+        return [flight.flight_number for flight in self.flights]
+
+    def price(self, cabin: Cabin) -> int:
+        """What it costs each passenger."""
+        return sum(flight.prices[cabin] for flight in self.flights)
+
+    def said(self, cabin: Cabin) -> str:
+        """Number, day, times and price."""
+        each = [
+            f"{flight.flight_number} on {flight.date} from {flight.origin} at "
+            f"{flight.scheduled_departure_time_est[_HHMM]} to {flight.destination}"
+            for flight in self.flights
+        ]
+        return f"{' and then '.join(each)} for ${self.price(cabin)}"
+
+
+class Wanted(NamedTuple):
+    """What a journey has to be like: cabin, seats, and which one of several."""
+
+    cabin: Cabin
+    seats: int
+    prefers: Callable[[Sequence[Journey]], Journey | None]
+    one_stop: bool = False
+
+
+def journeys(desk: Desk, way: tuple[str, str], date: str, *, one_stop: bool) -> Talk[list[Journey]]:
+    """What can be booked on a day, direct or with one stop."""
+    if one_stop:
+        return [Journey(tuple(pair)) for pair in (yield from desk.onestop(*way, date))]
+    return [Journey((flight,)) for flight in (yield from desk.direct(*way, date))]
+
+
+def best(desk: Desk, way: tuple[str, str], dates: Sequence[str], wanted: Wanted) -> Talk[Journey]:
+    """The preferred journey of some days.
+
+    Raises:
+        Declined: There is none with enough seats.
+    """
+    found: list[Journey] = []
+    for one_stop in (False, True) if wanted.one_stop else (False,):
+        for date in dates:
+            listed = yield from journeys(desk, way, date, one_stop=one_stop)
+            found += [one for one in listed if _seats(one, wanted.cabin) >= wanted.seats]
+        chosen = wanted.prefers(found) if found else None
+        if chosen:
+            return chosen
+    days = " or ".join(dates)
+    cabin = wanted.cabin.replace("_", " ")
+    raise Declined(
+        f"I find no such flight with {wanted.seats} free seats in {cabin} from {way[0]} to {way[1]} on {days}"
+    )
+
+
+def _seats(journey: Journey, cabin: Cabin) -> int:
+    return min(flight.available_seats[cabin] for flight in journey.flights)
+
+
+def preference(text: str, cabin: Cabin) -> Callable[[Sequence[Journey]], Journey | None] | None:
+    """Which of several journeys a user prefers; None where the text does not tell."""
+    low = text.lower()
+    numbers = re.findall(r"\bHAT\d{3}\b", text)
+    if numbers:
+        return lambda found: next((one for one in found if one.numbers == numbers), None)
+    if re.search(r"\bnext morning\b|\bovernight\b", low):
+        return lambda found: next((one for one in found if "+1" in _arrival(one)), None)
+    if re.search(r"\bdeparts? first\b|\bearliest\b|\bfirst flight\b|\bleaves first\b", low):
+        return lambda found: min(found, key=_departure)
+    if re.search(r"\blatest\b|\bdeparts? last\b|\blast flight\b", low):
+        return lambda found: max(found, key=_departure)
+    if re.search(r"\bcheapest\b|\blowest (?:price|fare)\b|\bleast expensive\b", low):
+        return lambda found: min(found, key=lambda one: one.price(cabin))
+    return None
+
+
+def takes_a_stop(text: str) -> bool:
+    """Whether a connection will do where nothing flies directly."""
+    return bool(_ONE_STOP.search(text.lower()))
+
+
+def _departure(journey: Journey) -> str:
+    return journey.flights[0].scheduled_departure_time_est
+
+
+def _arrival(journey: Journey) -> str:
+    return journey.flights[-1].scheduled_arrival_time_est

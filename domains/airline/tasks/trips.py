@@ -1,0 +1,123 @@
+"""Reservations as scenarios look at them: how their flights stand, who flies, and what their users can pay with."""
+
+from __future__ import annotations
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..dates import MOMENT
+from ..formatting import CITIES
+from ..models import Available
+from ..pricing import free_bags
+from ..wallet import Wallet
+
+if TYPE_CHECKING:
+    from ..models import AirlineDB, Cabin, Leg, PaymentMethod, Reservation, User
+
+
+FlightList: TypeAlias = list[dict[str, Any]]
+
+
+def called(method: PaymentMethod) -> str:
+    """A payment method as its owner calls it: by its id."""
+    return f"your {method.source.replace('_', ' ')} {method.id}"
+
+
+@dataclass(frozen=True)
+class Trip:
+    """A reservation with its user, and how its flights stand."""
+
+    db: AirlineDB
+    reservation: Reservation
+    user: User
+
+    @property
+    def id(self) -> str:
+        """The reservation's id."""
+        return self.reservation.reservation_id
+
+    @property
+    def legs(self) -> list[Leg]:
+        """Its flights."""
+        return self.reservation.flights
+
+    @property
+    def statuses(self) -> list[str]:
+        """How each flight stands."""
+        return [self.db.day(leg.flight_number, leg.date).status for leg in self.legs]
+
+    @property
+    def ahead(self) -> bool:
+        """Every flight can still be booked."""
+        return self.reservation.status is None and set(self.statuses) == {"available"}
+
+    @property
+    def hours(self) -> float:
+        """Hours since it was booked."""
+        return (MOMENT - dt.datetime.fromisoformat(self.reservation.created_at)).total_seconds() / 3600
+
+    @property
+    def old(self) -> bool:
+        """Booked days ago."""
+        return self.hours > 48
+
+    @property
+    def cabin(self) -> Cabin:
+        """Its cabin."""
+        return self.reservation.cabin
+
+    @property
+    def insured(self) -> bool:
+        """Whether it has insurance."""
+        return self.reservation.insurance == "yes"
+
+    @property
+    def one_way(self) -> bool:
+        """Whether it has one flight only."""
+        return len(self.legs) == 1
+
+    @property
+    def returns(self) -> bool:
+        """Whether it has one flight out and one back."""
+        return self.reservation.flight_type == "round_trip" and len(self.legs) == 2
+
+    @property
+    def people(self) -> int:
+        """How many fly."""
+        return len(self.reservation.passengers)
+
+    @property
+    def free_bags(self) -> int:
+        """How many bags are free in all."""
+        return free_bags(self.user.membership, self.cabin) * self.people
+
+    @property
+    def paid(self) -> int:
+        """What has been paid."""
+        return sum(payment.amount for payment in self.reservation.payment_history)
+
+    @property
+    def way(self) -> str:
+        """Such as ``from Boston to Seattle``."""
+        return f"from {CITIES[self.reservation.origin]} to {CITIES[self.reservation.destination]}"
+
+    @property
+    def wallet(self) -> Wallet:
+        """What its user can pay with."""
+        return Wallet(self.user)
+
+    @property
+    def wanted(self) -> FlightList:
+        """Its flights as the tools take them."""
+        return [{"flight_number": leg.flight_number, "date": leg.date} for leg in self.legs]
+
+    def upgrade(self, cabin: Cabin) -> int | None:
+        """What changing the cabin costs in all; None where that cannot be done."""
+        total = 0
+        for leg in self.legs:
+            day = self.db.day(leg.flight_number, leg.date)
+            if not isinstance(day, Available) or day.available_seats[cabin] < self.people:
+                return None
+            total += day.prices[cabin] - leg.price
+        return total * self.people

@@ -1,0 +1,176 @@
+"""What the rules agent tells: each kind of question, with the words that it is known by and how it is answered."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...formatting import dollars, said_item, said_method
+from ...models import CreditCard
+from ...payments import gift_cards, net_paid, total
+from .. import parsing as reading
+from ..requests import is_question
+from ..session import Declined, joined
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ...models import Order, User
+    from ..session import Desk, Talk
+
+
+class Topic(NamedTuple):
+    """A kind of question.
+
+    Attributes:
+        words: What it is known by, over a question in lower case; the first row that fits counts.
+        answer: What is told.
+        own: Whether the summary of a change leaves it open.
+    """
+
+    words: str
+    answer: Callable[[Desk, str, str], Talk[str]]
+    own: bool = True
+
+
+def answers(desk: Desk, text: str, *, planned: bool) -> Talk[list[str]]:
+    """What a text asks to be told.
+
+    Args:
+        desk: The desk.
+        text: What the customer says.
+        planned: Whether a summary of changes follows, which tells their money itself.
+    """
+    told = []
+    for question in filter(is_question, reading.sentences(text)):
+        topic = next((topic for topic in TOPICS if re.search(topic.words, question.lower())), None)
+        if topic and (topic.own or not planned):
+            told.append((yield from topic.answer(desk, question, text)))
+    return told
+
+
+def _tracking(desk: Desk, question: str, text: str) -> Talk[str]:
+    order = yield from desk.which_order(text if reading.order_ids(text) else question, "processed", "delivered")
+    numbers = [number for parcel in order.fulfillments for number in parcel.tracking_id]
+    if not numbers:
+        return f"Order {order.order_id} is {order.status}, so it has no tracking id yet."
+    return f"The tracking id of order {order.order_id} is {' and '.join(numbers)}."
+
+
+def _balance(desk: Desk, question: str, text: str) -> Talk[str]:
+    del question, text
+    cards = gift_cards((yield from desk.user()))
+    if not cards:
+        return "There is no gift card in your profile."
+    told = [f"Gift card {card.id} holds {dollars(card.balance)}." for card in cards]
+    if len(cards) > 1:
+        told.append(f"Together they hold {dollars(sum(card.balance for card in cards))}.")
+    return joined(told)
+
+
+def _when(desk: Desk, question: str, text: str) -> Talk[str]:
+    del desk, question, text
+    return "A refund to a gift card arrives at once, to any other method within 5 to 7 business days."
+    yield
+
+
+def _opinion(desk: Desk, question: str, text: str) -> Talk[str]:
+    del desk, question, text
+    raise Declined("I have no opinion on what to choose, that is for you to say")
+    yield
+
+
+def _stock(desk: Desk, question: str, text: str) -> Talk[str]:
+    del text
+    for name, product_id in (yield from desk.catalogue()).items():
+        if reading.names(question, name):
+            stock = reading.in_stock((yield from desk.product(product_id)))
+            cheap, dear = stock[0], stock[-1]
+            return (
+                f"In stock, the cheapest {said_item(cheap, name)} costs {dollars(cheap.price)}, and the most expensive "
+                f"{said_item(dear, name)} costs {dollars(dear.price)}."
+            )
+    raise Declined("I find no such product in the shop")
+
+
+def _all_orders(desk: Desk, question: str, text: str) -> Talk[str]:
+    del question, text
+    orders = yield from desk.orders()
+    each = [f"order {order.order_id} cost {dollars(total(order))}" for order in orders]
+    dearest = max(orders, key=total)
+    return (
+        f"All of your orders: {', '.join(each)}. In total that is {dollars(sum(map(total, orders)))}, and the most "
+        f"expensive one, {dearest.order_id}, cost {dollars(total(dearest))}."
+    )
+
+
+def _contents(desk: Desk, question: str, text: str) -> Talk[str]:
+    del question
+    return _statement((yield from desk.which_order(text)), (yield from desk.user()))
+
+
+def _what_if(desk: Desk, question: str, text: str) -> Talk[str]:
+    """What another version costs, and what it costs more than the one in an order."""
+    order = yield from desk.which_order(question if reading.order_ids(question) or desk.order_id else text)
+    for item in reading.items(question, order):
+        variant = reading.version(question, item, (yield from desk.product(item.product_id)))
+        if variant is None:
+            raise Declined(f"this version of the {item.name} is not available at the moment")
+        more = variant.price - item.price
+        return (
+            f"The {said_item(variant, item.name)} costs {dollars(variant.price)}, which is {dollars(abs(more))} "
+            f"{'more' if more > 0 else 'less'} than yours at {dollars(item.price)}."
+        )
+    return _statement(order, (yield from desk.user()))
+
+
+def _money(desk: Desk, question: str, text: str) -> Talk[str]:
+    """What was done in this conversation, or else all about an order that has to do with money."""
+    if desk.done and not reading.order_ids(question):
+        told = [plan.done for plan in desk.done if plan.refund or plan.swaps]
+        if len(told) > 1:
+            told.append(f"In total you get back {dollars(sum(plan.refund for plan in desk.done))}.")
+        return joined(told or [desk.done[-1].done])
+    statuses = ("cancelled",) if "cancelled" in text else ()
+    asked = question if reading.order_ids(question) or desk.order_id else text
+    return _statement((yield from desk.which_order(asked, *statuses)), (yield from desk.user()))
+
+
+def _statement(order: Order, user: User) -> str:
+    """All about an order."""
+    items = ", ".join(f"{said_item(item)} at {dollars(item.price)}" for item in order.items)
+    told = [f"Order {order.order_id} is {order.status} and holds: {items}."]
+    for entry in order.payment_history:
+        method = user.payment_methods[entry.payment_method_id]
+        digits = f" (last four digits {method.last_four})" if isinstance(method, CreditCard) else ""
+        verb = "Paid with" if entry.transaction_type == "payment" else "Refunded to"
+        told.append(f"{verb} {said_method(method)}{digits}: {dollars(entry.amount)}.")
+    if len(order.payment_history) > 1:
+        told.append(f"All in all you paid {dollars(net_paid(order))}.")
+    if order.return_items:
+        told.append(f"For the return you get back {dollars(_price_of(order, order.return_items))}.")
+    if order.exchange_price_difference is not None:
+        told.append(f"The price difference of the exchange is {dollars(abs(order.exchange_price_difference))}.")
+    return joined(told)
+
+
+def _price_of(order: Order, item_ids: list[str]) -> float:
+    prices = {item.item_id: item.price for item in order.items}
+    return sum(prices[item_id] for item_id in item_ids)
+
+
+TOPICS = (
+    Topic(r"\bshould i choose\b|\bwould you (?:choose|take)\b|\brecommend\b", _opinion),
+    Topic(r"\btracking\b|\bwhere is my (?:parcel|order)\b", _tracking),
+    Topic(r"\bbalance\b|\bon (?:my|the) (?:\w+ )?(?:gift )?cards?\b", _balance),
+    Topic(r"^when\b|\bhow long\b", _when),
+    Topic(r"\bin stock\b", _stock),
+    Topic(r"\bmy orders\b", _all_orders),
+    Topic(r"\bwhat is in (?:the |my )?order\b", _contents),
+    Topic(r"\bwould\b.*\bcost\b", _what_if),
+    Topic(
+        r"\bhow much\b|\bprice\b|\bcost\b|\bdifference\b|\bdigits\b|\bpaid?\b|\brefunds?\b|\bget back\b|\btotal\b",
+        _money,
+        own=False,
+    ),
+)

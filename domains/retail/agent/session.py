@@ -1,0 +1,231 @@
+"""What the rules agent works with: how it speaks and calls, what it has read, and which orders a customer means."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+
+from ..models import GiftCard, Order, Product, User
+from ..payments import total
+from .parsing import names, order_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..models import OrderItem, PaymentMethod, Variant
+
+T = TypeVar("T")
+
+
+class Say(NamedTuple):
+    """A message to the customer."""
+
+    text: str
+
+
+class Do(NamedTuple):
+    """A call."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+
+class Heard(NamedTuple):
+    """What comes back: the customer's words, or the result of a call."""
+
+    text: str
+    error: bool = False
+
+
+#: A part of a conversation: what is said and done, what comes back, and what it leads to.
+Talk: TypeAlias = Generator[Say | Do, Heard, T]
+
+
+class Declined(Exception):  # noqa: N818 - no error: the policy's no to a request
+    """A request that is not met, with the reason."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A change that the customer has not agreed to yet.
+
+    Attributes:
+        summary: What will change.
+        call: The call that makes it.
+        done: What is told when it is made.
+        refund: What the customer gets back by it, in USD.
+        swaps: The items that change, each with its new version.
+        last: Whether it has to come after all others, as it closes the order to them.
+    """
+
+    summary: str
+    call: Do
+    done: str
+    refund: float = 0
+    swaps: tuple[tuple[OrderItem, Variant], ...] = ()
+    last: bool = False
+
+
+@dataclass
+class Desk:
+    """What has been read and done in a conversation.
+
+    Attributes:
+        user_id: The customer, once identified.
+        order_id: The order that was spoken of last.
+        done: Changes that were made, oldest first.
+        proposed: Changes that were summed up and neither agreed to nor dropped.
+    """
+
+    user_id: str = ""
+    order_id: str = ""
+    done: list[Plan] = field(default_factory=list)
+    proposed: list[Plan] = field(default_factory=list)
+    _read: dict[str, str] = field(default_factory=dict)
+
+    # Calls
+
+    def call(self, tool: str, **arguments: Any) -> Talk[Heard]:
+        """Make a call and wait for its result."""
+        heard = yield Do(tool, arguments)
+        return heard
+
+    def ask(self, text: str) -> Talk[str]:
+        """Say something and wait for the answer."""
+        heard = yield Say(text)
+        return heard.text
+
+    def _look(self, tool: str, **arguments: str) -> Talk[str]:
+        """The result of a reading call, which is made once until something is changed."""
+        key = json.dumps([tool, arguments])
+        if key not in self._read:
+            heard = yield from self.call(tool, **arguments)
+            if heard.error:
+                raise Declined(f"I find no such record ({heard.text})")
+            self._read[key] = heard.text
+        return self._read[key]
+
+    def change(self, plan: Plan) -> Talk[None]:
+        """Make a change that was agreed to."""
+        heard = yield from self.call(plan.call.tool, **plan.call.arguments)
+        self._read.clear()
+        if heard.error:
+            raise Declined(f"the system refuses it ({heard.text})")
+        self.done.append(plan)
+
+    def proposed_for(self, order: Order) -> Plan | None:
+        """What the customer is just having second thoughts about, if it concerns the order."""
+        return next((plan for plan in self.proposed if plan.call.arguments.get("order_id") == order.order_id), None)
+
+    # Records
+
+    def user(self) -> Talk[User]:
+        """The customer's profile."""
+        return User.model_validate_json((yield from self._look("get_user_details", user_id=self.user_id)))
+
+    def order(self, order_id: str) -> Talk[Order]:
+        """One of the customer's orders; somebody else's is not even looked at."""
+        if order_id not in (yield from self.user()).orders:
+            raise Declined(f"order {order_id} is not among your orders, and I can speak about your own only")
+        self.order_id = order_id
+        return Order.model_validate_json((yield from self._look("get_order_details", order_id=order_id)))
+
+    def orders(self) -> Talk[list[Order]]:
+        """All of the customer's orders."""
+        return (yield from self._each((yield from self.user()).orders))
+
+    def _each(self, order_ids: Iterable[str]) -> Talk[list[Order]]:
+        found: list[Order] = []
+        for order_id in order_ids:
+            found += [(yield from self.order(order_id))]
+        return found
+
+    def product(self, product_id: str) -> Talk[Product]:
+        """A product with its versions."""
+        text = yield from self._look("get_product_details", product_id=product_id)
+        return Product.model_validate_json(text)
+
+    def catalogue(self) -> Talk[dict[str, str]]:
+        """The ids of all products by name."""
+        found: dict[str, str] = json.loads((yield from self._look("list_all_product_types")))
+        return found
+
+    def paid_by(self, order: Order) -> Talk[PaymentMethod]:
+        """The method that paid for an order when it was placed."""
+        return (yield from self.user()).payment_methods[order.payment_history[0].payment_method_id]
+
+    # Which order
+
+    def which_order(self, text: str, *statuses: str) -> Talk[Order]:
+        """The one order that is meant; see :meth:`which_orders`."""
+        found = yield from self.which_orders(text, *statuses)
+        if len(found) > 1:
+            raise Declined("I can do that for one order at a time only; please tell me one order id")
+        self.order_id = found[0].order_id
+        return found[0]
+
+    def which_orders(self, text: str, *statuses: str) -> Talk[list[Order]]:
+        """The orders that are meant: by id, by what is in them, by their state, by what was spoken of, or on request.
+
+        Args:
+            text: What the customer says.
+            statuses: The states in which an order can be meant where it is not named.
+        """
+        found = yield from self._meant(text, statuses)
+        if not found and self.order_id and not self._is_new(text):
+            found = [(yield from self.order(self.order_id))]
+        if not found:
+            text += " " + (yield from self.ask("Which order is it? Please tell me the order id."))
+            found = yield from self._meant(text, statuses)
+        if not found:
+            raise Declined("I do not find the order that you mean")
+        return found
+
+    def _is_new(self, text: str) -> bool:
+        """Whether the text is about an order that has not been spoken of."""
+        return bool(re.search(r"\ban order\b|\banother order\b|\bthat I bought\b", text))
+
+    def _meant(self, text: str, statuses: tuple[str, ...]) -> Talk[list[Order]]:
+        if named := (yield from self._each(order_ids(text))):
+            return _compared(text, named)
+        orders = yield from self.orders() if _needs_all(text, self.order_id) else _nothing()
+        fitting = [order for order in orders if not statuses or order.status in statuses]
+        if re.search(r"\b(?:everything|every|all|all of) (?:(?:of )?my orders|orders?|that)\b", text.lower()):
+            return fitting
+        holding = [order for order in orders if any(names(text, item.name) for item in order.items)]
+        for group in ([order for order in holding if order in fitting], holding, fitting):
+            if len(group) == 1:
+                return group
+        return []
+
+
+def _nothing() -> Talk[list[Order]]:
+    return []
+    yield
+
+
+def _needs_all(text: str, spoken_of: str) -> bool:
+    """Whether all orders have to be looked at, because none is named and none was spoken of."""
+    return not spoken_of or bool(re.search(r"\bevery|\ball\b|\ban order\b|\bthat I bought\b|\bone with\b", text))
+
+
+def _compared(text: str, orders: list[Order]) -> list[Order]:
+    """Of several orders, the one that is compared out by its total."""
+    if re.search(r"\b(?:cost more|dearer|more expensive|most expensive)\b", text.lower()):
+        return [max(orders, key=total)]
+    if re.search(r"\b(?:cost less|cheaper)\b", text.lower()):
+        return [min(orders, key=total)]
+    return orders
+
+
+def when_refunded(method: PaymentMethod) -> str:
+    """How long a refund takes."""
+    return "at once" if isinstance(method, GiftCard) else "within 5 to 7 business days"
+
+
+def joined(parts: Iterable[str]) -> str:
+    """The parts as sentences."""
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,165 @@
+"""Several matters of one customer in one conversation."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._kit.transfer import TRANSFER
+from .builder import Draft, Scenario
+from .requests import said_first
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable
+
+    from pytest_tau.models import Request
+
+    from .world import World
+
+#: More matters in one conversation fit hardly any customer.
+MOST_REQUESTS = 4
+#: Scenarios that mean what they say only by themselves: they speak of all orders, of a sum over what was done, of
+#: an order that only one thing tells from the others, or of who is calling.
+_ALONE = frozenset(
+    {
+        "an-id-is-not-enough",
+        "an-outdated-email-address",
+        "cancel-by-product",
+        "cancel-dearer-of-two",
+        "cancel-every-pending",
+        "cancel-one-and-pay-one",
+        "cancel-one-and-redirect-one",
+        "exchange-and-redirect",
+        "exchange-in-two-orders",
+        "moving-house",
+        "one-of-two-namesakes",
+        "parcel-to-my-own-address",
+        "return-by-product",
+        "return-from-two-orders",
+        "three-matters",
+        "what-have-i-spent",
+        "where-is-my-refund",
+    }
+)
+_ATTEMPTS = 50
+_ORDER_ID = re.compile(r"#W\d{7}")
+
+
+class Matter(NamedTuple):
+    """A scenario with its parts cast; ``key`` tells it from all others."""
+
+    key: tuple[str, int]
+    scenario: Scenario
+    draft: Draft
+
+
+class Matters:
+    """All that can be cast, each scenario when it is first needed."""
+
+    def __init__(self, world: World, scenarios: Iterable[Scenario]) -> None:
+        self._world, self._scenarios = world, list(scenarios)
+        self._casts: dict[str, list[Matter]] = {}
+        self._touches: dict[tuple[str, int], frozenset[str]] = {}
+
+    def some(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Scenario, Draft]:
+        """So many matters of one customer, none in the way of another; first what tells them from all others."""
+        if count == 1:
+            return rng.choice(self._cast(rng.choice(self._scenarios)))
+        chosen: list[Matter] = []
+        for _ in range(_ATTEMPTS):
+            chosen = self._independent(rng, rng.choice(self._by_customer), count)
+            if len(chosen) == count:
+                break
+        return tuple(matter.key for matter in chosen), *_merged(chosen)
+
+    def _cast(self, one: Scenario) -> list[Matter]:
+        if one.task_id not in self._casts:
+            drafts = enumerate(one.cast(self._world))
+            self._casts[one.task_id] = [Matter((one.task_id, number), one, draft) for number, draft in drafts]
+        return self._casts[one.task_id]
+
+    @functools.cached_property
+    def _by_customer(self) -> list[list[list[Matter]]]:
+        """What can be one of several matters, by customer and scenario."""
+        found: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
+        for one in self._scenarios:
+            for matter in self._cast(one) if one.task_id not in _ALONE else ():
+                if not _ends(matter.draft):
+                    found[matter.draft.caller.user_id][one.task_id].append(matter)
+        return [list(by_scenario.values()) for by_scenario in found.values()]
+
+    def _independent(self, rng: random.Random, by_scenario: list[list[Matter]], count: int) -> list[Matter]:
+        """Up to so many matters, of different scenarios, that touch different things."""
+        chosen: list[Matter] = []
+        touched: set[str] = set()
+        for matters in rng.sample(by_scenario, len(by_scenario)):
+            matter = rng.choice(matters)
+            if touched & self._touched(matter) or any(_declined(matter, other) for other in chosen):
+                continue
+            chosen.append(matter)
+            touched |= self._touched(matter)
+            if len(chosen) == count:
+                break
+        return chosen
+
+    def _touched(self, matter: Matter) -> frozenset[str]:
+        """Orders and other things that no second matter in the conversation may touch."""
+        if matter.key not in self._touches:
+            text = _text(matter.draft)
+            orders = set(_ORDER_ID.findall(text))
+            found = orders | {shared for shared in ("gift card", "modify_user_address", "profile") if shared in text}
+            # A refund that nobody calls by its name may still change what is on a card.
+            histories = [self._world.db.order(order_id).payment_history for order_id in orders]
+            if "gift_card_" in text + str(histories):
+                found.add("gift card")
+            self._touches[matter.key] = frozenset(found)
+        return self._touches[matter.key]
+
+
+def _text(draft: Draft) -> str:
+    return f"{draft.reason} {draft.wishes} {draft.known} {draft.script} {draft.calls}"
+
+
+def _ends(draft: Draft) -> bool:
+    """Whether it ends with a person: then each call is graded, and with it how the other matters are looked up."""
+    return any(call.name == TRANSFER for call in draft.calls)
+
+
+def _declined(one: Matter, other: Matter) -> bool:
+    """Whether one of the two turns down, for the whole conversation, what the other is about."""
+    return any(
+        set(words.split()) <= set(re.findall(r"\w+", _text(asking.draft).lower()))
+        for declining, asking in ((one, other), (other, one))
+        for words in declining.draft.declines
+    )
+
+
+def _merged(matters: list[Matter]) -> tuple[Scenario, Draft]:
+    """One scenario of several: each is put once the one before is dealt with."""
+    drafts = [matter.draft for matter in matters]
+    first, *more = drafts
+    wishes = [first.wishes, *(f"The next matter, once that is dealt with: {d.reason} {d.wishes}" for d in more)]
+    one = Scenario(
+        task_id=f"{len(matters)}-matters",
+        cast=lambda _world: [],
+        purpose=" Then: ".join(matter.scenario.purpose for matter in matters),
+        rule="; ".join(dict.fromkeys(matter.scenario.rule for matter in matters)),
+    )
+    return one, Draft(
+        first.caller,
+        reason=f"You have {len(matters)} matters, the first of which is this: {first.reason}",
+        wishes=" ".join(wishes),
+        calls=[call for draft in drafts for call in draft.calls],
+        tell=list(dict.fromkeys(phrase for draft in drafts for phrase in draft.tell)),
+        known=" ".join(filter(None, (draft.known for draft in drafts))),
+        unknown=" ".join(filter(None, (draft.unknown for draft in drafts))),
+        script=[request for draft in drafts for request in _opened(draft)],
+        declines=list(dict.fromkeys(words for draft in drafts for words in draft.declines)),
+    )
+
+
+def _opened(draft: Draft) -> list[Request]:
+    return said_first(draft.script, draft.reason)

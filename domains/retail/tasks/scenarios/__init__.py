@@ -1,0 +1,1 @@
+"""The scenarios of the shop's tasks, one module for each subject."""

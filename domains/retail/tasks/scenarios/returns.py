@@ -1,0 +1,374 @@
+"""Returns: what goes back, and where its money goes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...formatting import said_item, said_items, said_method, usd
+from ...models import CreditCard
+from ...payments import total
+from .. import personas
+from ..builder import Draft, scenario
+from ..calls import cancel, give_back, read
+from ..requests import NOT_NEEDED, SAME_METHOD, ask, before
+from ..world import gift_card, named_once, others, payer, twins
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...models import Order, OrderItem, PaymentMethod, User
+    from ..world import World
+
+_RULE = "Return a delivered order"
+
+
+def _delivered(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
+    for user, order in world.each("delivered"):
+        method = payer(user, order)
+        if method:
+            yield user, order, method
+
+
+def _plain(order: Order, count: int) -> bool:
+    """Whether the order holds so many items, each of another product."""
+    return len(order.items) == count == len(named_once(order))
+
+
+def _sum(items: list[OrderItem]) -> str:
+    return usd(sum(item.price for item in items))
+
+
+@scenario(_RULE)
+def return_everything(world: World) -> Iterator[Draft]:
+    """Everything goes back, and the sum is told."""
+    for user, order, method in _delivered(world):
+        if len(order.items) > 1 and isinstance(method, CreditCard):
+            yield Draft(
+                user,
+                reason=f"You want to return all that came with order {order.order_id}.",
+                wishes=f"All items go back, the money should go to {said_method(method)}. Ask how much it will be.",
+                calls=[*read(user, order), give_back(order, order.items, method)],
+                tell=[_sum(order.items)],
+                script=[
+                    ask(items="all of them", payment_method=said_method(method)),
+                    ask("How much will the refund be?"),
+                ],
+            )
+
+
+@scenario(_RULE, found_by="zip")
+def return_two_of_three(world: World) -> Iterator[Draft]:
+    """Two of three items."""
+    for user, order, method in _delivered(world):
+        if _plain(order, 3):
+            kept, *gone = order.items
+            yield Draft(
+                user,
+                reason=f"Two things from order {order.order_id} do not please you.",
+                wishes=f"You want to send back the {said_items(gone)}, and keep the {kept.name}. The money should go "
+                "where it came from. Ask how much you get back for the two together.",
+                calls=[*read(order), give_back(order, gone, method)],
+                tell=[_sum(gone)],
+                script=[
+                    ask(
+                        f"Two things from order {order.order_id} do not please you, and you want to return them.",
+                        items=f"the {said_items(gone)}",
+                        payment_method="The money should go where it came from.",
+                    ),
+                    ask("How much do you get back for the two together?"),
+                ],
+            )
+
+
+@scenario(_RULE)
+def return_one_of_two(world: World) -> Iterator[Draft]:
+    """One of two equal items."""
+    for user, order, method in _delivered(world):
+        for item in twins(order):
+            yield Draft(
+                user,
+                reason=f"You got two {item.name}s with order {order.order_id}, and one is enough.",
+                wishes="You keep one of the two and all else, and return the other. The refund should go to the method "
+                "that paid for the order.",
+                calls=[*read(order), give_back(order, [item], method)],
+                script=[
+                    ask(
+                        f"You got two {item.name}s with order {order.order_id}, and one is enough: you want to return "
+                        "the other.",
+                        items=f"One of the two {item.name}s. You keep the other, and all else.",
+                        payment_method=SAME_METHOD,
+                    )
+                ],
+            )
+
+
+@scenario(_RULE, persona=personas.FORMAL)
+def return_to_a_gift_card(world: World) -> Iterator[Draft]:
+    """The refund goes to a gift card that did not pay."""
+    for user, order, method in _delivered(world):
+        card = gift_card(user)
+        for item in named_once(order) if card and method != card and len(order.items) > 1 else ():
+            yield Draft(
+                user,
+                reason=f"You wish to return the {item.name} from order {order.order_id}.",
+                wishes="You wish to have the refund on your gift card, not on anything else. Ask how much the refund "
+                "is.",
+                calls=[*read(user, order), give_back(order, [item], card or method)],
+                tell=[_sum([item])],
+                script=[ask(items=f"the {item.name}", payment_method="your gift card"), ask("How much is the refund?")],
+            )
+
+
+@scenario(_RULE, persona=personas.CROSS)
+def return_to_the_wrong_method(world: World) -> Iterator[Draft]:
+    """A method that did not pay cannot take the refund, unless it is a gift card."""
+    for user, order, method in _delivered(world):
+        for wrong in others(user, method) if method in others(user, None) else ():
+            for item in named_once(order) if len(order.items) > 1 else ():
+                yield Draft(
+                    user,
+                    reason=f"You want to give back the {item.name} of order {order.order_id}.",
+                    wishes=f"You want the money on {said_method(wrong)}. If that is not possible, complain, and then "
+                    "agree to have it on the method that paid for the order; on no gift card, though.",
+                    calls=[*read(user, order), give_back(order, [item], method)],
+                    script=[
+                        ask(
+                            items=f"the {item.name}",
+                            payment_method=said_method(wrong),
+                            fallback=f"That is annoying. Then return the {item.name} of order {order.order_id} "
+                            "with the refund to the method that paid for the order.",
+                        )
+                    ],
+                    declines=["gift card"],
+                )
+
+
+@scenario("Records", found_by="zip")
+def return_before_it_arrives(world: World) -> Iterator[Draft]:
+    """What is still on its way cannot be returned."""
+    for user, order in world.each("processed"):
+        if len(order.fulfillments) == 1:
+            item = order.items[0]
+            yield Draft(
+                user,
+                reason=f"You want to return the {item.name} of order {order.order_id}, as you bought one elsewhere.",
+                wishes="If it cannot be returned yet, you do not want anything else done with the order. Ask for the "
+                "parcel's tracking id, and for the price of that item.",
+                calls=read(order),
+                tell=[*order.fulfillments[0].tracking_id, usd(item.price)],
+                script=[
+                    ask(items=f"the {item.name}", payment_method=SAME_METHOD),
+                    ask(f"Then what is the tracking id of the parcel of order {order.order_id}?"),
+                    ask(f"What is the price of the {said_item(item)} in order {order.order_id}?"),
+                ],
+            )
+
+
+@scenario(_RULE)
+def return_from_two_orders(world: World) -> Iterator[Draft]:
+    """An item from each of two orders."""
+    for user in world.users:
+        orders = [order for order in world.orders(user, "delivered") if payer(user, order) and named_once(order)]
+        if len(orders) == 2:
+            items = [named_once(order)[0] for order in orders]
+            (one, two), (first, second) = items, orders
+            method, other = payer(user, first), payer(user, second)
+            if one.product_id != two.product_id and method and other:
+                yield Draft(
+                    user,
+                    reason="You have things to return from two orders.",
+                    wishes=f"It is the {said_item(one)} from {first.order_id} and the {said_item(two)} from "
+                    f"{second.order_id}, nothing else. Each refund should go to the method that paid for that order. "
+                    "In the end, ask what both refunds come to in total.",
+                    calls=[
+                        *read(first),
+                        give_back(first, [one], method),
+                        *read(second),
+                        give_back(second, [two], other),
+                    ],
+                    tell=[_sum(items)],
+                    script=[
+                        ask(
+                            f"You have things to return from two orders. From order {first.order_id}, it is the "
+                            f"{said_item(one)}.",
+                            items=f"the {said_item(one)}",
+                            payment_method=SAME_METHOD,
+                        ),
+                        ask(
+                            f"From order {second.order_id}, you want to return the {said_item(two)}.",
+                            items=f"the {said_item(two)}",
+                            payment_method=SAME_METHOD,
+                        ),
+                        ask("What do both refunds come to in total?"),
+                    ],
+                )
+
+
+@scenario("Records", persona=personas.CHATTY)
+def return_more_afterwards(world: World) -> Iterator[Draft]:
+    """After a return, nothing more can be returned from an order."""
+    for user, order in world.each("return requested"):
+        ids = order.return_items or []
+        gone = [item for item in order.items if item.item_id in ids]
+        left = [item for item in named_once(order) if item.item_id not in ids]
+        if left and len(gone) == len(ids):
+            yield Draft(
+                user,
+                reason=f"You forgot something when you asked to return a part of order {order.order_id}.",
+                wishes=f"The {left[0].name} should go back as well. If that is not possible any more, accept it, and "
+                "ask how much you will get back in total for what you have announced before.",
+                calls=read(order),
+                tell=[_sum(gone)],
+                script=[
+                    ask(
+                        f"You forgot something when you asked to return a part of order {order.order_id}. The "
+                        f"{left[0].name} should go back as well.",
+                        items=f"the {left[0].name}",
+                        payment_method=SAME_METHOD,
+                    ),
+                    ask(
+                        "How much will you get back in total for what you have announced before from order "
+                        f"{order.order_id}?"
+                    ),
+                ],
+            )
+
+
+@scenario(_RULE, persona=personas.TERSE)
+def return_the_dearest(world: World) -> Iterator[Draft]:
+    """The dearest item has to be found."""
+    for user, order, method in _delivered(world):
+        if len(order.items) > 2 and _plain(order, len(order.items)):
+            item = max(order.items, key=lambda item: item.price)
+            yield Draft(
+                user,
+                reason=f"You want to return a part of order {order.order_id}.",
+                wishes="Only the most expensive item of the order goes back, you keep the rest. You do not say which "
+                "one it is. Ask for its price. The refund goes to the method that paid.",
+                calls=[*read(order), give_back(order, [item], method)],
+                tell=[_sum([item])],
+                script=[
+                    ask(
+                        items="Only the most expensive item of the order. Please look it up.",
+                        payment_method=SAME_METHOD,
+                    ),
+                    ask("What is the price of that item?"),
+                ],
+            )
+
+
+@scenario(_RULE, found_by="zip", persona=personas.NOVICE)
+def return_by_product(world: World) -> Iterator[Draft]:
+    """The order has to be found by the item."""
+    for user, order, method in _delivered(world):
+        for item in order.items if len(user.orders) > 2 and len(order.items) > 1 else ():
+            if world.only_with(user, item):
+                yield Draft(
+                    user,
+                    reason=f"The {item.name} that you bought is not what you had hoped for, and you want to return it.",
+                    wishes="You keep everything else. The money should come back to where it was paid from.",
+                    calls=[*read(user, *world.orders(user)), give_back(order, [item], method)],
+                    unknown="You do not know which order it was, nor the order's id.",
+                    script=[
+                        ask(
+                            items=f"the {item.name}",
+                            payment_method=SAME_METHOD,
+                            order_id=f"You do not know which order it was. It is the one with the {item.name}.",
+                        )
+                    ],
+                )
+
+
+@scenario("Conduct: ask before you write")
+def return_less_than_planned(world: World) -> Iterator[Draft]:
+    """The customer thinks better of it before the agreement."""
+    for user, order, method in _delivered(world):
+        if _plain(order, 3) or _plain(order, 4):
+            *gone, kept = order.items
+            yield Draft(
+                user,
+                reason=f"You want to return the whole of order {order.order_id}.",
+                wishes="When the agent sums up what goes back and asks for your agreement, you say no: you have "
+                f"tried the {kept.name} again, and keep it. All the other items do go back. The refund goes to the "
+                "method that paid. Ask how much it is now.",
+                calls=[*read(order), give_back(order, gone, method)],
+                tell=[_sum(gone)],
+                script=[
+                    ask(
+                        items="all of them",
+                        payment_method=SAME_METHOD,
+                        answers=[
+                            before(
+                                "return",
+                                f"No, wait: you have tried the {kept.name} again, and keep it. All the other items "
+                                "do go back.",
+                            )
+                        ],
+                    ),
+                    ask("How much is the refund now?"),
+                ],
+            )
+
+
+@scenario("Records")
+def return_what_can_be_cancelled(world: World) -> Iterator[Draft]:
+    """The order turns out pending, and can be cancelled."""
+    for user, order in world.each("pending"):
+        if payer(user, order):
+            yield Draft(
+                user,
+                reason=f"You want to return order {order.order_id}, all of it.",
+                wishes="You do not know that it has not even been sent. If it cannot be returned but can be "
+                "cancelled, have it cancelled: all of it is no longer needed. Ask how much money that is.",
+                calls=[*read(order), cancel(order)],
+                tell=[usd(total(order))],
+                script=[
+                    ask(
+                        items="all of them",
+                        payment_method=SAME_METHOD,
+                        reason=NOT_NEEDED,
+                        fallback=f"If it can be cancelled, cancel order {order.order_id}: all of it is no longer "
+                        "needed. How much money is that?",
+                    )
+                ],
+            )
+
+
+@scenario(_RULE, persona=personas.WARY)
+def return_to_a_new_gift_card(world: World) -> Iterator[Draft]:
+    """A gift card that does not exist yet cannot take a refund."""
+    for user, order, method in _delivered(world):
+        for item in named_once(order) if len(others(user, None)) == len(user.payment_methods) else ():
+            if len(order.items) > 1:
+                yield Draft(
+                    user,
+                    reason=f"You want to return the {item.name} of order {order.order_id} and get a gift card for it.",
+                    wishes="You have no gift card so far and want a new one with the refund on it. If there is no "
+                    "such thing, you take the refund on the method that paid for the order.",
+                    calls=[*read(user, order), give_back(order, [item], method)],
+                    script=[
+                        ask(
+                            items=f"the {item.name}",
+                            payment_method="A new gift card. You have none so far.",
+                            fallback=f"Then return the {item.name} of order {order.order_id} with the refund to "
+                            "the method that paid for the order.",
+                        )
+                    ],
+                )
+
+
+RETURNS = (
+    return_everything,
+    return_two_of_three,
+    return_one_of_two,
+    return_to_a_gift_card,
+    return_to_the_wrong_method,
+    return_before_it_arrives,
+    return_from_two_orders,
+    return_more_afterwards,
+    return_the_dearest,
+    return_by_product,
+    return_less_than_planned,
+    return_what_can_be_cancelled,
+    return_to_a_new_gift_card,
+)

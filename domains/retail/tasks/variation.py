@@ -1,0 +1,92 @@
+"""What makes a task that was cast before a new one: other addresses, and remarks beside the point."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pytest_tau.models import Request
+
+from ..formatting import said_address
+from .data import places
+from .data.people import make_address
+from .requests import first_person, said_first
+
+if TYPE_CHECKING:
+    import random
+
+    from ..models import Address
+    from .builder import Call, Draft
+
+_STREETS = (
+    "Alder", "Bellflower", "Chandler", "Dogwood", "Elmhurst", "Fennel", "Granary", "Heather", "Ironwood", "Juniper",
+    "Kestrel", "Lantern", "Millrace", "Nutmeg", "Orchard", "Pebble", "Quince", "Rookery", "Saddler", "Tannery",
+)  # fmt: skip
+_WAYS = ("Street", "Road", "Lane", "Avenue", "Court", "Terrace")
+#: What people mention in passing; ``{order}`` is an order of theirs that nothing is to be done about.
+_REMARKS = (
+    "your neighbor has the very same doorbell as you",
+    "it has been raining since this morning",
+    "you liked the wrapping paper of the last parcel",
+    "your cousin works in a shop, too",
+    "you have shopped here since spring",
+    "the website looks different from last year",
+    "order {order} is fine as it is",
+    "you have told a friend about order {order}",
+)
+
+
+class _Streets:
+    """Names of streets, as the maker of addresses asks for them."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+
+    def street_name(self) -> str:
+        """Such as ``Quince Lane``."""
+        return f"{self._rng.choice(_STREETS)} {self._rng.choice(_WAYS)}"
+
+
+def elsewhere(rng: random.Random, draft: Draft) -> Draft:
+    """The draft with every place to move to replaced by another one."""
+    for place in places.PLACES:
+        other = make_address(rng, _Streets(rng), rng.randrange(1_000_000))
+        draft = _moved(draft, place, other)
+    return draft
+
+
+def _moved(draft: Draft, place: Address, other: Address) -> Draft:
+    old, new = said_address(place), said_address(other)
+    if old not in draft.wishes and old not in draft.reason:
+        return draft
+    return replace(
+        draft,
+        reason=draft.reason.replace(old, new),
+        wishes=draft.wishes.replace(old, new),
+        script=[Request.model_validate_json(part.model_dump_json().replace(old, new)) for part in draft.script],
+        calls=[_sent(call, place, other) for call in draft.calls],
+    )
+
+
+def _sent(call: Call, place: Address, other: Address) -> Call:
+    here = place.model_dump()
+    if here.items() <= call.arguments.items():
+        return call._replace(arguments={**call.arguments, **other.model_dump()})
+    return call
+
+
+def noisy(rng: random.Random, draft: Draft, count: int) -> Draft:
+    """The draft with so many remarks beside the point, made in passing with the first request."""
+    said = f"{draft} {draft.calls}"
+    others = [order_id for order_id in draft.caller.orders if order_id not in said]
+    usable = [remark for remark in _REMARKS if others or "{order}" not in remark]
+    remarks = [
+        remark.replace("{order}", rng.choice(others or [""])) for remark in rng.sample(usable, min(count, len(usable)))
+    ]
+    if not remarks:
+        return draft
+    known = "You mention in passing, with your first message, that " + ", and that ".join(remarks) + "."
+    first, *more = said_first(draft.script, draft.reason)
+    say = " ".join(f"By the way, {remark}." for remark in remarks)
+    opening = first.model_copy(update={"say": f"{first_person(say)} {first.say}"})
+    return replace(draft, known=" ".join(filter(None, [draft.known, known])), script=[opening, *more])
