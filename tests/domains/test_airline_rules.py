@@ -10,12 +10,12 @@ import pytest
 
 from pytest_tau import simulate
 from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
+from pytest_tau_domains._kit.dialog import CONFIRM, NOTICE, Declined
 from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.agent import parsing as reading
 from pytest_tau_domains.airline.agent.policy.payment import any_card, methods
 from pytest_tau_domains.airline.agent.requests import recognise
-from pytest_tau_domains.airline.agent.rules import CONFIRM, NOTICE, RulesAgent
-from pytest_tau_domains.airline.agent.session import Declined
+from pytest_tau_domains.airline.agent.rules import RulesAgent
 from pytest_tau_domains.airline.tasks.trips import Trip
 
 if TYPE_CHECKING:

@@ -11,18 +11,13 @@ from ..models import Passenger
 from ..search import AIRPORTS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from ..models import Cabin, Reservation, User
 
 _USER_ID = re.compile(r"\b[a-z]+_[a-z]+_\d{4}\b")
 #: Six capitals and digits, but no flight number and no number.
 _RESERVATION_ID = re.compile(r"\b(?!HAT\d{3}\b|\d{6}\b)[A-Z0-9]{6}\b")
-_SENTENCES = re.compile(r"(?<=[.?!])\s+")
-_ASIDE = re.compile(r"(?:by the way|incidentally)\b", re.IGNORECASE)
 _DATE = re.compile(r"\bMay (\d{1,2})\b|\b(2024-05-\d\d)\b|\b(tomorrow)\b|\b(today)\b", re.IGNORECASE)
 _BORN = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
-_YES = re.compile(r"^\W*(?:yes|yeah|sure|please do|i confirm|i agree|go ahead|ok|okay)\b(?!,? but)", re.IGNORECASE)
 _NO = re.compile(r"^\W*(?:no|nope|do not|don't|wait)\b(?! (?:checked|bags?|insurance|stop))", re.IGNORECASE)
 _NUMBERS = {
     word: number
@@ -43,21 +38,6 @@ _BY_NAME = {city: code for code, city in (*AIRPORTS, *CITIES.items())} | {code: 
 _CITY = "|".join(rf"\b{re.escape(name)}(?!\w)" for name in sorted(_BY_NAME, key=len, reverse=True))
 _WAY = re.compile(rf"\bfrom ({_CITY}) to ({_CITY})")
 _FROM = re.compile(rf"\bfrom ({_CITY})")
-
-
-def sentences(text: str) -> list[str]:
-    """A text's sentences."""
-    return [part for part in _SENTENCES.split(text) if part.strip()]
-
-
-def to_the_point(text: str) -> str:
-    """The text without what is only mentioned in passing."""
-    return " ".join(sentence for sentence in sentences(text) if not _ASIDE.match(sentence))
-
-
-def is_yes(text: str) -> bool:
-    """Whether a proposal is agreed to."""
-    return bool(_YES.search(text))
 
 
 def is_no(text: str) -> bool:
@@ -189,8 +169,3 @@ def _corrected(text: str, passenger: Passenger) -> Passenger | None:
     if found := _BORN.search(text):
         return passenger.model_copy(update={"dob": found[0]})
     return None
-
-
-def of_several(names: Sequence[str]) -> str:
-    """Things in a row, as they are said."""
-    return " and ".join(filter(None, [", ".join(names[:-1]), names[-1]]))

@@ -1,137 +1,112 @@
-"""What users ask for: the words that each kind of request is known by, and the procedure for it.
-
-A procedure finds out what it lacks, checks what the policy asks for, and returns plans to be agreed to, or what is
-to be told. It declines by raising.
-"""
+"""The kinds of requests of users: what each is recognised by, and the procedure for it."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from . import parsing as reading
+from ..._kit.dialog import Declined
+from ..._kit.parsing import sentences
+from ..._kit.request_kinds import RequestKind, first_kind, hand_over
+from .parsing import reservation_ids
 from .policy.answers import balances, paid, refunds, standing
 from .policy.book import book, price
 from .policy.cancel import cancel, compensate
 from .policy.change import change_cabin, change_flights
 from .policy.extras import add_bags, change_passengers
 from .policy.reservations import which
-from .session import Declined, HandOver
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from .session import Desk, Plan, Talk
+    from ..._kit.dialog import Talk
+    from .session import Session
 
 
-class Kind(NamedTuple):
-    """A kind of request.
+def _declining_one(reason: str) -> Callable[[Session, str], Talk[Any]]:
+    """Return a procedure for what the policy forbids, whatever the reservation."""
 
-    Attributes:
-        name: What it is called.
-        words: What it is known by, over a sentence; the first row that fits counts.
-        work: What is done about it.
-        tells: Whether it only asks for something to be told, which a change in the same text tells anyway.
-    """
+    def procedure(session: Session, text: str) -> Talk[Any]:
+        if reservation_ids(text):
+            yield from which(session, text)
+        raise Declined(reason)
 
-    name: str
-    words: str
-    work: Callable[[Desk, str], Talk[list[Plan] | str]]
-    tells: bool = False
-
-
-def _declining(why: str) -> Callable[[Desk, str], Talk[list[Plan] | str]]:
-    """What the policy forbids, whatever the reservation."""
-
-    def work(desk: Desk, text: str) -> Talk[list[Plan] | str]:
-        if reading.reservation_ids(text):
-            yield from which(desk, text)
-        raise Declined(why)
-
-    return work
-
-
-def _hand_over(desk: Desk, text: str) -> Talk[list[Plan] | str]:
-    """What lies outside of the policy and the tools."""
-    del desk
-    raise HandOver(text)
-    yield
+    return procedure
 
 
 _CLASS = r"\b(?:basic economy|economy|business)\b"
 
-KINDS = (
-    Kind(
+KINDS: tuple[RequestKind[Session], ...] = (
+    RequestKind(
         "beyond the tools",
         r"\bsuitcases?\b.*\b(?:lost|not on|missing)\b|\blost (?:bag|luggage|suitcase)|\bwheelchair\b"
         r"|\be-?mail address\b",
-        _hand_over,
+        hand_over,
     ),
-    Kind(
+    RequestKind(
         "insurance afterwards",
         r"\b(?:add|take out|buy)\b.*\binsurance\b.*\breservation\b|\badd (?:travel )?insurance\b",
-        _declining("insurance cannot be added after booking"),
+        _declining_one("insurance cannot be added after booking"),
     ),
-    Kind(
+    RequestKind(
         "fewer bags",
         r"\bbags? (?:less|fewer)\b|\b(?:fewer|less) (?:checked )?bags\b|\bremove\b.*\bbags?\b",
-        _declining("bags cannot be taken away again"),
+        _declining_one("bags cannot be taken away again"),
     ),
-    Kind(
+    RequestKind(
         "compensation",
         r"\bcompensat|\bcomplain\b|\bdo I get for\b|\bfor (?:the|my) trouble\b"
         r"|\bcertificate for (?:the|that|this|my)\b",
         compensate,
     ),
-    Kind(
+    RequestKind(
         "cancel",
         r"(?<!not want to )(?<!not to )\bcancel\b"
         r"|\b(?:be|it|\w*reservations?(?: [A-Z0-9]{6})?|ticket) cancelled\b",
         cancel,
     ),
-    Kind(
+    RequestKind(
         "one more flight",
         r"\bflight (?:back|there)\b.*\badded\b|\badd\b.*\bflight\b",
-        _declining("nothing can be added to a reservation: its trip type has to stay"),
+        _declining_one("nothing can be added to a reservation: its trip type has to stay"),
     ),
-    Kind(
+    RequestKind(
         "one more passenger",
         r"\b(?:wants?|would like) to come along\b|\badd \w+ to (?:the |my )?reservation\b",
-        _declining("nobody can be added to a reservation, the number of passengers has to stay"),
+        _declining_one("nobody can be added to a reservation, the number of passengers has to stay"),
     ),
-    Kind("what would it cost", r"\bwould (?:it |that )?cost\b", price, tells=True),
-    Kind("book", r"\bbook\b|\b(?:fly|get|trip) from\b.*\bto\b", book),
-    Kind("bags", r"\bbags?\b", add_bags),
-    Kind(
+    RequestKind("what would it cost", r"\bwould (?:it |that )?cost\b", price, informs=True),
+    RequestKind("book", r"\bbook\b|\b(?:fly|get|trip) from\b.*\bto\b", book),
+    RequestKind("bags", r"\bbags?\b", add_bags),
+    RequestKind(
         "cabin",
         rf"\b(?:wants?|fly|be|changed|seat|switch|upgrade|downgrade|same flight)\b.*{_CLASS}",
         change_cabin,
     ),
-    Kind(
+    RequestKind(
         "passengers",
         r"\bis now called\b|\bfirst name\b|\bsurname\b|\bdate of birth\b|\bwill fly with me\b|\bin place of\b"
         r"|\bpassengers?\b.*\bname\b",
         change_passengers,
     ),
-    Kind(
+    RequestKind(
         "flights",
         r"\bmove\b|\bto be (?:moved|changed)\b|\breservation changed\b|\bchange (?:my|the|reservation)\b|\binstead\b"
         r"|\blater\b|\bfly (?:home|tomorrow|on)\b|\bflight of tomorrow\b|\bcome home\b|\bway back\b.*\bto be\b"
         r"|\bput off\b|\bday after\b|\bneed to go to\b",
         change_flights,
     ),
-    Kind("balances", r"\b(?:credit is left|balances?|worth)\b", balances, tells=True),
-    Kind("refunds", r"\b(?:refund|refunded|get back)\b", refunds, tells=True),
-    Kind("paid", r"\b(?:paid|did I pay|cost)\b", paid, tells=True),
-    Kind("standing", r"\bas planned\b|\bon time\?|\bdelayed\?|\bstatus\b", standing, tells=True),
+    RequestKind("balances", r"\b(?:credit is left|balances?|worth)\b", balances, informs=True),
+    RequestKind("refunds", r"\b(?:refund|refunded|get back)\b", refunds, informs=True),
+    RequestKind("paid", r"\b(?:paid|did I pay|cost)\b", paid, informs=True),
+    RequestKind("standing", r"\bas planned\b|\bon time\?|\bdelayed\?|\bstatus\b", standing, informs=True),
 )
 
 
-def recognise(text: str) -> list[Kind]:
-    """The kinds of requests in a text, in its order; questions only where nothing is to be done."""
-    found: list[Kind] = []
-    for sentence in reading.sentences(text):
-        kind = next((kind for kind in KINDS if re.search(kind.words, sentence, re.IGNORECASE)), None)
+def recognise(text: str) -> list[RequestKind[Session]]:
+    """Return the kinds of requests in a text, in its order; questions only where nothing is to be done."""
+    found: list[RequestKind[Session]] = []
+    for sentence in sentences(text):
+        kind = first_kind(KINDS, sentence)
         if kind and kind not in found:
             found.append(kind)
-    return [kind for kind in found if not kind.tells] or found
+    return [kind for kind in found if not kind.informs] or found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._kit.parsing import sentences
 from ..models import Address, CreditCard
 
 if TYPE_CHECKING:
@@ -22,14 +23,11 @@ _ADDRESS = re.compile(
     r"(?P<state>[A-Z]{2}),? (?P<zip>\d{5})(?:, (?P<country>[A-Z][A-Za-z]+))?"
 )
 _FLAT = re.compile(r"\b(?:flat|suite|unit|apartment)\b[^']*'([^']+)'", re.IGNORECASE)
-_SENTENCES = re.compile(r"(?<=[.?!])\s+")
-_ASIDE = re.compile(r"(?:by the way|incidentally)\b", re.IGNORECASE)
 _CLAUSES = re.compile(r"[,;:.?!]\s+|[.?!]$")
 _LAST_FOUR = re.compile(r"ending (?:in|with) (\d{4})")
 _KEEPING = re.compile(r"\b(?:keep|keeps|stays?|not)\b", re.IGNORECASE)
 _ALL = re.compile(r"\b(?:all of (?:them|it)|all that|everything|all (?:the )?(?:other )?items|the whole)\b")
 _INSTEAD = r"\b(?:instead of|rather than)"
-_YES = re.compile(r"^\W*(?:yes|yeah|sure|please do|i confirm|i agree|go ahead|ok|okay)\b(?!,? but)", re.IGNORECASE)
 _NO = re.compile(r"^\W*(?:no|nope|do not|don't|wait)\b", re.IGNORECASE)
 _PAID_BEFORE = re.compile(
     r"(?:method|card|one) that (?:paid|also)|where it (?:came|was paid) from|original|same (?:payment )?method"
@@ -55,24 +53,9 @@ def identity(text: str) -> Identity:
     )
 
 
-def sentences(text: str) -> list[str]:
-    """A text's sentences."""
-    return [part for part in _SENTENCES.split(text) if part.strip()]
-
-
-def to_the_point(text: str) -> str:
-    """The text without what is only mentioned in passing."""
-    return " ".join(sentence for sentence in sentences(text) if not _ASIDE.match(sentence))
-
-
 def clauses(text: str) -> list[str]:
     """A text's parts between commas and the like."""
     return [part for part in _CLAUSES.split(text) if part and part.strip()]
-
-
-def is_yes(text: str) -> bool:
-    """Whether a proposal is agreed to."""
-    return bool(_YES.search(text))
 
 
 def is_no(text: str) -> bool:

@@ -1,13 +1,14 @@
-"""What the rules agent works with: how it speaks and calls, what it has read, and which orders a customer means."""
+"""The state of a conversation of the rules agent: what has been read and done, and which orders are meant."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING
 
+from ..._kit import dialog
+from ..._kit.dialog import Declined
 from ..models import GiftCard, Order, Product, User
 from ..payments import total
 from .parsing import names, order_ids
@@ -15,123 +16,51 @@ from .parsing import names, order_ids
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..._kit.dialog import Talk
     from ..models import OrderItem, PaymentMethod, Variant
-
-T = TypeVar("T")
-
-
-class Say(NamedTuple):
-    """A message to the customer."""
-
-    text: str
-
-
-class Do(NamedTuple):
-    """A call."""
-
-    tool: str
-    arguments: dict[str, Any]
-
-
-class Heard(NamedTuple):
-    """What comes back: the customer's words, or the result of a call."""
-
-    text: str
-    error: bool = False
-
-
-#: A part of a conversation: what is said and done, what comes back, and what it leads to.
-Talk: TypeAlias = Generator[Say | Do, Heard, T]
-
-
-class Declined(Exception):  # noqa: N818 - no error: the policy's no to a request
-    """A request that is not met, with the reason."""
 
 
 @dataclass(frozen=True)
-class Plan:
+class Plan(dialog.Plan):
     """A change that the customer has not agreed to yet.
 
     Attributes:
-        summary: What will change.
-        call: The call that makes it.
-        done: What is told when it is made.
-        refund: What the customer gets back by it, in USD.
         swaps: The items that change, each with its new version.
         last: Whether it has to come after all others, as it closes the order to them.
     """
 
-    summary: str
-    call: Do
-    done: str
-    refund: float = 0
     swaps: tuple[tuple[OrderItem, Variant], ...] = ()
     last: bool = False
 
 
 @dataclass
-class Desk:
+class Session(dialog.Session[Plan]):
     """What has been read and done in a conversation.
 
     Attributes:
-        user_id: The customer, once identified.
-        order_id: The order that was spoken of last.
-        done: Changes that were made, oldest first.
+        order_id: The order that was mentioned last.
         proposed: Changes that were summed up and neither agreed to nor dropped.
     """
 
-    user_id: str = ""
     order_id: str = ""
-    done: list[Plan] = field(default_factory=list)
     proposed: list[Plan] = field(default_factory=list)
-    _read: dict[str, str] = field(default_factory=dict)
-
-    # Calls
-
-    def call(self, tool: str, **arguments: Any) -> Talk[Heard]:
-        """Make a call and wait for its result."""
-        heard = yield Do(tool, arguments)
-        return heard
-
-    def ask(self, text: str) -> Talk[str]:
-        """Say something and wait for the answer."""
-        heard = yield Say(text)
-        return heard.text
-
-    def _look(self, tool: str, **arguments: str) -> Talk[str]:
-        """The result of a reading call, which is made once until something is changed."""
-        key = json.dumps([tool, arguments])
-        if key not in self._read:
-            heard = yield from self.call(tool, **arguments)
-            if heard.error:
-                raise Declined(f"I find no such record ({heard.text})")
-            self._read[key] = heard.text
-        return self._read[key]
-
-    def change(self, plan: Plan) -> Talk[None]:
-        """Make a change that was agreed to."""
-        heard = yield from self.call(plan.call.tool, **plan.call.arguments)
-        self._read.clear()
-        if heard.error:
-            raise Declined(f"the system refuses it ({heard.text})")
-        self.done.append(plan)
 
     def proposed_for(self, order: Order) -> Plan | None:
-        """What the customer is just having second thoughts about, if it concerns the order."""
+        """Return the proposed change of an order, if there is one."""
         return next((plan for plan in self.proposed if plan.call.arguments.get("order_id") == order.order_id), None)
 
     # Records
 
     def user(self) -> Talk[User]:
         """The customer's profile."""
-        return User.model_validate_json((yield from self._look("get_user_details", user_id=self.user_id)))
+        return User.model_validate_json((yield from self.look("get_user_details", user_id=self.user_id)))
 
     def order(self, order_id: str) -> Talk[Order]:
         """One of the customer's orders; somebody else's is not even looked at."""
         if order_id not in (yield from self.user()).orders:
             raise Declined(f"order {order_id} is not among your orders, and I can speak about your own only")
         self.order_id = order_id
-        return Order.model_validate_json((yield from self._look("get_order_details", order_id=order_id)))
+        return Order.model_validate_json((yield from self.look("get_order_details", order_id=order_id)))
 
     def orders(self) -> Talk[list[Order]]:
         """All of the customer's orders."""
@@ -145,12 +74,12 @@ class Desk:
 
     def product(self, product_id: str) -> Talk[Product]:
         """A product with its versions."""
-        text = yield from self._look("get_product_details", product_id=product_id)
+        text = yield from self.look("get_product_details", product_id=product_id)
         return Product.model_validate_json(text)
 
     def catalogue(self) -> Talk[dict[str, str]]:
         """The ids of all products by name."""
-        found: dict[str, str] = json.loads((yield from self._look("list_all_product_types")))
+        found: dict[str, str] = json.loads((yield from self.look("list_all_product_types")))
         return found
 
     def paid_by(self, order: Order) -> Talk[PaymentMethod]:
@@ -224,8 +153,3 @@ def _compared(text: str, orders: list[Order]) -> list[Order]:
 def when_refunded(method: PaymentMethod) -> str:
     """How long a refund takes."""
     return "at once" if isinstance(method, GiftCard) else "within 5 to 7 business days"
-
-
-def joined(parts: Iterable[str]) -> str:
-    """The parts as sentences."""
-    return " ".join(part for part in parts if part)

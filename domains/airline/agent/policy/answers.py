@@ -5,19 +5,20 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ...._kit.formatting import join_words
 from ...wallet import Wallet
-from .. import parsing as reading
 from .reservations import which_ones
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import Reservation
-    from ..session import Desk, Talk
+    from ..session import Session
 
 
-def balances(desk: Desk, text: str) -> Talk[str]:
+def balances(session: Session, text: str) -> Talk[str]:
     """What gift cards and certificates are worth."""
     del text
-    wallet = Wallet((yield from desk.user()))
+    wallet = Wallet((yield from session.user()))
     told = []
     for name, cards in (("gift cards", wallet.gift_cards), ("certificates", wallet.certificates)):
         each = ", ".join(f"{card.id} over ${card.amount:.0f}" for card in cards) or "none"
@@ -25,33 +26,33 @@ def balances(desk: Desk, text: str) -> Talk[str]:
     return " ".join(told)
 
 
-def paid(desk: Desk, text: str) -> Talk[str]:
+def paid(session: Session, text: str) -> Talk[str]:
     """What was paid for one reservation or for all."""
-    reservations = yield from which_ones(desk, text)
+    reservations = yield from which_ones(session, text)
     each = [f"for reservation {one.reservation_id} you paid ${_paid(one)}" for one in reservations]
     total = f" In total that is ${sum(map(_paid, reservations))}." if len(each) > 1 else ""
-    return f"Altogether, {reading.of_several(each)}.{total}"
+    return f"Altogether, {join_words(each)}.{total}"
 
 
 def _paid(reservation: Reservation) -> int:
     return sum(payment.amount for payment in reservation.payment_history)
 
 
-def refunds(desk: Desk, text: str) -> Talk[str]:
+def refunds(session: Session, text: str) -> Talk[str]:
     """What comes back by what was done in this conversation."""
     del text
-    each = [f"${plan.refund} for reservation {plan.reservation_id}" for plan in desk.done if plan.refund]
+    each = [f"${plan.refund} for reservation {plan.reservation_id}" for plan in session.done if plan.refund]
     if not each:
         return "Nothing has been refunded in this conversation."
-    return f"You get back {reading.of_several(each)}. In total that is ${sum(plan.refund for plan in desk.done)}."
+    return f"You get back {join_words(each)}. In total that is ${sum(plan.refund for plan in session.done)}."
     yield
 
 
-def standing(desk: Desk, text: str) -> Talk[str]:
+def standing(session: Session, text: str) -> Talk[str]:
     """How the flights of a reservation stand."""
     told = []
-    for one in (yield from which_ones(desk, text)):
-        statuses = yield from desk.statuses(one)
+    for one in (yield from which_ones(session, text)):
+        statuses = yield from session.statuses(one)
         pairs = zip(one.flights, statuses, strict=True)
         told += [f"Flight {leg.flight_number} on {leg.date}: {_said(status)}." for leg, status in pairs]
     return " ".join(told)

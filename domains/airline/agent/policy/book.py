@@ -5,18 +5,22 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...._kit.dialog import Declined, Do
+from ...._kit.formatting import join_words
+from ...._kit.parsing import is_yes
 from ...formatting import full_name
 from ...pricing import BAG_PRICE, INSURANCE_PRICE, free_bags
-from .. import parsing as reading
-from ..session import Declined, Do, Plan
+from .. import parsing
+from ..session import Plan
 from .flights import Journey, Wanted, best, preference, takes_a_stop
 from .payment import several
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ...._kit.dialog import Talk
     from ...models import Cabin, Passenger
-    from ..session import Desk, Talk
+    from ..session import Session
 
 MOST_PASSENGERS = 5
 _CABIN = "Which cabin would you like: basic economy, economy or business?"
@@ -55,31 +59,31 @@ class Seats(NamedTuple):
         return len(self.people) * sum(journey.price(self.cabin) for journey in self.journeys)
 
 
-def book(desk: Desk, text: str) -> Talk[list[Plan]]:
+def book(session: Session, text: str) -> Talk[list[Plan]]:
     """Find out all that a booking needs, and sum it up."""
-    user = yield from desk.user()
-    trip = yield from _trip(desk, text)
-    (cabin,) = yield from desk.find(_CABIN, _one_cabin, _of_cabin(text))
-    people = yield from desk.find("Who are the passengers?", lambda told: _few(reading.passengers(told, user), told))
-    seats = yield from _seats(desk, text, trip, Seats(cabin, people, ()))
-    bags = yield from desk.find(_BAGS, reading.bags)
-    insured = yield from desk.find(_INSURANCE, _insurance)
+    user = yield from session.user()
+    trip = yield from _trip(session, text)
+    (cabin,) = yield from session.find(_CABIN, _one_cabin, _of_cabin(text))
+    people = yield from session.find("Who are the passengers?", lambda told: _few(parsing.passengers(told, user), told))
+    seats = yield from _seats(session, text, trip, Seats(cabin, people, ()))
+    bags = yield from session.find(_BAGS, parsing.bags)
+    insured = yield from session.find(_INSURANCE, _insurance)
     free = free_bags(user.membership, seats.cabin) * len(people)
     nonfree = max(0, bags - free)
     total = seats.fares + BAG_PRICE * nonfree + INSURANCE_PRICE * len(people) * insured
-    listed = reading.of_several([journey.said(seats.cabin) for journey in seats.journeys])
-    payments = yield from several(desk, total, f"I have found {listed} each; the total price is ${total}.")
-    paid = reading.of_several([f"${payment['amount']} by {payment['payment_id']}" for payment in payments])
+    listed = join_words([journey.said(seats.cabin) for journey in seats.journeys])
+    payments = yield from several(session, total, f"I have found {listed} each; the total price is ${total}.")
+    paid = join_words([f"${payment['amount']} by {payment['payment_id']}" for payment in payments])
     return [
         Plan(
             f"I will book {listed} each, in {seats.cabin.replace('_', ' ')}, for "
-            f"{reading.of_several([full_name(one) for one in people])}, with {bags} checked bags, of which {nonfree} "
+            f"{join_words([full_name(one) for one in people])}, with {bags} checked bags, of which {nonfree} "
             f"are paid, and {'with' if insured else 'without'} insurance. The total price is ${total}, paid with "
             f"{paid}.",
             Do(
                 "book_reservation",
                 {
-                    "user_id": desk.user_id,
+                    "user_id": session.user_id,
                     "origin": trip.origin,
                     "destination": trip.destination,
                     "flight_type": "round_trip" if trip.back else "one_way",
@@ -97,22 +101,22 @@ def book(desk: Desk, text: str) -> Talk[list[Plan]]:
     ]
 
 
-def price(desk: Desk, text: str) -> Talk[str]:
+def price(session: Session, text: str) -> Talk[str]:
     """What a journey would cost; nothing is booked."""
-    user = yield from desk.user()
-    trip = yield from _trip(desk, text)
-    (cabin,) = yield from desk.find(_CABIN, _one_cabin, _of_cabin(text))
-    own = reading.passengers("me", user)
-    count = yield from desk.find("How many passengers will there be?", reading.people, text)
-    seats = yield from _seats(desk, text, trip, Seats(cabin, own * count, ()))
-    listed = reading.of_several([journey.said(cabin) for journey in seats.journeys])
+    user = yield from session.user()
+    trip = yield from _trip(session, text)
+    (cabin,) = yield from session.find(_CABIN, _one_cabin, _of_cabin(text))
+    own = parsing.passengers("me", user)
+    count = yield from session.find("How many passengers will there be?", parsing.people, text)
+    seats = yield from _seats(session, text, trip, Seats(cabin, own * count, ()))
+    listed = join_words([journey.said(cabin) for journey in seats.journeys])
     return f"That would be {listed} each: ${seats.fares} in total for {count}, without bags and insurance."
 
 
-def _trip(desk: Desk, text: str) -> Talk[Trip]:
+def _trip(session: Session, text: str) -> Talk[Trip]:
     question = "Where do you want to fly from, and where to?"
-    origin, destination = yield from desk.find(question, reading.way, text)
-    days = yield from desk.find("On which date do you want to fly?", lambda told: reading.dates(told) or None, text)
+    origin, destination = yield from session.find(question, parsing.way, text)
+    days = yield from session.find("On which date do you want to fly?", lambda told: parsing.dates(told) or None, text)
     if _BACK.search(text) and len(days) > 1:
         return Trip(origin, destination, [days[0]], days[-1])
     return Trip(origin, destination, days)
@@ -120,18 +124,18 @@ def _trip(desk: Desk, text: str) -> Talk[Trip]:
 
 def _of_cabin(text: str) -> str:
     """The text as far as it can name the cabin that is wanted."""
-    return text if reading.cabins(text) else ""
+    return text if parsing.cabins(text) else ""
 
 
 def _one_cabin(text: str) -> list[Cabin] | None:
-    found = reading.cabins(text)
+    found = parsing.cabins(text)
     if len(found) > 1 and not re.search(r"\bwhichever\b|\binstead of\b", text):
         raise Declined("one reservation has one cabin, for all flights and all passengers")
     return found[:1] or None
 
 
 def _few(people: list[Passenger], text: str) -> list[Passenger] | None:
-    if len(people) > MOST_PASSENGERS or (reading.people(text) or 0) > MOST_PASSENGERS:
+    if len(people) > MOST_PASSENGERS or (parsing.people(text) or 0) > MOST_PASSENGERS:
         raise Declined(f"a reservation has {MOST_PASSENGERS} passengers at most")
     return people or None
 
@@ -139,22 +143,22 @@ def _few(people: list[Passenger], text: str) -> list[Passenger] | None:
 def _insurance(text: str) -> bool | None:
     if re.search(r"\bno insurance\b|\bwithout\b|\bnot?\b", text.lower()):
         return False
-    return True if reading.is_yes(text) or re.search(r"\binsurance\b", text.lower()) else None
+    return True if is_yes(text) or re.search(r"\binsurance\b", text.lower()) else None
 
 
-def _seats(desk: Desk, text: str, trip: Trip, seats: Seats) -> Talk[Seats]:
+def _seats(session: Session, text: str, trip: Trip, seats: Seats) -> Talk[Seats]:
     """The journeys of both ways; the user may take another day or cabin where there is nothing."""
-    said = text if preference(text, seats.cabin) else (yield from desk.find(_FLIGHT, _preferring(seats.cabin)))
+    said = text if preference(text, seats.cabin) else (yield from session.find(_FLIGHT, _preferring(seats.cabin)))
     limit = _LIMIT.search(text)
     problem = ""
     for _ in range(MOST_PASSENGERS):
         try:
-            return (yield from _found(desk, said, trip, seats, int(limit[1]) if limit else None))
+            return (yield from _found(session, said, trip, seats, int(limit[1]) if limit else None))
         except Declined as declined:
             problem = str(declined)
         question = "Which other day or which other cabin would suit you?"
-        answer = yield from desk.find(f"Unfortunately {problem}. {question}", _day_or_cabin)
-        days, cabins = reading.dates(answer), reading.cabins(answer)
+        answer = yield from session.find(f"Unfortunately {problem}. {question}", _day_or_cabin)
+        days, cabins = parsing.dates(answer), parsing.cabins(answer)
         trip = trip._replace(out=days or trip.out)
         seats = seats._replace(cabin=cabins[0] if cabins else seats.cabin)
         said = answer if preference(answer, seats.cabin) else said
@@ -166,16 +170,16 @@ def _preferring(cabin: Cabin) -> Callable[[str], str | None]:
 
 
 def _day_or_cabin(text: str) -> str | None:
-    return text if reading.dates(text) or reading.cabins(text) else None
+    return text if parsing.dates(text) or parsing.cabins(text) else None
 
 
-def _found(desk: Desk, said: str, trip: Trip, seats: Seats, limit: int | None) -> Talk[Seats]:
+def _found(session: Session, said: str, trip: Trip, seats: Seats, limit: int | None) -> Talk[Seats]:
     prefers = preference(said, seats.cabin)
     assert prefers
     wanted = Wanted(seats.cabin, len(seats.people), prefers, one_stop=takes_a_stop(said))
     found: list[Journey] = []
     for way, days in trip.ways:
-        found.append((yield from best(desk, way, days, wanted)))
+        found.append((yield from best(session, way, days, wanted)))
     complete = seats._replace(journeys=tuple(found))
     if limit is not None and complete.fares > limit:
         raise Declined(f"in {seats.cabin.replace('_', ' ')} it would cost ${complete.fares}, above your limit")

@@ -6,14 +6,16 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Final
 
+from ...._kit.dialog import Declined, Do, HandOver
 from ...dates import MOMENT
-from .. import parsing as reading
-from ..session import Declined, Do, HandOver, Plan
+from .. import parsing
+from ..session import Plan
 from .reservations import which, which_ones
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import Reservation
-    from ..session import Desk, Talk
+    from ..session import Session
 
 FLOWN: Final = {"flying", "landed"}
 _ONE_TICKET = re.compile(r"\bone (?:ticket|seat|person|passenger)\b|\b(?:his|her|their) ticket\b")
@@ -23,29 +25,29 @@ _HOURS_TO_CANCEL = 24
 _FOR_CANCELLED, _FOR_DELAYED = 100, 50
 
 
-def cancel(desk: Desk, text: str) -> Talk[list[Plan]]:
+def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     """Cancel one reservation or several, as far as each of them may be."""
-    reservations = yield from which_ones(desk, text)
-    if not reading.reservation_ids(text) and len(reservations) > 1:
+    reservations = yield from which_ones(session, text)
+    if not parsing.reservation_ids(text) and len(reservations) > 1:
         reservations = [each for each in reservations if each.status is None]
-    yield from _hand_over_flown(desk, reservations)
+    yield from _hand_over_flown(session, reservations)
     if _ONE_TICKET.search(text):
         raise Declined("a single passenger cannot be taken out of a reservation, and their number has to stay")
     if _ONE_WAY.search(text):
         raise Declined("a single flight cannot be cancelled, only a reservation as a whole")
-    reason = yield from desk.find("What is the reason for the cancellation?", _any_text)
+    reason = yield from session.find("What is the reason for the cancellation?", _any_text)
     plans: list[Plan] = []
     problems: list[str] = []
     for reservation in reservations:
-        problem = yield from _why_not(desk, reservation, reason)
+        problem = yield from _why_not(session, reservation, reason)
         if problem:
             problems.append(f"reservation {reservation.reservation_id} cannot be cancelled: {problem}")
         else:
             plans.append(_cancelling(reservation))
-        desk.reservation_id = reservation.reservation_id
+        session.reservation_id = reservation.reservation_id
     if not plans:
         raise Declined("; ".join(problems))
-    desk.pending += [f"Unfortunately {problem}." for problem in problems]
+    session.pending += [f"Unfortunately {problem}." for problem in problems]
     return plans
 
 
@@ -53,22 +55,22 @@ def _any_text(text: str) -> str | None:
     return text or None
 
 
-def _hand_over_flown(desk: Desk, reservations: list[Reservation]) -> Talk[None]:
+def _hand_over_flown(session: Session, reservations: list[Reservation]) -> Talk[None]:
     for reservation in reservations:
-        statuses = yield from desk.statuses(reservation)
+        statuses = yield from session.statuses(reservation)
         if reservation.status is None and FLOWN & set(statuses) and len(reservations) == 1:
             raise HandOver(f"wants to cancel {reservation.reservation_id}, of which a flight has been flown")
 
 
-def _why_not(desk: Desk, reservation: Reservation, reason: str) -> Talk[str]:
+def _why_not(session: Session, reservation: Reservation, reason: str) -> Talk[str]:
     """Why a reservation may not be cancelled; empty where it may."""
-    statuses = yield from desk.statuses(reservation)
+    statuses = yield from session.statuses(reservation)
     if reservation.status == "cancelled":
         return "that has been done before"
     if FLOWN & set(statuses):
         return "a flight of it has been flown"
     hours = (MOMENT - dt.datetime.fromisoformat(reservation.created_at)).total_seconds() / 3600
-    covered = reservation.insurance == "yes" and reading.is_covered(reason)
+    covered = reservation.insurance == "yes" and parsing.is_covered(reason)
     if hours <= _HOURS_TO_CANCEL or "cancelled" in statuses or reservation.cabin == "business" or covered:
         return ""
     return (
@@ -90,16 +92,16 @@ def _cancelling(reservation: Reservation) -> Plan:
     )
 
 
-def compensate(desk: Desk, text: str) -> Talk[list[Plan]]:
+def compensate(session: Session, text: str) -> Talk[list[Plan]]:
     """A certificate, where the records show the trouble and the policy has one for it."""
-    reservation = yield from _complained_of(desk, text)
-    user = yield from desk.user()
-    statuses = yield from desk.statuses(reservation)
+    reservation = yield from _complained_of(session, text)
+    user = yield from session.user()
+    statuses = yield from session.statuses(reservation)
     if user.membership == "regular" and reservation.insurance == "no" and reservation.cabin != "business":
         raise Declined(
             "compensation is for silver and gold members, for reservations with insurance and for business class only"
         )
-    changed = any(plan.reservation_id == reservation.reservation_id for plan in desk.done)
+    changed = any(plan.reservation_id == reservation.reservation_id for plan in session.done)
     if "cancelled" in statuses:
         each, why = _FOR_CANCELLED, "the cancelled flight"
     elif "delayed" not in statuses:
@@ -113,15 +115,15 @@ def compensate(desk: Desk, text: str) -> Talk[list[Plan]]:
     return [
         Plan(
             f"I will send {what} {reservation.reservation_id}.",
-            Do("send_certificate", {"user_id": desk.user_id, "amount": amount}),
+            Do("send_certificate", {"user_id": session.user_id, "amount": amount}),
             f"A certificate of ${amount} has been sent to you.",
         )
     ]
 
 
-def _complained_of(desk: Desk, text: str) -> Talk[Reservation]:
+def _complained_of(session: Session, text: str) -> Talk[Reservation]:
     """The reservation as it was when it was first read, since a change may have replaced the flight."""
-    if not reading.reservation_ids(text) and desk.reservation_id:
-        return desk.before[desk.reservation_id]
-    found = yield from which(desk, text)
-    return desk.before[found.reservation_id]
+    if not parsing.reservation_ids(text) and session.reservation_id:
+        return session.before[session.reservation_id]
+    found = yield from which(session, text)
+    return session.before[found.reservation_id]

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
+from ...._kit.dialog import Declined, Do
+from ...._kit.formatting import join_words
 from ...dates import add_days
-from .. import parsing as reading
-from ..session import Declined, Do, Plan
+from .. import parsing
+from ..session import Plan
 from .cancel import FLOWN
 from .flights import Journey, Wanted, best, journeys, preference
 from .payment import single
@@ -16,8 +18,9 @@ from .reservations import which
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ...._kit.dialog import Talk
     from ...models import Cabin, Leg, Reservation
-    from ..session import Desk, Talk
+    from ..session import Session
 
 _WHICH_FLIGHT = "Which flight would you like: the cheapest, or the one that departs first?"
 _WHICH_WAY = "Do you mean the flight of the way out, or of the way back?"
@@ -28,39 +31,39 @@ _SINGLE_PERSON = re.compile(r"\bI myself stay\b|\bonly (?:me|one|[A-Z])\w*|\bfor
 _SINGLE_WAY = re.compile(rf"(?:{_BACK}|{_OUT})")
 
 
-def change_flights(desk: Desk, text: str) -> Talk[list[Plan]]:
+def change_flights(session: Session, text: str) -> Talk[list[Plan]]:
     """Move one or all flights of a reservation to other days."""
-    reservation = yield from which(desk, text)
+    reservation = yield from which(session, text)
     if reservation.cabin == "basic_economy":
         raise Declined("the flights of a reservation in basic economy cannot be changed")
     places = {reservation.origin, reservation.destination, *(leg.origin for leg in reservation.flights)}
-    if reading.destinations(text) - places:
+    if parsing.destinations(text) - places:
         raise Declined("origin and destination of a reservation have to stay as they are")
-    statuses = yield from desk.statuses(reservation)
-    moves = yield from _moves(desk, text, reservation, statuses)
+    statuses = yield from session.statuses(reservation)
+    moves = yield from _moves(session, text, reservation, statuses)
     if any(statuses[position] in FLOWN for position in moves):
         raise Declined("a flight that has been flown cannot be changed")
-    new = yield from _new_flights(desk, text, reservation, moves)
-    return [(yield from _plan(desk, reservation, new, reservation.cabin))]
+    new = yield from _new_flights(session, text, reservation, moves)
+    return [(yield from _plan(session, reservation, new, reservation.cabin))]
 
 
-def _moves(desk: Desk, text: str, reservation: Reservation, statuses: list[str]) -> Talk[dict[int, str]]:
+def _moves(session: Session, text: str, reservation: Reservation, statuses: list[str]) -> Talk[dict[int, str]]:
     """The new day of each flight that moves, by its position."""
     legs = reservation.flights
     last = len(legs) - 1
     both = re.search(rf"(?:{_OUT})(.*)(?:{_BACK})(.*)", text, re.DOTALL)
-    if both and reading.dates(both[1]) and reading.dates(both[2]):
-        return {0: reading.dates(both[1])[-1], last: reading.dates(both[2])[0]}
+    if both and parsing.dates(both[1]) and parsing.dates(both[2]):
+        return {0: parsing.dates(both[1])[-1], last: parsing.dates(both[2])[0]}
     booked = [leg.date for leg in legs]
-    named = reading.dates(text)
+    named = parsing.dates(text)
     new = [date for date in named if date not in booked] or (named if len(named) > 1 else [])
     positions = list(range(len(legs))) if _is_connection(reservation) else _meant(text, legs, statuses)
-    days = reading.days_later(text)
+    days = parsing.days_later(text)
     if not new and days:
         return {position: add_days(booked[position], days) for position in positions or range(len(legs))}
     if not positions:
-        positions = yield from desk.find(_WHICH_WAY, lambda answer: _meant(answer, legs, []) or None)
-    new = new or (yield from desk.find(_WHICH_DAY, lambda answer: reading.dates(answer) or None))
+        positions = yield from session.find(_WHICH_WAY, lambda answer: _meant(answer, legs, []) or None)
+    new = new or (yield from session.find(_WHICH_DAY, lambda answer: parsing.dates(answer) or None))
     return dict.fromkeys(positions, new[-1])
 
 
@@ -76,66 +79,66 @@ def _meant(text: str, legs: Sequence[Leg], statuses: Sequence[str]) -> list[int]
         return [len(legs) - 1]
     if re.search(_OUT, text):
         return [0]
-    by_day = [position for position, leg in enumerate(legs) if leg.date in reading.dates(text)]
-    by_place = [position for position, leg in enumerate(legs) if leg.origin == reading.leaves_from(text)]
+    by_day = [position for position, leg in enumerate(legs) if leg.date in parsing.dates(text)]
+    by_place = [position for position, leg in enumerate(legs) if leg.origin == parsing.leaves_from(text)]
     # Who speaks of a flight that does not fly, or not in time, means that one.
     by_trouble = [position for position, status in enumerate(statuses) if status not in {*FLOWN, "available"}]
     left = [position for position, status in enumerate(statuses) if status not in FLOWN]
     return next((found for found in (by_day, by_place, by_trouble, left) if len(found) == 1), [])
 
 
-def _new_flights(desk: Desk, text: str, reservation: Reservation, moves: dict[int, str]) -> Talk[list[Any]]:
+def _new_flights(session: Session, text: str, reservation: Reservation, moves: dict[int, str]) -> Talk[list[Any]]:
     """All flights of the reservation from now on: legs that stay, journeys that are new."""
     legs, cabin = reservation.flights, reservation.cabin
     if _is_connection(reservation):
-        return [(yield from _same_connection(desk, reservation, moves[0]))]
-    prefers = yield from desk.find(_WHICH_FLIGHT, lambda answer: preference(answer, cabin), text)
+        return [(yield from _same_connection(session, reservation, moves[0]))]
+    prefers = yield from session.find(_WHICH_FLIGHT, lambda answer: preference(answer, cabin), text)
     wanted = Wanted(cabin, len(reservation.passengers), prefers)
     new: list[Any] = []
     for position, leg in enumerate(legs):
         if position in moves:
-            new.append((yield from best(desk, (leg.origin, leg.destination), [moves[position]], wanted)))
+            new.append((yield from best(session, (leg.origin, leg.destination), [moves[position]], wanted)))
         else:
             new.append(leg)
     return new
 
 
-def _same_connection(desk: Desk, reservation: Reservation, date: str) -> Talk[Journey]:
+def _same_connection(session: Session, reservation: Reservation, date: str) -> Talk[Journey]:
     """The flights of a journey with a stop, on another day."""
     numbers = [leg.flight_number for leg in reservation.flights]
-    found = yield from journeys(desk, (reservation.origin, reservation.destination), date, one_stop=True)
+    found = yield from journeys(session, (reservation.origin, reservation.destination), date, one_stop=True)
     seats, cabin = len(reservation.passengers), reservation.cabin
     for one in found:
         if one.numbers == numbers and all(flight.available_seats[cabin] >= seats for flight in one.flights):
             return one
-    raise Declined(f"flights {reading.of_several(numbers)} cannot be booked together on {date}")
+    raise Declined(f"flights {join_words(numbers)} cannot be booked together on {date}")
 
 
-def change_cabin(desk: Desk, text: str) -> Talk[list[Plan]]:
+def change_cabin(session: Session, text: str) -> Talk[list[Plan]]:
     """Move a whole reservation to another cabin."""
-    reservation = yield from which(desk, text)
-    statuses = yield from desk.statuses(reservation)
+    reservation = yield from which(session, text)
+    statuses = yield from session.statuses(reservation)
     if FLOWN & set(statuses):
         raise Declined("the cabin cannot be changed once a flight of the reservation has been flown")
     if _SINGLE_PERSON.search(text):
         raise Declined("the cabin can be changed for all passengers together only")
     if _SINGLE_WAY.search(text) and "both ways" not in text:
         raise Declined("the cabin can be changed for all flights together only")
-    (cabin,) = yield from desk.find("Which cabin would you like?", _other_cabin(reservation), text)
+    (cabin,) = yield from session.find("Which cabin would you like?", _other_cabin(reservation), text)
     new: list[Any] = []
     for leg in reservation.flights:
         same = preference(leg.flight_number, cabin)
         assert same
         wanted = Wanted(cabin, len(reservation.passengers), same)
-        new.append((yield from best(desk, (leg.origin, leg.destination), [leg.date], wanted)))
-    return [(yield from _plan(desk, reservation, new, cabin))]
+        new.append((yield from best(session, (leg.origin, leg.destination), [leg.date], wanted)))
+    return [(yield from _plan(session, reservation, new, cabin))]
 
 
 def _other_cabin(reservation: Reservation) -> Callable[[str], list[Cabin] | None]:
-    return lambda text: [cabin for cabin in reading.cabins(text) if cabin != reservation.cabin][:1] or None
+    return lambda text: [cabin for cabin in parsing.cabins(text) if cabin != reservation.cabin][:1] or None
 
 
-def _plan(desk: Desk, reservation: Reservation, new: Sequence[Leg | Journey], cabin: Cabin) -> Talk[Plan]:
+def _plan(session: Session, reservation: Reservation, new: Sequence[Leg | Journey], cabin: Cabin) -> Talk[Plan]:
     """The change with its price, once it is known who pays."""
     prices = [part.price(cabin) if isinstance(part, Journey) else part.price for part in new]
     people = len(reservation.passengers)
@@ -143,9 +146,9 @@ def _plan(desk: Desk, reservation: Reservation, new: Sequence[Leg | Journey], ca
     class_ = cabin.replace("_", " ")
     money = f"costs ${price}" if price >= 0 else f"gives you back ${-price}"
     told = f"The change of reservation {reservation.reservation_id} in {class_} {money} in total."
-    method = yield from single(desk, price, told)
+    method = yield from single(session, price, told)
     flights = [flight for part in new for flight in _wanted(part)]
-    listed = reading.of_several([f"{flight['flight_number']} on {flight['date']}" for flight in flights])
+    listed = join_words([f"{flight['flight_number']} on {flight['date']}" for flight in flights])
     return Plan(
         f"I will change reservation {reservation.reservation_id} to {listed} in {class_} for all {people}. That "
         f"{money} in total, by {method.id}.",

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.dialog import Declined, Do
 from ...formatting import full_name
 from ...pricing import BAG_PRICE, free_bags
-from .. import parsing as reading
-from ..session import Declined, Do, Plan
+from .. import parsing
+from ..session import Plan
 from .payment import any_card, single
 from .reservations import which
 
 if TYPE_CHECKING:
-    from ..session import Desk, Talk
+    from ...._kit.dialog import Talk
+    from ..session import Session
 
 
-def add_bags(desk: Desk, text: str) -> Talk[list[Plan]]:
+def add_bags(session: Session, text: str) -> Talk[list[Plan]]:
     """Add checked bags; those within the allowance of membership and cabin are free."""
-    reservation = yield from which(desk, text)
-    user = yield from desk.user()
-    more = yield from desk.find("How many checked bags should be added?", reading.bags, text)
+    reservation = yield from which(session, text)
+    user = yield from session.user()
+    more = yield from session.find("How many checked bags should be added?", parsing.bags, text)
     total = reservation.total_baggages + more
     free = free_bags(user.membership, reservation.cabin) * len(reservation.passengers)
     nonfree = max(reservation.nonfree_baggages, total - free)
@@ -29,7 +31,7 @@ def add_bags(desk: Desk, text: str) -> Talk[list[Plan]]:
         f"With {user.membership} membership and in {reservation.cabin.replace('_', ' ')}, {free} bags are free in "
         f"reservation {name}; {more} more cost ${price} in total."
     )
-    method = (yield from single(desk, price, told)) if price else any_card(user)
+    method = (yield from single(session, price, told)) if price else any_card(user)
     return [
         Plan(
             f"I will add {more} checked bags to reservation {name}, {total} in all, for ${price} in total.",
@@ -47,18 +49,18 @@ def add_bags(desk: Desk, text: str) -> Talk[list[Plan]]:
     ]
 
 
-def change_passengers(desk: Desk, text: str) -> Talk[list[Plan]]:
+def change_passengers(session: Session, text: str) -> Talk[list[Plan]]:
     """Correct a passenger, or put somebody else in the place of one; the number stays."""
-    reservation = yield from which(desk, text)
-    user = yield from desk.user()
+    reservation = yield from which(session, text)
+    user = yield from session.user()
 
     def read(told: str) -> list[str] | None:
-        found = reading.changed_passengers(told, reservation, user)
+        found = parsing.changed_passengers(told, reservation, user)
         return [passenger.model_dump_json() for passenger in found] if found else None
 
     question = "Which passenger is meant, and what are the right name and date of birth?"
-    yield from desk.find(question, read, text)
-    changed = reading.changed_passengers(text, reservation, user)
+    yield from session.find(question, read, text)
+    changed = parsing.changed_passengers(text, reservation, user)
     if changed is None:
         raise Declined("I did not understand who is to fly")
     pairs = zip(reservation.passengers, changed, strict=True)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..session import Declined
+from ...._kit.dialog import Declined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from ...._kit.dialog import Talk
     from ...models import Cabin, DirectFlight
-    from ..session import Desk, Talk
+    from ..session import Session
 
 _ONE_STOP = re.compile(r"\b(?:one[- ]stop|connections?|with (?:one|a) stop)\b")
 _HHMM = slice(0, 5)
@@ -55,14 +56,14 @@ class Wanted(NamedTuple):
     one_stop: bool = False
 
 
-def journeys(desk: Desk, way: tuple[str, str], date: str, *, one_stop: bool) -> Talk[list[Journey]]:
+def journeys(session: Session, way: tuple[str, str], date: str, *, one_stop: bool) -> Talk[list[Journey]]:
     """What can be booked on a day, direct or with one stop."""
     if one_stop:
-        return [Journey(tuple(pair)) for pair in (yield from desk.onestop(*way, date))]
-    return [Journey((flight,)) for flight in (yield from desk.direct(*way, date))]
+        return [Journey(tuple(pair)) for pair in (yield from session.onestop(*way, date))]
+    return [Journey((flight,)) for flight in (yield from session.direct(*way, date))]
 
 
-def best(desk: Desk, way: tuple[str, str], dates: Sequence[str], wanted: Wanted) -> Talk[Journey]:
+def best(session: Session, way: tuple[str, str], dates: Sequence[str], wanted: Wanted) -> Talk[Journey]:
     """The preferred journey of some days.
 
     Raises:
@@ -71,7 +72,7 @@ def best(desk: Desk, way: tuple[str, str], dates: Sequence[str], wanted: Wanted)
     found: list[Journey] = []
     for one_stop in (False, True) if wanted.one_stop else (False,):
         for date in dates:
-            listed = yield from journeys(desk, way, date, one_stop=one_stop)
+            listed = yield from journeys(session, way, date, one_stop=one_stop)
             found += [one for one in listed if _seats(one, wanted.cabin) >= wanted.seats]
         chosen = wanted.prefers(found) if found else None
         if chosen:

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from ...._kit.dialog import Declined
 from ...models import Certificate, CreditCard, GiftCard
 from ...wallet import Wallet
-from .. import parsing as reading
-from ..session import Declined
+from .. import parsing
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import PaymentMethod, User
-    from ..session import Desk, Talk
+    from ..session import Session
 
 WHICH: Final = "Which payment method would you like to use?"
 _MOST_GIFT_CARDS = 3
@@ -22,15 +23,15 @@ _FOREIGN = re.compile(r"\bnew (?:credit )?card\b|\bnot in (?:my|the|your) profil
 _SPLIT = re.compile(r"\bhalf\b.*\bhalf\b|\bboth\b.*\bcards\b", re.IGNORECASE)
 
 
-def single(desk: Desk, price: int, told: str) -> Talk[PaymentMethod]:
+def single(session: Session, price: int, told: str) -> Talk[PaymentMethod]:
     """The one card that a change is charged or refunded to.
 
     Args:
-        desk: The desk.
+        session: The conversation so far.
         price: What it costs, negative where it gives back.
         told: What is said about the price, before the question.
     """
-    user = yield from desk.user()
+    user = yield from session.user()
 
     def read(text: str) -> list[PaymentMethod] | None:
         found = methods(text, user)
@@ -40,7 +41,7 @@ def single(desk: Desk, price: int, told: str) -> Talk[PaymentMethod]:
             _check(method, price)
         return found or None
 
-    (method,) = yield from desk.find(f"{told} {WHICH}", read)
+    (method,) = yield from session.find(f"{told} {WHICH}", read)
     return method
 
 
@@ -64,9 +65,9 @@ def any_card(user: User) -> PaymentMethod:
     return cards[0]
 
 
-def several(desk: Desk, total: int, told: str) -> Talk[list[dict[str, Any]]]:
+def several(session: Session, total: int, told: str) -> Talk[list[dict[str, Any]]]:
     """What each method pays for a booking, in the order in which the user names them."""
-    user = yield from desk.user()
+    user = yield from session.user()
 
     def read(text: str) -> list[dict[str, Any]] | None:
         found = methods(text, user)
@@ -75,7 +76,7 @@ def several(desk: Desk, total: int, told: str) -> Talk[list[dict[str, Any]]]:
         _check_numbers(text, found)
         return _shares(found, total)
 
-    return (yield from desk.find(f"{told} {WHICH}", read))
+    return (yield from session.find(f"{told} {WHICH}", read))
 
 
 def _check_numbers(text: str, found: list[PaymentMethod]) -> None:
@@ -137,4 +138,4 @@ def _count(mention: str, plural: str, text: str) -> int:
     if re.search(rf"\bboth\b[^.]*\b{plural}", text, re.IGNORECASE):
         return 2
     found = re.search(rf"\b(\d+|two|three|four|five|six)\b[^.,]*\b{plural}", text, re.IGNORECASE)
-    return reading.number(found[1]) if found else 99
+    return parsing.number(found[1]) if found else 99

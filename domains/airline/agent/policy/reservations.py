@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .. import parsing as reading
-from ..session import Declined
+from ...._kit.dialog import Declined
+from .. import parsing
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import Reservation
-    from ..session import Desk, Talk
+    from ..session import Session
 
 _ALL = re.compile(
     r"\b(?:all|each)(?: of)? my (?:\w+ )?(?:reservations|bookings|trips|flights)\b|\bevery (?:trip|reservation)\b",
@@ -19,55 +20,55 @@ _ALL = re.compile(
 _ASK = "What is the reservation id?"
 
 
-def which(desk: Desk, text: str) -> Talk[Reservation]:
+def which(session: Session, text: str) -> Talk[Reservation]:
     """The one reservation that is meant.
 
     Raises:
         Declined: It is not found, or it has been cancelled.
     """
-    found = yield from which_ones(desk, text)
+    found = yield from which_ones(session, text)
     if len(found) > 1:
         raise Declined("I can do that for one reservation at a time only")
     (one,) = found
     if one.status == "cancelled":
         raise Declined(f"reservation {one.reservation_id} has been cancelled before")
-    desk.reservation_id = one.reservation_id
+    session.reservation_id = one.reservation_id
     return one
 
 
-def which_ones(desk: Desk, text: str) -> Talk[list[Reservation]]:
+def which_ones(session: Session, text: str) -> Talk[list[Reservation]]:
     """The reservations that are meant.
 
     Raises:
         Declined: None is found.
     """
-    found = yield from _named(desk, text)
+    found = yield from _named(session, text)
     if not found and _ALL.search(text):
-        return (yield from desk.reservations())
-    if not found and reading.way(text):
-        found = yield from _described(desk, text)
-    if not found and desk.reservation_id:
-        found = [(yield from desk.reservation(desk.reservation_id))]
+        return (yield from session.reservations())
+    if not found and parsing.way(text):
+        found = yield from _described(session, text)
+    if not found and session.reservation_id:
+        found = [(yield from session.reservation(session.reservation_id))]
     if not found:
-        answer = yield from desk.ask(_ASK)
-        found = yield from _named(desk, answer)
-        found = found or (yield from _described(desk, f"{text} {answer}"))
+        answer = yield from session.ask(_ASK)
+        found = yield from _named(session, answer)
+        found = found or (yield from _described(session, f"{text} {answer}"))
     if not found:
         raise Declined("I do not find the reservation that you mean")
     return found
 
 
-def _named(desk: Desk, text: str) -> Talk[list[Reservation]]:
+def _named(session: Session, text: str) -> Talk[list[Reservation]]:
     found: list[Reservation] = []
-    for reservation_id in reading.reservation_ids(text):
-        found += [(yield from desk.reservation(reservation_id))]
+    for reservation_id in parsing.reservation_ids(text):
+        found += [(yield from session.reservation(reservation_id))]
     return found
 
 
-def _described(desk: Desk, text: str) -> Talk[list[Reservation]]:
+def _described(session: Session, text: str) -> Talk[list[Reservation]]:
     """The one reservation that the places and the days in a text are those of."""
-    reservations = [each for each in (yield from desk.reservations()) if each.status is None]
-    way, days, places = reading.way(text), set(reading.dates(text)), reading.destinations(text)
+    reservations = [each for each in (yield from session.reservations()) if each.status is None]
+    way, days, places = parsing.way(text), set(parsing.dates(text)), parsing.destinations(text)
     same_way = [each for each in reservations if (each.origin, each.destination) == way]
     same_day = [each for each in same_way or reservations if days & {leg.date for leg in each.flights}]
     same_place = [each for each in reservations if each.destination in places]

@@ -5,28 +5,30 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ...._kit.dialog import Declined, Do
 from ...formatting import said_address
-from .. import parsing as reading
-from ..session import Declined, Do, Plan
+from .. import parsing
+from ..session import Plan
 from .checks import require_status
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import Address
-    from ..session import Desk, Talk
+    from ..session import Session
 
 _WHERE_TO = "What is the new address?"
 
 
-def move_order(desk: Desk, text: str) -> Talk[list[Plan]]:
+def move_order(session: Session, text: str) -> Talk[list[Plan]]:
     """Send pending orders to another address."""
-    orders = yield from desk.which_orders(_without_model(text), "pending")
+    orders = yield from session.which_orders(_without_model(text), "pending")
     for order in orders:
         require_status(order, "pending", "sent elsewhere")
     now = orders[0].address
-    address = yield from _address(desk, text, now)
+    address = yield from _address(session, text, now)
     if address is None:
-        answer = yield from desk.ask(_WHERE_TO)
-        address = yield from _address(desk, answer, now)
+        answer = yield from session.ask(_WHERE_TO)
+        address = yield from _address(session, answer, now)
     if address is None:
         raise Declined("I need the whole address for that")
     if all(order.address == address for order in orders):
@@ -41,12 +43,12 @@ def move_order(desk: Desk, text: str) -> Talk[list[Plan]]:
     ]
 
 
-def move_profile(desk: Desk, text: str) -> Talk[list[Plan]]:
+def move_profile(session: Session, text: str) -> Talk[list[Plan]]:
     """Change the default address; orders keep theirs."""
-    user = yield from desk.user()
-    address = reading.address(text, user.address)
+    user = yield from session.user()
+    address = parsing.address(text, user.address)
     if address is None:
-        address = reading.address((yield from desk.ask(_WHERE_TO)), user.address)
+        address = parsing.address((yield from session.ask(_WHERE_TO)), user.address)
     if address is None:
         raise Declined("I need the whole address for that")
     if address == user.address:
@@ -65,15 +67,15 @@ def _without_model(text: str) -> str:
     return re.sub(r"\b(?:same (?:address|one)|where)\b[^.]*#?W\d{7}", "", text)
 
 
-def _address(desk: Desk, text: str, now: Address) -> Talk[Address | None]:
+def _address(session: Session, text: str, now: Address) -> Talk[Address | None]:
     """The address that is written out, or the default one, or that of another order."""
-    if written := reading.address(text, now):
+    if written := parsing.address(text, now):
         return written
     if re.search(r"\bdefault address|\baddress in my profile|\bhome address", text):
-        return (yield from desk.user()).address
+        return (yield from session.user()).address
     if re.search(r"\bsame\b|\bwent to\b", text):
-        for order_id in reading.order_ids(text):
-            spoken_of, model = desk.order_id, (yield from desk.order(order_id))
-            desk.order_id = spoken_of
+        for order_id in parsing.order_ids(text):
+            spoken_of, model = session.order_id, (yield from session.order(order_id))
+            session.order_id = spoken_of
             return model.address
     return None

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from ...._kit.dialog import Declined
+from ...._kit.formatting import join_sentences
+from ...._kit.parsing import sentences
 from ...formatting import dollars, said_item, said_method
 from ...models import CreditCard
 from ...payments import gift_cards, net_paid, total
-from .. import parsing as reading
+from .. import parsing
 from ..requests import is_question
-from ..session import Declined, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ...._kit.dialog import Talk
     from ...models import Order, User
-    from ..session import Desk, Talk
+    from ..session import Session
 
 
 class Topic(NamedTuple):
@@ -29,62 +32,62 @@ class Topic(NamedTuple):
     """
 
     words: str
-    answer: Callable[[Desk, str, str], Talk[str]]
+    answer: Callable[[Session, str, str], Talk[str]]
     own: bool = True
 
 
-def answers(desk: Desk, text: str, *, planned: bool) -> Talk[list[str]]:
+def answers(session: Session, text: str, *, planned: bool) -> Talk[list[str]]:
     """What a text asks to be told.
 
     Args:
-        desk: The desk.
+        session: The conversation so far.
         text: What the customer says.
         planned: Whether a summary of changes follows, which tells their money itself.
     """
     told = []
-    for question in filter(is_question, reading.sentences(text)):
+    for question in filter(is_question, sentences(text)):
         topic = next((topic for topic in TOPICS if re.search(topic.words, question.lower())), None)
         if topic and (topic.own or not planned):
-            told.append((yield from topic.answer(desk, question, text)))
+            told.append((yield from topic.answer(session, question, text)))
     return told
 
 
-def _tracking(desk: Desk, question: str, text: str) -> Talk[str]:
-    order = yield from desk.which_order(text if reading.order_ids(text) else question, "processed", "delivered")
+def _tracking(session: Session, question: str, text: str) -> Talk[str]:
+    order = yield from session.which_order(text if parsing.order_ids(text) else question, "processed", "delivered")
     numbers = [number for parcel in order.fulfillments for number in parcel.tracking_id]
     if not numbers:
         return f"Order {order.order_id} is {order.status}, so it has no tracking id yet."
     return f"The tracking id of order {order.order_id} is {' and '.join(numbers)}."
 
 
-def _balance(desk: Desk, question: str, text: str) -> Talk[str]:
+def _balance(session: Session, question: str, text: str) -> Talk[str]:
     del question, text
-    cards = gift_cards((yield from desk.user()))
+    cards = gift_cards((yield from session.user()))
     if not cards:
         return "There is no gift card in your profile."
     told = [f"Gift card {card.id} holds {dollars(card.balance)}." for card in cards]
     if len(cards) > 1:
         told.append(f"Together they hold {dollars(sum(card.balance for card in cards))}.")
-    return joined(told)
+    return join_sentences(told)
 
 
-def _when(desk: Desk, question: str, text: str) -> Talk[str]:
-    del desk, question, text
+def _when(session: Session, question: str, text: str) -> Talk[str]:
+    del session, question, text
     return "A refund to a gift card arrives at once, to any other method within 5 to 7 business days."
     yield
 
 
-def _opinion(desk: Desk, question: str, text: str) -> Talk[str]:
-    del desk, question, text
+def _opinion(session: Session, question: str, text: str) -> Talk[str]:
+    del session, question, text
     raise Declined("I have no opinion on what to choose, that is for you to say")
     yield
 
 
-def _stock(desk: Desk, question: str, text: str) -> Talk[str]:
+def _stock(session: Session, question: str, text: str) -> Talk[str]:
     del text
-    for name, product_id in (yield from desk.catalogue()).items():
-        if reading.names(question, name):
-            stock = reading.in_stock((yield from desk.product(product_id)))
+    for name, product_id in (yield from session.catalogue()).items():
+        if parsing.names(question, name):
+            stock = parsing.in_stock((yield from session.product(product_id)))
             cheap, dear = stock[0], stock[-1]
             return (
                 f"In stock, the cheapest {said_item(cheap, name)} costs {dollars(cheap.price)}, and the most expensive "
@@ -93,9 +96,9 @@ def _stock(desk: Desk, question: str, text: str) -> Talk[str]:
     raise Declined("I find no such product in the shop")
 
 
-def _all_orders(desk: Desk, question: str, text: str) -> Talk[str]:
+def _all_orders(session: Session, question: str, text: str) -> Talk[str]:
     del question, text
-    orders = yield from desk.orders()
+    orders = yield from session.orders()
     each = [f"order {order.order_id} cost {dollars(total(order))}" for order in orders]
     dearest = max(orders, key=total)
     return (
@@ -104,16 +107,16 @@ def _all_orders(desk: Desk, question: str, text: str) -> Talk[str]:
     )
 
 
-def _contents(desk: Desk, question: str, text: str) -> Talk[str]:
+def _contents(session: Session, question: str, text: str) -> Talk[str]:
     del question
-    return _statement((yield from desk.which_order(text)), (yield from desk.user()))
+    return _statement((yield from session.which_order(text)), (yield from session.user()))
 
 
-def _what_if(desk: Desk, question: str, text: str) -> Talk[str]:
+def _what_if(session: Session, question: str, text: str) -> Talk[str]:
     """What another version costs, and what it costs more than the one in an order."""
-    order = yield from desk.which_order(question if reading.order_ids(question) or desk.order_id else text)
-    for item in reading.items(question, order):
-        variant = reading.version(question, item, (yield from desk.product(item.product_id)))
+    order = yield from session.which_order(question if parsing.order_ids(question) or session.order_id else text)
+    for item in parsing.items(question, order):
+        variant = parsing.version(question, item, (yield from session.product(item.product_id)))
         if variant is None:
             raise Declined(f"this version of the {item.name} is not available at the moment")
         more = variant.price - item.price
@@ -121,19 +124,19 @@ def _what_if(desk: Desk, question: str, text: str) -> Talk[str]:
             f"The {said_item(variant, item.name)} costs {dollars(variant.price)}, which is {dollars(abs(more))} "
             f"{'more' if more > 0 else 'less'} than yours at {dollars(item.price)}."
         )
-    return _statement(order, (yield from desk.user()))
+    return _statement(order, (yield from session.user()))
 
 
-def _money(desk: Desk, question: str, text: str) -> Talk[str]:
+def _money(session: Session, question: str, text: str) -> Talk[str]:
     """What was done in this conversation, or else all about an order that has to do with money."""
-    if desk.done and not reading.order_ids(question):
-        told = [plan.done for plan in desk.done if plan.refund or plan.swaps]
+    if session.done and not parsing.order_ids(question):
+        told = [plan.done for plan in session.done if plan.refund or plan.swaps]
         if len(told) > 1:
-            told.append(f"In total you get back {dollars(sum(plan.refund for plan in desk.done))}.")
-        return joined(told or [desk.done[-1].done])
+            told.append(f"In total you get back {dollars(sum(plan.refund for plan in session.done))}.")
+        return join_sentences(told or [session.done[-1].done])
     statuses = ("cancelled",) if "cancelled" in text else ()
-    asked = question if reading.order_ids(question) or desk.order_id else text
-    return _statement((yield from desk.which_order(asked, *statuses)), (yield from desk.user()))
+    asked = question if parsing.order_ids(question) or session.order_id else text
+    return _statement((yield from session.which_order(asked, *statuses)), (yield from session.user()))
 
 
 def _statement(order: Order, user: User) -> str:
@@ -151,7 +154,7 @@ def _statement(order: Order, user: User) -> str:
         told.append(f"For the return you get back {dollars(_price_of(order, order.return_items))}.")
     if order.exchange_price_difference is not None:
         told.append(f"The price difference of the exchange is {dollars(abs(order.exchange_price_difference))}.")
-    return joined(told)
+    return join_sentences(told)
 
 
 def _price_of(order: Order, item_ids: list[str]) -> float:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import parsing as reading
-from ..session import Declined
+from ...._kit.dialog import Declined
+from .. import parsing
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import Order, OrderStatus, PaymentMethod
-    from ..session import Desk, Talk
+    from ..session import Session
 
 #: What an order's status means to somebody who wants something else of it.
 _MEANING: dict[OrderStatus, str] = {
@@ -36,14 +37,14 @@ def require_status(order: Order, status: OrderStatus, deed: str) -> None:
         raise Declined(f"{found}. It cannot be {deed}")
 
 
-def which_method(desk: Desk, text: str, order: Order, question: str) -> Talk[PaymentMethod]:
+def which_method(session: Session, text: str, order: Order, question: str) -> Talk[PaymentMethod]:
     """The payment method that the customer names, here or when asked; it has to be in the profile."""
-    user, before = (yield from desk.user()), (yield from desk.paid_by(order))
-    named = reading.payer(text, user, before)
-    if named is None and (earlier := desk.proposed_for(order)) and "payment_method_id" in earlier.call.arguments:
+    user, before = (yield from session.user()), (yield from session.paid_by(order))
+    named = parsing.payer(text, user, before)
+    if named is None and (earlier := session.proposed_for(order)) and "payment_method_id" in earlier.call.arguments:
         return user.payment_methods[earlier.call.arguments["payment_method_id"]]
     if named is None:
-        named = reading.payer((yield from desk.ask(question)), user, before)
+        named = parsing.payer((yield from session.ask(question)), user, before)
     if named is None:
         raise Declined("I need the name of a payment method in your profile for that")
     if named.method is None:

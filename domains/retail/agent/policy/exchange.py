@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ...._kit.dialog import Declined, Do
 from ...formatting import dollars, listed, said_item, said_method
 from ...models import GiftCard
 from ...payments import covers
-from .. import parsing as reading
-from ..session import Declined, Do, Plan
+from .. import parsing
+from ..session import Plan
 from .checks import require_status, which_method
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import Order, OrderItem, PaymentMethod, Variant
-    from ..session import Desk, Talk
+    from ..session import Session
 
     Swaps = tuple[tuple[OrderItem, Variant], ...]
 
@@ -24,14 +26,14 @@ _WHO_PAYS = "Which payment method should pay or receive the price difference?"
 _TOO = re.compile(r"\b(?:too|also|as well)\b")
 
 
-def swap(desk: Desk, text: str) -> Talk[list[Plan]]:
+def swap(session: Session, text: str) -> Talk[list[Plan]]:
     """Change items of a pending order, or exchange those of a delivered one."""
-    order = yield from desk.which_order(text, "pending", "delivered")
+    order = yield from session.which_order(text, "pending", "delivered")
     if order.status != "delivered":
         require_status(order, "pending", "exchanged" if "exchange" in text else "changed")
-    yield from _refuse_other_products(desk, text, order)
-    swaps = _earlier(desk, text, order) + (yield from _swaps(desk, text, order))
-    method = yield from which_method(desk, text, order, _WHO_PAYS)
+    yield from _refuse_other_products(session, text, order)
+    swaps = _earlier(session, text, order) + (yield from _swaps(session, text, order))
+    method = yield from which_method(session, text, order, _WHO_PAYS)
     difference = round(sum(variant.price - item.price for item, variant in swaps), 2)
     if isinstance(method, GiftCard) and not covers(method, difference):
         problem = f"your gift card holds {dollars(method.balance)}, and the difference is {dollars(difference)}"
@@ -39,61 +41,61 @@ def swap(desk: Desk, text: str) -> Talk[list[Plan]]:
     return [_plan(order, swaps, method, difference)]
 
 
-def _earlier(desk: Desk, text: str, order: Order) -> Swaps:
+def _earlier(session: Session, text: str, order: Order) -> Swaps:
     """What was proposed for the same order, where the customer adds to it."""
-    plan = desk.proposed_for(order)
+    plan = session.proposed_for(order)
     return plan.swaps if plan and _TOO.search(text) else ()
 
 
-def _refuse_other_products(desk: Desk, text: str, order: Order) -> Talk[None]:
+def _refuse_other_products(session: Session, text: str, order: Order) -> Talk[None]:
     """No item becomes one of another product."""
     if not re.search(r"\bfor an? [A-Z]|\bin the place of\b|\binto an? [A-Z]", text):
         return
     held = {item.name for item in order.items}
-    for name in (yield from desk.catalogue()):
-        if name not in held and reading.names(text, name):
+    for name in (yield from session.catalogue()):
+        if name not in held and parsing.names(text, name):
             raise Declined(f"an item can become another version of the same product only, and no {name}")
 
 
-def _swaps(desk: Desk, text: str, order: Order) -> Talk[Swaps]:
+def _swaps(session: Session, text: str, order: Order) -> Talk[Swaps]:
     """The items, each with the version that it should become."""
-    goods = reading.items(text, order)
+    goods = parsing.items(text, order)
     if not goods:
-        text = f"{text} {(yield from desk.ask(_WHICH_ITEM))}"
-        goods = reading.items(text, order)
+        text = f"{text} {(yield from session.ask(_WHICH_ITEM))}"
+        goods = parsing.items(text, order)
     if not goods:
         raise Declined(f"I do not find this item in order {order.order_id}")
     for item in goods:
-        if not (yield from _tells_version(desk, text, item, goods)):
-            answer = yield from desk.ask(_WHICH_VERSION)
-            goods = reading.items(f"{text} {answer}", order) if "both" in answer.lower() else goods
+        if not (yield from _tells_version(session, text, item, goods)):
+            answer = yield from session.ask(_WHICH_VERSION)
+            goods = parsing.items(f"{text} {answer}", order) if "both" in answer.lower() else goods
             text = answer
             break
     swaps: list[tuple[OrderItem, Variant]] = []
     for item in goods:
-        swaps += [(item, (yield from _version(desk, text, item, goods)))]
+        swaps += [(item, (yield from _version(session, text, item, goods)))]
     return tuple(swaps)
 
 
-def _tells_version(desk: Desk, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[bool]:
+def _tells_version(session: Session, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[bool]:
     """Whether the text says what the item should become."""
     if re.search(r"\b(?:cheapest|most expensive|dearest|exactly the same)\b", text.lower()):
         return True
-    product = yield from desk.product(item.product_id)
-    told = reading.options(_about(text, item, goods), product)
+    product = yield from session.product(item.product_id)
+    told = parsing.options(_about(text, item, goods), product)
     return any(item.options.get(axis) != value for axis, value in told.items())
 
 
 def _about(text: str, item: OrderItem, goods: list[OrderItem]) -> str:
-    return reading.part_about(text, item.name, [other.name for other in goods])
+    return parsing.part_about(text, item.name, [other.name for other in goods])
 
 
-def _version(desk: Desk, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[Variant]:
+def _version(session: Session, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[Variant]:
     """The version that an item should become; it has to differ, and to be in stock."""
     if re.search(r"\bexactly the same\b", text.lower()):
         raise Declined("an item cannot be exchanged for the very same version, only for one that differs in an option")
-    product = yield from desk.product(item.product_id)
-    variant = reading.version(_about(text, item, goods), item, product)
+    product = yield from session.product(item.product_id)
+    variant = parsing.version(_about(text, item, goods), item, product)
     if variant is None:
         raise Declined(f"this version of the {item.name} is not available at the moment")
     if variant.item_id == item.item_id:

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.dialog import Declined, Do
 from ...formatting import dollars, said_items, said_method
 from ...models import GiftCard
 from ...payments import covers, net_paid, total
-from .. import parsing as reading
-from ..session import Declined, Do, Plan, when_refunded
+from .. import parsing
+from ..session import Plan, when_refunded
 from .checks import require_status, which_method
 
 if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
     from ...models import CancelReason, Order, OrderItem, PaymentMethod
-    from ..session import Desk, Talk
+    from ..session import Session
 
 
-def cancel(desk: Desk, text: str) -> Talk[list[Plan]]:
+def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     """Cancel pending orders, for one of the two reasons that count."""
-    orders = yield from desk.which_orders(text, "pending")
+    orders = yield from session.which_orders(text, "pending")
     for order in orders:
         require_status(order, "pending", "cancelled")
-    why = reading.reason(text)
+    why = parsing.reason(text)
     if why is None:
         question = "What is the reason: is the order no longer needed, or was it ordered by mistake?"
-        why = reading.reason((yield from desk.ask(question)))
+        why = parsing.reason((yield from session.ask(question)))
     if why is None:
         raise Declined("an order can be cancelled only if it is no longer needed or was ordered by mistake")
     plans: list[Plan] = []
     for order in orders:
-        plans += [_cancellation(order, why, (yield from desk.paid_by(order)))]
+        plans += [_cancellation(order, why, (yield from session.paid_by(order)))]
     return plans
 
 
@@ -44,17 +46,17 @@ def _cancellation(order: Order, why: CancelReason, method: PaymentMethod) -> Pla
     )
 
 
-def give_back(desk: Desk, text: str) -> Talk[list[Plan]]:
+def give_back(session: Session, text: str) -> Talk[list[Plan]]:
     """Return delivered items, with the refund to the method that paid or to a gift card."""
-    order = yield from desk.which_order(text, "delivered")
+    order = yield from session.which_order(text, "delivered")
     require_status(order, "delivered", "returned")
-    goods = reading.items(text, order) or reading.items(
-        (yield from desk.ask("Which items do you want to return?")), order
+    goods = parsing.items(text, order) or parsing.items(
+        (yield from session.ask("Which items do you want to return?")), order
     )
     if not goods:
         raise Declined(f"I do not find these items in order {order.order_id}")
-    method = yield from which_method(desk, text, order, "Which payment method should the refund go to?")
-    if method != (yield from desk.paid_by(order)) and not isinstance(method, GiftCard):
+    method = yield from which_method(session, text, order, "Which payment method should the refund go to?")
+    if method != (yield from session.paid_by(order)) and not isinstance(method, GiftCard):
         raise Declined("a refund can go only to the method that paid for the order, or to a gift card of yours")
     return [_return(order, goods, method)]
 
@@ -74,14 +76,14 @@ def _return(order: Order, goods: list[OrderItem], method: PaymentMethod) -> Plan
     )
 
 
-def pay_otherwise(desk: Desk, text: str) -> Talk[list[Plan]]:
+def pay_otherwise(session: Session, text: str) -> Talk[list[Plan]]:
     """Let one other method pay for a pending order."""
-    order = yield from desk.which_order(text, "pending")
+    order = yield from session.which_order(text, "pending")
     require_status(order, "pending", "changed")
-    before, amount = (yield from desk.paid_by(order)), total(order)
+    before, amount = (yield from session.paid_by(order)), total(order)
     if len(order.payment_history) > 1:
         raise Declined("the payment of this order has been changed before")
-    method = yield from which_method(desk, text, order, "Which payment method should pay for the order?")
+    method = yield from which_method(session, text, order, "Which payment method should pay for the order?")
     if method == before:
         raise Declined("that method pays for the order already")
     if isinstance(method, GiftCard) and not covers(method, amount):
