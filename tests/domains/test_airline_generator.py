@@ -20,14 +20,16 @@ from pytest_tau.evaluation import STRICT, Evaluation
 from pytest_tau.models import REWARD_TYPES
 from pytest_tau.orchestrator import GREETING
 from pytest_tau.runner import SimulationSettings
+from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.dates import MOMENT, TODAY
 from pytest_tau_domains.airline.models import Available, CreditCard
 from pytest_tau_domains.airline.pricing import free_bags
 from pytest_tau_domains.airline.search import AIRPORTS
-from pytest_tau_domains.airline.tasks.data.people import FAKER_VERSION, travellers
+from pytest_tau_domains.airline.tasks.data.people import travellers
 from pytest_tau_domains.airline.tasks.data.timetable import DAYS
-from pytest_tau_domains.airline.tasks.generator import SCENARIOS, SMALL, bundled_files, database, main, task_id_of
+from pytest_tau_domains.airline.tasks.generator import SMALL, bundled_files, database, main
+from pytest_tau_domains.airline.tasks.scenarios import SCENARIOS, task_id_of
 from pytest_tau_domains.airline.tasks.trips import Trip
 from pytest_tau_domains.airline.tasks.verify import verify
 from pytest_tau_domains.airline.tasks.world import World

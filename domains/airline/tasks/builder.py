@@ -10,10 +10,12 @@ from pytest_tau.models import Request, UserScript
 from pytest_tau.models.tasks import Action, Description, EvaluationCriteria, Instructions, Task, UserScenario
 
 from ..._kit.transfer import TRANSFER
+from ..._kit.user_script import ask, open_with, patience
 from ..formatting import full_name
 from ..models import CreditCard
 from ..pricing import BAG_PRICE, INSURANCE_PRICE, free_bags
-from .requests import BOOKING, patience, wish
+from .personas import PATIENCE
+from .requests import BOOKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
     from .world import Offer
 
 
-Start: TypeAlias = "Callable[[User], Script]"
-"""Begins the script of a user's task."""
+#: Begins to build the task of a user.
+Start: TypeAlias = "Callable[[User], TaskBuilder]"
 
 
 class Order(NamedTuple):
@@ -47,7 +49,7 @@ class Order(NamedTuple):
     insured: bool = False
 
 
-class Script:
+class TaskBuilder:
     """Collects a task's reference actions; each is carried out at once, and must succeed."""
 
     def __init__(self, task_id: str, purpose: str, environment: Environment, user: User) -> None:
@@ -55,7 +57,7 @@ class Script:
         self._environment = environment
         self._actions: list[Action] = []
         self._phrases: list[str] = []
-        self._asks: list[Request] = []
+        self._requests: list[Request] = []
 
     def call(self, tool: str, *, any_arguments: bool = False, **arguments: Any) -> Any:
         """Note down a call and return its result.
@@ -217,7 +219,7 @@ class Script:
             answers: Other questions about it.
             facts: What is told when it is asked for, by name.
         """
-        self._asks.append(wish(say, insist=insist, fallback=fallback, answers=answers, **facts))
+        self._requests.append(ask(say, insist=insist, fallback=fallback, answers=answers, **facts))
 
     def ask_to_book(
         self, say: str = "", *, insist: int = 0, fallback: str | None = None, payment_method: str, **facts: str
@@ -262,11 +264,10 @@ class Script:
         )
 
     def _script(self, reason: str, persona: str) -> UserScript:
-        """The user without a model; the first request opens with the reason unless it says something else."""
-        first, *more = self._asks or [wish(reason)]
-        opening = first if first.say else first.model_copy(update={"say": wish(reason).say})
+        """Return the user without a model; the first request opens with the reason unless it says something else."""
         facts = {"name": full_name(self._user.name), "user_id": self._user.user_id}
-        return UserScript(requests=[opening, *more], facts=facts, patience=patience(persona))
+        requests = open_with(reason, self._requests)
+        return UserScript(requests=requests, facts=facts, patience=patience(persona, PATIENCE))
 
 
 def _result(reply: ToolMessage) -> Any:

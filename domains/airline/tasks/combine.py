@@ -1,4 +1,4 @@
-"""Several matters of one user in one conversation, and remarks beside the point."""
+"""Several matters of one user in one conversation, and remarks that are beside the point."""
 
 from __future__ import annotations
 
@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from pytest_tau.models.tasks import Description, EvaluationCriteria, Instructions, Task, UserScenario
 
-from ..._kit.transfer import TRANSFER
-from .requests import first_person
+from ..._kit.combine import MatterTexts, combine_texts, mention
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,10 +15,10 @@ if TYPE_CHECKING:
     from pytest_tau.models import UserScript
 
 #: More matters in one conversation fit hardly any user.
-MOST_REQUESTS: Final = 3
+MAX_REQUESTS: Final = 3
 #: Scenarios that mean what they say only by themselves: they speak of all reservations, of a sum over what was done, of
 #: what is in the wallet, or of a reservation that they do not name.
-ALONE: Final = frozenset(
+NOT_COMBINABLE: Final = frozenset(
     {
         "book-gift-cards-refused",
         "book-split-payment",
@@ -47,47 +46,54 @@ _REMARKS: Final = (
 )
 
 
-def ends(task: Task) -> bool:
-    """Whether it ends with a person."""
-    return any(action.name == TRANSFER for action in task.criteria.actions or [])
-
-
-def merged(tasks: Sequence[Task]) -> Task:
-    """One task of several, whose matters are put once the one before is dealt with."""
+def combine(tasks: Sequence[Task]) -> Task:
+    """Return one task of several, whose matters are put once the one before is dealt with."""
     first, *more = tasks
     if not more:
         return first
-    told = [cast("Instructions", task.user_scenario.instructions) for task in tasks]
-    descriptions = [task.description or Description() for task in tasks]
-    following = [
-        f"The next matter, once that is dealt with: {one.reason_for_call} {one.task_instructions}" for one in told[1:]
-    ]
-    instructions = told[0].model_copy(
+    known = [_instructions(first).known_info or "", *map(_known_beyond_the_id, more)]
+    texts = combine_texts([_texts(task, known_info) for task, known_info in zip(tasks, known, strict=True)])
+    instructions = _instructions(first).model_copy(
         update={
-            "reason_for_call": f"You have {len(tasks)} matters, the first of which is this: {told[0].reason_for_call}",
-            "known_info": " ".join(filter(None, [told[0].known_info, *map(_beyond_the_id, told[1:])])),
-            "unknown_info": " ".join(one.unknown_info for one in told if one.unknown_info) or None,
-            "task_instructions": " ".join(
-                ["What is said about a matter holds for that matter alone.", told[0].task_instructions, *following]
-            ),
+            "reason_for_call": texts.reason,
+            "known_info": texts.known,
+            "unknown_info": texts.unknown or None,
+            "task_instructions": f"What is said about a matter holds for that matter alone. {texts.wishes}",
         }
     )
-    scripts = [cast("UserScript", task.user_scenario.script) for task in tasks]
-    script = scripts[0].model_copy(update={"requests": [request for one in scripts for request in one.requests]})
+    requests = [request for task in tasks for request in _script(task).requests]
+    script = _script(first).model_copy(update={"requests": requests})
     return Task(
         id=f"{len(tasks)}-matters",
-        description=Description(
-            purpose=" Then: ".join(one.purpose or "" for one in descriptions),
-            relevant_policies="; ".join(dict.fromkeys(one.relevant_policies or "" for one in descriptions)),
-        ),
+        description=Description(purpose=texts.purpose, relevant_policies=texts.rule),
         user_scenario=UserScenario(instructions=instructions, script=script),
         evaluation_criteria=_criteria(tasks),
     )
 
 
-def _beyond_the_id(told: Instructions) -> str:
-    """What a user knows beside name and user id."""
-    return (told.known_info or "").partition("Your user id is ")[2].partition(".")[2].strip()
+def _texts(task: Task, known_info: str) -> MatterTexts:
+    description, instructions = task.description or Description(), _instructions(task)
+    return MatterTexts(
+        purpose=description.purpose or "",
+        rule=description.relevant_policies or "",
+        reason=instructions.reason_for_call,
+        wishes=instructions.task_instructions,
+        known=known_info,
+        unknown=instructions.unknown_info or "",
+    )
+
+
+def _known_beyond_the_id(task: Task) -> str:
+    """Return what a user knows, apart from name and user id."""
+    return (_instructions(task).known_info or "").partition("Your user id is ")[2].partition(".")[2].strip()
+
+
+def _instructions(task: Task) -> Instructions:
+    return cast("Instructions", task.user_scenario.instructions)
+
+
+def _script(task: Task) -> UserScript:
+    return cast("UserScript", task.user_scenario.script)
 
 
 def _criteria(tasks: Sequence[Task]) -> EvaluationCriteria:
@@ -103,25 +109,20 @@ def _criteria(tasks: Sequence[Task]) -> EvaluationCriteria:
     )
 
 
-def in_passing(task: Task, rng: Random, count: int) -> Task:
-    """The task with so many remarks beside the point, made with the first message."""
+def add_remarks(task: Task, rng: Random, count: int) -> Task:
+    """Return the task with so many remarks that are beside the point, made with the first message."""
     remarks = rng.sample(_REMARKS, min(count, len(_REMARKS)))
     if not remarks:
         return task
-    scenario = task.user_scenario
-    told, script = cast("Instructions", scenario.instructions), cast("UserScript", scenario.script)
-    known = "You mention in passing, with your first message, that " + ", and that ".join(remarks) + "."
-    opening, *more = script.requests
-    said = first_person(" ".join(f"By the way, {remark}." for remark in remarks))
-    return task.model_copy(
+    mentioned, instructions = mention(remarks), _instructions(task)
+    opening, *more = _script(task).requests
+    opening = opening.model_copy(update={"say": f"{mentioned.said} {opening.say}"})
+    scenario = task.user_scenario.model_copy(
         update={
-            "user_scenario": scenario.model_copy(
-                update={
-                    "instructions": told.model_copy(update={"known_info": f"{told.known_info} {known}"}),
-                    "script": script.model_copy(
-                        update={"requests": [opening.model_copy(update={"say": f"{said} {opening.say}"}), *more]}
-                    ),
-                }
-            )
+            "instructions": instructions.model_copy(
+                update={"known_info": f"{instructions.known_info} {mentioned.known}"}
+            ),
+            "script": _script(task).model_copy(update={"requests": [opening, *more]}),
         }
     )
+    return task.model_copy(update={"user_scenario": scenario})

@@ -7,27 +7,17 @@ From the repository's root:
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ..._kit.cli import DEFAULT_SEED, BundledFiles, task_json, train_and_test, write_bundled_files
 from ..models import AirlineDB
-from .builder import Script
+from .builder import TaskBuilder
 from .data.bookings import Booker
 from .data.people import users
 from .data.timetable import flights
-from .scenarios.booking import BOOKING
-from .scenarios.cabin import CABINS
-from .scenarios.cancel import CANCELLING
-from .scenarios.change import CHANGING
-from .scenarios.compensation import COMPENSATION
-from .scenarios.extras import EXTRAS
-from .scenarios.payment import PAYING
-from .scenarios.questions import MIXED
-from .scenarios.several import SEVERAL
-from .scenarios.unchanged import KEEPING
+from .scenarios import SCENARIOS, task_id_of
 from .verify import environment_of, verify
 from .world import World
 
@@ -38,22 +28,7 @@ if TYPE_CHECKING:
 
     from ..models import User
 
-DEFAULT_SEED = 7
 USERS = 60
-SCENARIOS = (
-    *CANCELLING,
-    *KEEPING,
-    *CHANGING,
-    *CABINS,
-    *EXTRAS,
-    *BOOKING,
-    *PAYING,
-    *COMPENSATION,
-    *MIXED,
-    *SEVERAL,
-)
-#: Of three tasks in a row, the one at this position is for testing.
-_TEST_EVERY, _TEST_AT = 3, 2
 #: One task of each sort, the quick check of an agent.
 SMALL = (
     "cancel-business-refund",
@@ -71,14 +46,6 @@ SMALL = (
 )
 
 
-class Files(NamedTuple):
-    """Texts of the generated files."""
-
-    db: str
-    tasks: str
-    splits: str
-
-
 def database(seed: int = DEFAULT_SEED) -> AirlineDB:
     """Flights, users and reservations.
 
@@ -90,11 +57,6 @@ def database(seed: int = DEFAULT_SEED) -> AirlineDB:
     booker = Booker(people, timetable, random.Random(f"{seed}/reservations"))
     reservations = booker.reservations()
     return AirlineDB.model_validate({"flights": timetable, "users": people, "reservations": reservations})
-
-
-def task_id_of(scenario: Callable[..., Task]) -> str:
-    """The id of a scenario's task: ``cancel-fresh-booking``."""
-    return scenario.__name__.replace("_", "-")
 
 
 def tasks(db: AirlineDB) -> list[Task]:
@@ -111,8 +73,8 @@ def tasks(db: AirlineDB) -> list[Task]:
     made = []
     for scenario in SCENARIOS:
 
-        def start(user: User, scenario: Callable[..., Task] = scenario) -> Script:
-            return Script(task_id_of(scenario), scenario.__doc__ or "", environment_of(db), user)
+        def start(user: User, scenario: Callable[..., Task] = scenario) -> TaskBuilder:
+            return TaskBuilder(task_id_of(scenario), scenario.__doc__ or "", environment_of(db), user)
 
         task = scenario(world, start)
         verify(task, db)
@@ -121,37 +83,22 @@ def tasks(db: AirlineDB) -> list[Task]:
 
 
 def splits(task_ids: Sequence[str]) -> dict[str, list[str]]:
-    """Task ids by split: ``train`` and ``test`` make up ``base``; ``small`` is one of each sort."""
-    test = set(task_ids[_TEST_AT::_TEST_EVERY])
-    return {
-        "base": list(task_ids),
-        "train": [task_id for task_id in task_ids if task_id not in test],
-        "test": [task_id for task_id in task_ids if task_id in test],
-        "small": list(SMALL),
-    }
+    """Return task ids by split: ``train`` and ``test`` make up ``base``; ``small`` is one of each sort."""
+    return {"base": list(task_ids), **train_and_test(task_ids), "small": list(SMALL)}
 
 
-def bundled_files(seed: int = DEFAULT_SEED) -> Files:
-    """Text of the database and the task files.
+def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
+    """Return the texts of the database and the task files.
 
     Raises:
         ConfigurationError: Faker is not installed, or nothing in the database fits a scenario.
         TaskFormatError: A task is no good.
     """
     db_text = _as_lines(database(seed).dump(), {"flights": 3}) + "\n"
-    # Tasks are cast from what the file says.
+    # Tasks are built from what the file says.
     made = tasks(AirlineDB.model_validate_json(db_text))
-    listed = [as_json(task) for task in made]
-    parts = splits([task.id for task in made])
-    return Files(db_text, *(json.dumps(content, indent=1, ensure_ascii=False) + "\n" for content in (listed, parts)))
-
-
-def as_json(task: Task) -> dict[str, Any]:
-    """A task as its file has it: without what it has not, and without what a script leaves at its default."""
-    content = task.model_dump(mode="json", exclude_none=True)
-    if script := task.user_scenario.script:
-        content["user_scenario"]["script"] = script.model_dump(mode="json", exclude_defaults=True)
-    return content
+    contents = ([task_json(task) for task in made], splits([task.id for task in made]))
+    return BundledFiles(db_text, *(json.dumps(content, indent=1, ensure_ascii=False) + "\n" for content in contents))
 
 
 def _as_lines(value: dict[str, Any], deeper: dict[str, int], depth: int = 2, indent: str = "") -> str:
@@ -174,23 +121,13 @@ def _as_lines(value: dict[str, Any], deeper: dict[str, int], depth: int = 2, ind
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the database and the task files."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pytest_tau_domains.airline.tasks.generator", description=main.__doc__
+    write_bundled_files(
+        bundled_files,
+        arguments,
+        module="pytest_tau_domains.airline.tasks.generator",
+        description=main.__doc__,
+        seed_help="makes flights, people and reservations",
     )
-    parser.add_argument(
-        "--seed", type=int, default=DEFAULT_SEED, help="makes flights, people and reservations (default: %(default)s)"
-    )
-    parser.add_argument("--out", type=Path, required=True, help="folder for db.json")
-    parser.add_argument("--tasks-out", type=Path, required=True, help="folder for tasks.json and split_tasks.json")
-    options = parser.parse_args(arguments)
-    files = bundled_files(options.seed)
-    for path, text in (
-        (options.out / "db.json", files.db),
-        (options.tasks_out / "tasks.json", files.tasks),
-        (options.tasks_out / "split_tasks.json", files.splits),
-    ):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

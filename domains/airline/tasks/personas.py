@@ -1,4 +1,4 @@
-"""What some of the users are like."""
+"""Personas of users."""
 
 from __future__ import annotations
 
@@ -18,3 +18,5 @@ ANXIOUS: Final = (
     "been done once it is done."
 )
 FORMAL: Final = "You write complete, polite sentences and expect the same. You never use abbreviations."
+#: Turns without progress after which some give up.
+PATIENCE: Final = {BRISK: 5, CHATTY: 8, ANXIOUS: 8}

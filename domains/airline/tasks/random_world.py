@@ -1,4 +1,4 @@
-"""Other people, reservations, ways and days than those of the bundled tasks, as a seed has it."""
+"""A world that chooses by chance: other people, reservations, ways and days than those of the bundled tasks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Casting(World):
+class RandomWorld(World):
     """A world that chooses by chance.
 
     Args:

@@ -1,36 +1,36 @@
-"""Fresh tasks by the thousand: the scenarios of the bundled tasks, cast on others, one or several in a conversation."""
+"""New tasks: the scenarios of the bundled tasks with other people and trips, one or several in a conversation."""
 
 from __future__ import annotations
 
-import random
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 
+from ..._kit.sampler import TaskSampler, suffixed_id
+from ..._kit.transfer import ends_with_transfer
 from . import personas
-from .builder import Script
-from .combine import ALONE, MOST_REQUESTS, ends, in_passing, merged
-from .generator import SCENARIOS, task_id_of
-from .random_world import Casting
+from .builder import TaskBuilder
+from .combine import MAX_REQUESTS, NOT_COMBINABLE, add_remarks, combine
+from .random_world import RandomWorld
+from .scenarios import SCENARIOS, task_id_of
 from .verify import environment_of, verify
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from random import Random
 
     from pytest_tau.environment import Difficulty
     from pytest_tau.models import Task
 
     from ..models import AirlineDB, User
 
-_ATTEMPTS: Final = 200
-_LONGEST_ID: Final = 60
 _PERSONAS: Final = (
     None, personas.BRISK, personas.CHATTY, personas.STUBBORN, personas.ANXIOUS, personas.FORMAL,
 )  # fmt: skip
 
 
 class _Matter(NamedTuple):
-    """A scenario, cast: the task that it would be alone, whose it is, and which reservations it is about."""
+    """A scenario with its parts: the task that it would be alone, whose it is, and its reservations."""
 
     task: Task
     user_id: str
@@ -38,79 +38,70 @@ class _Matter(NamedTuple):
 
 
 def generate(db: AirlineDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    """Tasks of a seed, each verified; no two of them are about the same while there is something else.
+    """Yield tasks of a seed, each verified; see :class:`TaskSampler`.
 
     Args:
         db: The people, reservations and flights that the tasks are about.
         count: How many.
         seed: The first tasks of a seed are the same, however many are made.
-        difficulty: ``requests`` are matters in one conversation, ``distractors`` are remarks beside the point;
-            ``faults`` have no meaning here.
+        difficulty: Matters and remarks in a conversation.
 
     Raises:
         ConfigurationError: Nobody has so many matters.
     """
-    if not 1 <= difficulty.requests <= MOST_REQUESTS:
-        raise ConfigurationError(f"airline tasks have 1 to {MOST_REQUESTS} requests, not {difficulty.requests}")
-    maker = _Maker(db, difficulty)
-    for number in range(count):
-        yield maker.make(seed, number)
+    yield from _AirlineSampler(db, difficulty).tasks(count, seed)
 
 
-class _Maker:
-    """Casts scenarios, and knows what has been cast."""
+class _AirlineSampler(TaskSampler["Task"]):
+    """Draws tasks about a database."""
+
+    domain: ClassVar[str] = "airline"
+    max_requests: ClassVar[int] = MAX_REQUESTS
+    attempts: ClassVar[int] = 200
 
     def __init__(self, db: AirlineDB, difficulty: Difficulty) -> None:
-        self._db, self._difficulty = db, difficulty
-        self._used: set[str] = set()
+        super().__init__(difficulty)
+        self._db = db
 
-    def make(self, seed: int, number: int) -> Task:
-        """The task of this number."""
-        rng = random.Random(f"airline {seed} {number} {self._difficulty}")
-        suffix = f"-{seed}-{number}"
-        for attempt in range(_ATTEMPTS):
-            task = self._attempt(rng)
-            known = task is not None and str(task.user_scenario) in self._used
-            if task is None or (known and attempt < _ATTEMPTS // 2) or not self._is_sound(task):
-                continue
-            self._used.add(str(task.user_scenario))
-            named = task.model_copy(update={"id": f"{task.id[: _LONGEST_ID - len(suffix)]}{suffix}"})
-            return _like(in_passing(named, rng, self._difficulty.distractors), rng.choice(_PERSONAS))
-        raise ConfigurationError(f"no airline task {number} of seed {seed} can be made: choose another seed")
-
-    def _attempt(self, rng: random.Random) -> Task | None:
-        """Some matters of one user; None where chance has found nothing that fits."""
+    def draw(self, rng: Random) -> tuple[str, Task] | None:
+        """Draw some matters of one user."""
         try:
-            return merged([matter.task for matter in self._matters(rng, self._difficulty.requests)])
+            task = combine([matter.task for matter in self._matters(rng, self.difficulty.requests)])
         except (ConfigurationError, TaskFormatError):
             return None
+        return str(task.user_scenario), task
 
-    def _is_sound(self, task: Task) -> bool:
-        """Whether nothing is given away, and every reference action is possible and needed."""
+    def finish(self, drawn: Task, rng: Random, suffix: str) -> Task | None:
+        """Verify the task, and give it its id, remarks and a persona."""
         try:
-            verify(task, self._db)
+            verify(drawn, self._db)
         except TaskFormatError:
-            return False
-        return True
+            return None
+        task = drawn.model_copy(update={"id": suffixed_id(drawn.id, suffix)})
+        task = add_remarks(task, rng, self.difficulty.distractors)
+        scenario = task.user_scenario.model_copy(update={"persona": rng.choice(_PERSONAS)})
+        return task.model_copy(update={"user_scenario": scenario})
 
-    def _matters(self, rng: random.Random, count: int) -> list[_Matter]:
-        """So many matters of one user, about different reservations; one that ends the conversation comes last.
+    def _matters(self, rng: Random, count: int) -> list[_Matter]:
+        """Draw so many matters of one user, about different reservations; one that ends in a transfer comes last.
 
         Raises:
             ConfigurationError: Chance has found no such matters.
             TaskFormatError: One of them cannot be carried out.
         """
         environment = environment_of(self._db)
-        scenarios = list(SCENARIOS) if count == 1 else [one for one in SCENARIOS if task_id_of(one) not in ALONE]
+        scenarios = [one for one in SCENARIOS if count == 1 or task_id_of(one) not in NOT_COMBINABLE]
         found: list[_Matter] = []
         for scenario in rng.sample(scenarios, len(scenarios)):
             taken = frozenset[str]().union(*(matter.reservations for matter in found))
-            world = Casting(self._db, rng, found[0].user_id if found else "", taken)
+            world = RandomWorld(self._db, rng, found[0].user_id if found else "", taken)
             callers: list[str] = []
 
-            def start(user: User, scenario: Callable[..., Task] = scenario, callers: list[str] = callers) -> Script:
+            def start(
+                user: User, scenario: Callable[..., Task] = scenario, callers: list[str] = callers
+            ) -> TaskBuilder:
                 callers.append(user.user_id)
-                return Script(task_id_of(scenario), scenario.__doc__ or "", environment, user)
+                return TaskBuilder(task_id_of(scenario), scenario.__doc__ or "", environment, user)
 
             try:
                 task = scenario(world, start)
@@ -118,9 +109,9 @@ class _Maker:
                 if count == 1:
                     raise
                 continue
-            too_early = ends(task) and len(found) < count - 1
+            too_early = ends_with_transfer(task) and len(found) < count - 1
             if too_early or taken & _reservations(task):
-                # What it has done is done: these matters cannot be used any more.
+                # Its actions have been carried out: these matters cannot be used any more.
                 raise ConfigurationError("matters that do not go together")
             found.append(_Matter(task, callers[0], _reservations(task)))
             if len(found) == count:
@@ -129,11 +120,6 @@ class _Maker:
 
 
 def _reservations(task: Task) -> frozenset[str]:
-    """Ids of the reservations that are looked at or changed."""
+    """Return the ids of the reservations that are looked at or changed."""
     actions = task.criteria.actions or []
     return frozenset(action.arguments["reservation_id"] for action in actions if "reservation_id" in action.arguments)
-
-
-def _like(task: Task, persona: str | None) -> Task:
-    scenario = task.user_scenario.model_copy(update={"persona": persona})
-    return task.model_copy(update={"user_scenario": scenario})

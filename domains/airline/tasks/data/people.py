@@ -6,7 +6,7 @@ import datetime as dt
 import re
 from typing import TYPE_CHECKING, Any
 
-from pytest_tau.errors import ConfigurationError
+from ...._kit.faking import new_faker
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from faker import Faker
 
-#: The version that made the bundled data; others may know other names.
-FAKER_VERSION = "40.54.0"
 _MEMBERSHIPS = ("regular",) * 4 + ("silver",) * 3 + ("gold",) * 3
 _BRANDS = ("visa", "mastercard")
 #: Gift cards and certificates in a wallet: a user has the numbers at one position, and so on in turn.
@@ -30,7 +28,7 @@ def users(count: int, seed: int, rng: Random) -> dict[str, dict[str, Any]]:
     Raises:
         ConfigurationError: Faker is not installed.
     """
-    fake = _faker(seed)
+    fake = new_faker(seed)
     made: dict[str, dict[str, Any]] = {}
     names: set[tuple[str, str]] = set()
     while len(made) < count:
@@ -40,16 +38,6 @@ def users(count: int, seed: int, rng: Random) -> dict[str, dict[str, Any]]:
             user = _user(name, fake, rng, position=len(made))
             made[user["user_id"]] = user
     return made
-
-
-def _faker(seed: int) -> Faker:
-    try:
-        from faker import Faker
-    except ImportError:
-        raise ConfigurationError("the generator needs Faker: pip install 'pytest-tau[dev]'") from None
-    fake = Faker("en_US")
-    fake.seed_instance(seed)
-    return fake
 
 
 def _user(name: tuple[str, str], fake: Faker, rng: Random, position: int) -> dict[str, Any]:
