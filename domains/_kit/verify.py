@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_tau.errors import TaskFormatError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_tau.environment import Environment
     from pytest_tau.models.tasks import Action, Task
@@ -30,21 +30,21 @@ def check_effects(task: Task, new_environment: Callable[[], Environment]) -> Non
         TaskFormatError: What is wrong.
     """
     criteria, actions = task.criteria, task.criteria.actions or []
-    final = new_environment()
-    _play(actions, final)
+    final = play(actions, new_environment())
     mutating = [action for action in actions if final.mutates(action.name, action.requestor)]
     graded = mutating or criteria.communicate_info or "ACTION" in criteria.reward_basis
     require(graded, task, "doing nothing passes")
     for action in mutating:
-        without = new_environment()
-        _play([other for other in actions if other is not action], without)
+        without = play([other for other in actions if other is not action], new_environment())
         needed = not final.agent_db.equals(without.agent_db)
         require(needed, task, f"{action.action_id} is not needed, it makes no difference")
 
 
-def _play(actions: list[Action], environment: Environment) -> None:
+def play(actions: Sequence[Action], environment: Environment) -> Environment:
+    """Return the environment after the actions."""
     for action in actions:
         environment.call(action.name, action.arguments, action.requestor)
+    return environment
 
 
 def check_knowledge(

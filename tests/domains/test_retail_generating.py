@@ -13,7 +13,7 @@ from pytest_tau import simulate
 from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
 from pytest_tau_domains.retail import domain as spec
-from pytest_tau_domains.retail.tasks.combine import MOST_REQUESTS
+from pytest_tau_domains.retail.tasks.combine import MAX_REQUESTS
 from pytest_tau_domains.retail.tasks.verify import verify
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def test_distractors_are_remarks_in_the_first_message(easy: list[Task], hard: li
 
 
 def test_more_requests_than_any_customer_has_orders_are_told() -> None:
-    with pytest.raises(ConfigurationError, match=f"1 to {MOST_REQUESTS} requests, not 9"):
+    with pytest.raises(ConfigurationError, match=f"1 to {MAX_REQUESTS} requests, not 9"):
         make(1, difficulty=Difficulty(requests=9))
 
 

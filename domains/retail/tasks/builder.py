@@ -23,7 +23,8 @@ from pytest_tau.models.tasks import (
 )
 
 from ..._kit.transfer import TRANSFER
-from .requests import patience, said_first
+from ..._kit.user_script import open_with, patience
+from .personas import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -84,7 +85,7 @@ class Scenario:
 
     Attributes:
         task_id: The task's id.
-        cast: Yields every way to cast the parts.
+        drafts: Yields a draft for each choice of the parts.
         purpose: What the task is for, for people.
         rule: The part of the policy that it is about.
         found_by: How the customer is found; ``offered`` for a user id first and the email address on request.
@@ -94,7 +95,7 @@ class Scenario:
     """
 
     task_id: str
-    cast: Callable[[World], Iterable[Draft]]
+    drafts: Callable[[World], Iterable[Draft]]
     purpose: str
     rule: str
     found_by: Literal["email", "zip", "offered", "outdated email"] = "email"
@@ -117,7 +118,7 @@ def scenario(rule: str, **more: Any) -> Callable[[Callable[[World], Iterator[Dra
     return made
 
 
-def cast_all(scenarios: Iterable[Scenario], world: World) -> list[Task]:
+def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     """A task of each scenario.
 
     Raises:
@@ -126,23 +127,23 @@ def cast_all(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     seen: Counter[str] = Counter()
     tasks = []
     for one in scenarios:
-        drafts = sorted(one.cast(world), key=lambda draft: seen[draft.caller.user_id])
-        draft = next((draft for draft in drafts if tellable(one, draft)), None)
+        drafts = sorted(one.drafts(world), key=lambda draft: seen[draft.caller.user_id])
+        draft = next((draft for draft in drafts if is_gradable(one, draft)), None)
         if draft is None:
             raise ConfigurationError(f"nobody in the retail database fits the scenario {one.task_id!r}: another seed?")
         seen[draft.caller.user_id] += 1
-        tasks.append(compose(one, draft))
+        tasks.append(build_task(one, draft))
     return tasks
 
 
-def tellable(one: Scenario, draft: Draft) -> bool:
+def is_gradable(one: Scenario, draft: Draft) -> bool:
     """Whether the customer's text gives no phrase away, and no amount can be told with one digit less."""
     text = str(_user(one, draft)).lower()
     ends = [cents for phrase in draft.tell for cents in _CENTS.findall(phrase)]
     return not any(phrase.lower() in text for phrase in draft.tell) and not any(end.endswith("0") for end in ends)
 
 
-def compose(one: Scenario, draft: Draft) -> Task:
+def build_task(one: Scenario, draft: Draft) -> Task:
     """The task of a scenario with its parts cast."""
     calls = [_identification(one, draft.caller), *draft.calls]
     transferred = any(call.name == TRANSFER for call in calls)
@@ -203,10 +204,10 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
 def _script(one: Scenario, draft: Draft) -> UserScript:
     """The customer without a model; the first request opens with the reason unless it says something else."""
     return UserScript(
-        requests=[_with_order(request) for request in said_first(draft.script, draft.reason)],
+        requests=[_with_order(request) for request in open_with(draft.reason, draft.script)],
         facts=_identity(one, draft.caller),
         declines=list(draft.declines),
-        patience=patience(one.persona),
+        patience=patience(one.persona, PATIENCE),
     )
 
 

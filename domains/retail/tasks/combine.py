@@ -7,23 +7,22 @@ import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..._kit.combine import MatterTexts, combine_texts
 from ..._kit.transfer import TRANSFER
+from ..._kit.user_script import open_with
 from .builder import Draft, Scenario
-from .requests import said_first
 
 if TYPE_CHECKING:
     import random
     from collections.abc import Iterable
 
-    from pytest_tau.models import Request
-
     from .world import World
 
 #: More matters in one conversation fit hardly any customer.
-MOST_REQUESTS = 4
+MAX_REQUESTS = 4
 #: Scenarios that mean what they say only by themselves: they speak of all orders, of a sum over what was done, of
 #: an order that only one thing tells from the others, or of who is calling.
-_ALONE = frozenset(
+_NOT_COMBINABLE = frozenset(
     {
         "an-id-is-not-enough",
         "an-outdated-email-address",
@@ -56,7 +55,7 @@ class Matter(NamedTuple):
     draft: Draft
 
 
-class Matters:
+class MatterPool:
     """All that can be cast, each scenario when it is first needed."""
 
     def __init__(self, world: World, scenarios: Iterable[Scenario]) -> None:
@@ -64,7 +63,7 @@ class Matters:
         self._casts: dict[str, list[Matter]] = {}
         self._touches: dict[tuple[str, int], frozenset[str]] = {}
 
-    def some(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Scenario, Draft]:
+    def draw(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Scenario, Draft]:
         """So many matters of one customer, none in the way of another; first what tells them from all others."""
         if count == 1:
             return rng.choice(self._cast(rng.choice(self._scenarios)))
@@ -73,11 +72,11 @@ class Matters:
             chosen = self._independent(rng, rng.choice(self._by_customer), count)
             if len(chosen) == count:
                 break
-        return tuple(matter.key for matter in chosen), *_merged(chosen)
+        return tuple(matter.key for matter in chosen), *_combined(chosen)
 
     def _cast(self, one: Scenario) -> list[Matter]:
         if one.task_id not in self._casts:
-            drafts = enumerate(one.cast(self._world))
+            drafts = enumerate(one.drafts(self._world))
             self._casts[one.task_id] = [Matter((one.task_id, number), one, draft) for number, draft in drafts]
         return self._casts[one.task_id]
 
@@ -86,7 +85,7 @@ class Matters:
         """What can be one of several matters, by customer and scenario."""
         found: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
         for one in self._scenarios:
-            for matter in self._cast(one) if one.task_id not in _ALONE else ():
+            for matter in self._cast(one) if one.task_id not in _NOT_COMBINABLE else ():
                 if not _ends(matter.draft):
                     found[matter.draft.caller.user_id][one.task_id].append(matter)
         return [list(by_scenario.values()) for by_scenario in found.values()]
@@ -137,29 +136,26 @@ def _declined(one: Matter, other: Matter) -> bool:
     )
 
 
-def _merged(matters: list[Matter]) -> tuple[Scenario, Draft]:
-    """One scenario of several: each is put once the one before is dealt with."""
+def _combined(matters: list[Matter]) -> tuple[Scenario, Draft]:
+    """Return one scenario of several: each is put once the one before is dealt with."""
     drafts = [matter.draft for matter in matters]
-    first, *more = drafts
-    wishes = [first.wishes, *(f"The next matter, once that is dealt with: {d.reason} {d.wishes}" for d in more)]
-    one = Scenario(
-        task_id=f"{len(matters)}-matters",
-        cast=lambda _world: [],
-        purpose=" Then: ".join(matter.scenario.purpose for matter in matters),
-        rule="; ".join(dict.fromkeys(matter.scenario.rule for matter in matters)),
+    texts = combine_texts([_texts_of(matter) for matter in matters])
+    scenario = Scenario(
+        task_id=f"{len(matters)}-matters", drafts=lambda _world: [], purpose=texts.purpose, rule=texts.rule
     )
-    return one, Draft(
-        first.caller,
-        reason=f"You have {len(matters)} matters, the first of which is this: {first.reason}",
-        wishes=" ".join(wishes),
+    return scenario, Draft(
+        drafts[0].caller,
+        reason=texts.reason,
+        wishes=texts.wishes,
         calls=[call for draft in drafts for call in draft.calls],
         tell=list(dict.fromkeys(phrase for draft in drafts for phrase in draft.tell)),
-        known=" ".join(filter(None, (draft.known for draft in drafts))),
-        unknown=" ".join(filter(None, (draft.unknown for draft in drafts))),
-        script=[request for draft in drafts for request in _opened(draft)],
+        known=texts.known,
+        unknown=texts.unknown,
+        script=[request for draft in drafts for request in open_with(draft.reason, draft.script)],
         declines=list(dict.fromkeys(words for draft in drafts for words in draft.declines)),
     )
 
 
-def _opened(draft: Draft) -> list[Request]:
-    return said_first(draft.script, draft.reason)
+def _texts_of(matter: Matter) -> MatterTexts:
+    scenario, draft = matter.scenario, matter.draft
+    return MatterTexts(scenario.purpose, scenario.rule, draft.reason, draft.wishes, draft.known, draft.unknown)

@@ -1,33 +1,23 @@
-"""The bundled database and tasks, written to their files.
+"""The bundled database and tasks. Needs Faker (the extra ``dev``).
 
-From the repository's root, with the extra ``dev`` installed:
+From the repository's root:
 
     python -m pytest_tau_domains.retail.tasks.generator --seed 7 --out domains/retail --tasks-out tasks/retail
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import random
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..._kit.cli import DEFAULT_SEED, BundledFiles, task_json, train_and_test, write_bundled_files
 from ..models import RetailDB
-from .builder import cast_all
+from .builder import build_tasks
 from .data.catalogue import make_products
 from .data.orders import make_orders
 from .data.people import make_addresses, make_people
-from .scenarios.address import ADDRESSES
-from .scenarios.cancel import CANCELLATIONS
-from .scenarios.exchange import EXCHANGES
-from .scenarios.exchange_limits import EXCHANGE_BOUNDS
-from .scenarios.items import ITEMS
-from .scenarios.judged import JUDGED
-from .scenarios.payment import PAYMENTS
-from .scenarios.questions import IDENTITIES, QUESTIONS, SEVERAL
-from .scenarios.returns import RETURNS
-from .scenarios.transfer import TRANSFERS
+from .scenarios import SCENARIOS
 from .verify import verify
 from .world import World
 
@@ -37,22 +27,6 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Table
     from pytest_tau.models import Task
 
-DEFAULT_SEED = 7
-#: Every scenario, by subject.
-SCENARIOS = (
-    *CANCELLATIONS,
-    *ADDRESSES,
-    *PAYMENTS,
-    *ITEMS,
-    *RETURNS,
-    *EXCHANGES,
-    *EXCHANGE_BOUNDS,
-    *QUESTIONS,
-    *IDENTITIES,
-    *TRANSFERS,
-    *SEVERAL,
-    *JUDGED,
-)
 #: A dozen that between them use every tool that writes, and refuse, tell and transfer.
 SMALL = (
     "cancel-unneeded",
@@ -70,8 +44,6 @@ SMALL = (
 )
 #: Friends' and earlier addresses that parcels go to.
 _ELSEWHERE = 12
-#: One task in so many is kept for testing.
-_TESTED = 3
 
 
 def make_database(seed: int = DEFAULT_SEED) -> RetailDB:
@@ -106,60 +78,53 @@ def make_tasks(db: RetailDB) -> list[Task]:
         ConfigurationError: The database has nobody for a scenario.
         TaskFormatError: A task fails its verification.
     """
-    tasks = cast_all(SCENARIOS, World(db))
+    tasks = build_tasks(SCENARIOS, World(db))
     for task in tasks:
         verify(task, db)
     return tasks
 
 
 def splits(tasks: Sequence[Task]) -> dict[str, list[str]]:
-    """Task ids by split: ``train`` and ``test`` make up ``base``; ``judged`` needs a judge; ``full`` has all."""
+    """Return task ids by split: ``train`` and ``test`` make up ``base``; ``judged`` needs a judge; ``full`` has all."""
     base = [task.id for task in tasks if not task.needs_judge]
-    tested = base[_TESTED - 1 :: _TESTED]
     return {
         "base": base,
         "small": [task_id for task_id in base if task_id in SMALL],
-        "train": [task_id for task_id in base if task_id not in tested],
-        "test": tested,
+        **train_and_test(base),
         "judged": [task.id for task in tasks if task.needs_judge],
         "full": [task.id for task in tasks],
     }
 
 
 def task_files(db: RetailDB) -> dict[str, str]:
-    """Text of the task files by name."""
+    """Return the texts of the task files by name."""
     tasks = make_tasks(db)
-    contents = {
-        "tasks.json": [as_json(task) for task in tasks],
-        "split_tasks.json": splits(tasks),
-    }
+    contents = {"tasks.json": [task_json(task) for task in tasks], "split_tasks.json": splits(tasks)}
     return {name: json.dumps(content, indent=1) + "\n" for name, content in contents.items()}
 
 
-def as_json(task: Task) -> dict[str, Any]:
-    """A task as its file has it: without what it has not, and without what a script leaves at its default."""
-    content = task.model_dump(mode="json", exclude_none=True)
-    if script := task.user_scenario.script:
-        content["user_scenario"]["script"] = script.model_dump(mode="json", exclude_defaults=True)
-    return content
+def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
+    """Return the texts of the database and the task files.
+
+    Raises:
+        ConfigurationError: Faker is not installed, or the database has nobody for a scenario.
+        TaskFormatError: A task is no good.
+    """
+    db_text = database_text(make_database(seed))
+    # Tasks are built from what the file says.
+    tasks = task_files(RetailDB.model_validate_json(db_text))
+    return BundledFiles(db_text, tasks["tasks.json"], tasks["split_tasks.json"])
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Write the database into one folder and the tasks into another."""
-    parser = argparse.ArgumentParser(
-        prog="python -m pytest_tau_domains.retail.tasks.generator", description=main.__doc__
+    write_bundled_files(
+        bundled_files,
+        arguments,
+        module="pytest_tau_domains.retail.tasks.generator",
+        description=main.__doc__,
+        seed_help="of the database",
     )
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="of the database (default: %(default)s)")
-    parser.add_argument("--out", type=Path, required=True, help="folder for db.json")
-    parser.add_argument("--tasks-out", type=Path, required=True, help="folder for tasks.json and split_tasks.json")
-    options = parser.parse_args(arguments)
-    database = database_text(make_database(options.seed))
-    # Tasks are cast from what the file says.
-    tasks = task_files(RetailDB.model_validate_json(database))
-    files = {options.out / "db.json": database, **{options.tasks_out / name: text for name, text in tasks.items()}}
-    for path, content in files.items():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

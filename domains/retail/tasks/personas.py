@@ -1,4 +1,4 @@
-"""Ways to write."""
+"""Personas of customers: ways to write."""
 
 from __future__ import annotations
 
@@ -26,3 +26,5 @@ NOVICE = (
     "It is the first time that you shop online. You use everyday words, do not know what a variant or a fulfillment "
     "is, and ask for the meaning of a word when you meet one."
 )
+#: Turns without progress after which some give up.
+PATIENCE = {CROSS: 4, TERSE: 5, CHATTY: 8, NOVICE: 8}

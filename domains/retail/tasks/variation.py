@@ -1,4 +1,4 @@
-"""What makes a task that was cast before a new one: other addresses, and remarks beside the point."""
+"""Variations of a draft: other addresses, and remarks that are beside the point."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 from pytest_tau.models import Request
 
+from ..._kit.combine import mention
+from ..._kit.formatting import join_sentences
+from ..._kit.user_script import open_with
 from ..formatting import said_address
 from .data import places
 from .data.people import make_address
-from .requests import first_person, said_first
 
 if TYPE_CHECKING:
     import random
@@ -47,7 +49,7 @@ class _Streets:
         return f"{self._rng.choice(_STREETS)} {self._rng.choice(_WAYS)}"
 
 
-def elsewhere(rng: random.Random, draft: Draft) -> Draft:
+def change_addresses(rng: random.Random, draft: Draft) -> Draft:
     """The draft with every place to move to replaced by another one."""
     for place in places.PLACES:
         other = make_address(rng, _Streets(rng), rng.randrange(1_000_000))
@@ -75,18 +77,17 @@ def _sent(call: Call, place: Address, other: Address) -> Call:
     return call
 
 
-def noisy(rng: random.Random, draft: Draft, count: int) -> Draft:
-    """The draft with so many remarks beside the point, made in passing with the first request."""
-    said = f"{draft} {draft.calls}"
-    others = [order_id for order_id in draft.caller.orders if order_id not in said]
+def add_remarks(rng: random.Random, draft: Draft, count: int) -> Draft:
+    """Return the draft with so many remarks that are beside the point, made with the first request."""
+    text = f"{draft} {draft.calls}"
+    others = [order_id for order_id in draft.caller.orders if order_id not in text]
     usable = [remark for remark in _REMARKS if others or "{order}" not in remark]
     remarks = [
         remark.replace("{order}", rng.choice(others or [""])) for remark in rng.sample(usable, min(count, len(usable)))
     ]
     if not remarks:
         return draft
-    known = "You mention in passing, with your first message, that " + ", and that ".join(remarks) + "."
-    first, *more = said_first(draft.script, draft.reason)
-    say = " ".join(f"By the way, {remark}." for remark in remarks)
-    opening = first.model_copy(update={"say": f"{first_person(say)} {first.say}"})
-    return replace(draft, known=" ".join(filter(None, [draft.known, known])), script=[opening, *more])
+    mentioned = mention(remarks)
+    first, *more = open_with(draft.reason, draft.script)
+    opening = first.model_copy(update={"say": f"{mentioned.said} {first.say}"})
+    return replace(draft, known=join_sentences([draft.known, mentioned.known]), script=[opening, *more])

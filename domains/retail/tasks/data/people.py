@@ -4,17 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from pytest_tau.errors import ConfigurationError
-
+from ...._kit.faking import new_faker
 from ...models import Address, CreditCard, FullName, GiftCard, PaymentMethod, PayPal, User
 
 if TYPE_CHECKING:
     import random
 
-    from faker import Faker
 
-#: The version that the bundled data was made with: Faker's lists of names change from one to the next.
-FAKER_VERSION = "40.54.0"
 #: How many customers there are; of the last ``_NAMESAKES``, each is called like one of the first.
 PEOPLE = 60
 _NAMESAKES = 4
@@ -61,7 +57,7 @@ def make_people(rng: random.Random) -> list[User]:
     Raises:
         ConfigurationError: Faker is not installed.
     """
-    fake = _faker(rng.randrange(2**32))
+    fake = new_faker(rng.randrange(2**32))
     ids = map(str, rng.sample(range(1_000_000, 10_000_000), 4 * PEOPLE))
     people: list[User] = []
     emails: set[str] = set()
@@ -101,18 +97,8 @@ def make_address(rng: random.Random, fake: Any, city: int) -> Address:
 
 def make_addresses(rng: random.Random, count: int) -> list[Address]:
     """Addresses of nobody in the profiles."""
-    fake = _faker(rng.randrange(2**32))
+    fake = new_faker(rng.randrange(2**32))
     return [make_address(rng, fake, rng.randrange(len(_CITIES))) for _ in range(count)]
-
-
-def _faker(seed: int) -> Faker:
-    try:
-        from faker import Faker
-    except ImportError:
-        raise ConfigurationError("the generator needs Faker: pip install 'pytest-tau[dev]'") from None
-    fake = Faker("en_US")
-    fake.seed_instance(seed)
-    return fake
 
 
 def _new_name(fake: Any, taken: set[str]) -> FullName:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import said_address
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import move, read, send_to
 from ..data import places
-from ..requests import PROFILE_STAYS, ask
+from ..requests import PROFILE_STAYS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

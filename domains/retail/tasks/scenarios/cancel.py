@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import article, said_address, said_item, usd
 from ...models import CreditCard, GiftCard
 from ...payments import total
@@ -11,7 +12,7 @@ from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, read, send_to
 from ..data import places
-from ..requests import MISTAKE, NOT_NEEDED, PROFILE_STAYS, ask
+from ..requests import MISTAKE, NOT_NEEDED, PROFILE_STAYS
 from ..world import named_once, payer
 
 if TYPE_CHECKING:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import said_item, said_method, usd
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import exchange, give_back, read
-from ..requests import SAME_METHOD, ask, before, wished
+from ..requests import SAME_METHOD, before, wished
 from ..world import Swap, gift_card, named_once, others, payer
 
 if TYPE_CHECKING:

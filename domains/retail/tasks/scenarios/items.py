@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import article, said_address, said_item, said_items, said_method, usd
 from ...models import CreditCard
 from ...payments import covers, total
@@ -15,7 +16,7 @@ from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, change, read, send_to
 from ..data import places
-from ..requests import NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, ask, wished
+from ..requests import NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, wished
 from ..world import Swap, gift_card, named_once, others, payer, twins
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import said_method
 from ...models import CreditCard
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import change, exchange, give_back, read
-from ..requests import SAME_METHOD, ask, wished
+from ..requests import SAME_METHOD, wished
 from ..world import named_once, payer
 
 if TYPE_CHECKING:

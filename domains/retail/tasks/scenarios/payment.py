@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import said_address, said_item, said_method, usd
 from ...models import CreditCard, GiftCard
 from ...payments import total
@@ -11,7 +12,7 @@ from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, change, pay_by, read, send_to
 from ..data import places
-from ..requests import NOT_NEEDED, PROFILE_STAYS, ask, wished
+from ..requests import NOT_NEEDED, PROFILE_STAYS, wished
 from ..world import gift_card, others, payer
 
 if TYPE_CHECKING:

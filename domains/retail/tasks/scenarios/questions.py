@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import article, said_address, said_item, said_method, usd
 from ...models import CreditCard, GiftCard
 from ...payments import total
@@ -11,7 +12,7 @@ from .. import personas
 from ..builder import Call, Draft, scenario
 from ..calls import cancel, exchange, give_back, move, pay_by, read, send_to
 from ..data import places
-from ..requests import MISTAKE, NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, ask, wished
+from ..requests import MISTAKE, NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, wished
 from ..world import named_once, others, payer
 
 if TYPE_CHECKING:

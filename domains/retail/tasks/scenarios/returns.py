@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import said_item, said_items, said_method, usd
 from ...models import CreditCard
 from ...payments import total
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, give_back, read
-from ..requests import NOT_NEEDED, SAME_METHOD, ask, before
+from ..requests import NOT_NEEDED, SAME_METHOD, before
 from ..world import gift_card, named_once, others, payer, twins
 
 if TYPE_CHECKING:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ...._kit.user_script import ask
 from ...formatting import article, said_address
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, give_back, move, read, transfer
 from ..data import places
-from ..requests import NOT_NEEDED, SAME_METHOD, ask
+from ..requests import NOT_NEEDED, SAME_METHOD
 from ..world import named_once, payer
 
 if TYPE_CHECKING:
