@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .models import Address, OrderItem, PaymentMethod, Variant
 
 
-def said_method(method: PaymentMethod) -> str:
+def describe_method(method: PaymentMethod) -> str:
     """How the customer calls it, such as ``your Visa card ending in 1234``."""
     if isinstance(method, CreditCard):
         brand = {"amex": "American Express"}.get(method.brand, method.brand.capitalize())
@@ -20,15 +20,15 @@ def said_method(method: PaymentMethod) -> str:
     return "your gift card" if isinstance(method, GiftCard) else "your PayPal account"
 
 
-def said_item(item: OrderItem | Variant, name: str = "") -> str:
+def describe_item(item: OrderItem | Variant, name: str = "") -> str:
     """Such as ``Rain Jacket (color navy, size M)``."""
     options = ", ".join(f"{axis} {value}" for axis, value in item.options.items())
     return f"{name or getattr(item, 'name', '')} ({options})"
 
 
-def said_items(items: Iterable[OrderItem]) -> str:
+def describe_items(items: Iterable[OrderItem]) -> str:
     """The items, the last two joined by ``and``."""
-    return listed(said_item(item) for item in items)
+    return listed(describe_item(item) for item in items)
 
 
 def listed(parts: Iterable[str]) -> str:
@@ -37,22 +37,22 @@ def listed(parts: Iterable[str]) -> str:
     return f"{', '.join(most)} and {last}" if most else last
 
 
-def said_address(address: Address) -> str:
+def format_address(address: Address) -> str:
     """On one line; without a flat where there is none."""
     lines = [address.address1, address.address2, address.city, f"{address.state} {address.zip}", address.country]
     return ", ".join(filter(None, lines))
 
 
-def article(name: str) -> str:
+def with_article(name: str) -> str:
     """A product's name with its article."""
     return f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
 
 
-def usd(amount: float) -> str:
+def format_amount(amount: float) -> str:
     """As the agent may tell it; a float as such has no second digit where that is 0."""
     return f"{amount:.2f}"
 
 
-def dollars(amount: float) -> str:
+def format_dollars(amount: float) -> str:
     """An amount as it is told."""
     return f"${amount:.2f}"

@@ -64,12 +64,12 @@ def settle(db: RetailDB, order: Order, difference: float, method_id: str) -> Non
     credit(db, order.user_id, method_id, -difference)
 
 
-def covers(method: PaymentMethod, amount: float) -> bool:
+def can_cover(method: PaymentMethod, amount: float) -> bool:
     """Whether the shop may charge the amount to the method."""
     return not isinstance(method, GiftCard) or method.balance >= amount
 
 
-def total(order: Order) -> float:
+def order_total(order: Order) -> float:
     """What was paid for the order when it was placed."""
     return order.payment_history[0].amount
 

@@ -169,7 +169,7 @@ def test_there_is_something_to_choose_and_something_sold_out() -> None:
     days = [day for flight in DB.flights.scan() for day in flight.dates.values() if isinstance(day, Available)]
     assert {0 in day.available_seats.values() for day in days} == {True, False}
     world = World(DB)
-    assert max(world.listed(*ends, "2024-05-20") for ends in world.pairs()) >= 3
+    assert max(world.count_direct(*ends, "2024-05-20") for ends in world.pairs()) >= 3
     connected = [ends for ends in world.unconnected() if world.connections(*ends, "2024-05-20", "economy")]
     assert len(connected) > 50
 

@@ -23,7 +23,7 @@ from pytest_tau_domains.retail.tasks.builder import build_tasks
 from pytest_tau_domains.retail.tasks.generator import SMALL, database_text, main, make_database, task_files
 from pytest_tau_domains.retail.tasks.scenarios import SCENARIOS
 from pytest_tau_domains.retail.tasks.verify import environment_of, verify
-from pytest_tau_domains.retail.tasks.world import World, named_once
+from pytest_tau_domains.retail.tasks.world import World, unique_items
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -216,7 +216,7 @@ def test_an_order_agrees_with_itself(order: Any) -> None:
 def test_there_are_parcels_for_elsewhere_and_items_bought_twice() -> None:
     orders = list(DB.orders.scan())
     assert any(order.address != DB.user(order.user_id).address for order in orders)
-    assert any(len(named_once(order)) < len(order.items) for order in orders)
+    assert any(len(unique_items(order)) < len(order.items) for order in orders)
     assert any(len(order.fulfillments) == 2 for order in orders)
     assert any(len(order.payment_history) == 3 for order in orders)
 

@@ -20,8 +20,10 @@ _DATE = re.compile(r"\bMay (\d{1,2})\b|\b(2024-05-\d\d)\b|\b(tomorrow)\b|\b(toda
 _BORN = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 _NO = re.compile(r"^\W*(?:no|nope|do not|don't|wait)\b(?! (?:checked|bags?|insurance|stop))", re.IGNORECASE)
 _NUMBERS = {
-    word: number
-    for number, word in enumerate(("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"))
+    word: parse_number
+    for parse_number, word in enumerate(
+        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+    )
 }
 _NUMBER = rf"(\d+|{'|'.join(_NUMBERS)}|an?)"
 _BAGS = re.compile(rf"\b{_NUMBER} (?:\w+ ){{0,2}}?(?:bags?|suitcases?)\b", re.IGNORECASE)
@@ -59,19 +61,19 @@ def reservation_ids(text: str) -> list[str]:
 # Journeys
 
 
-def way(text: str) -> tuple[str, str] | None:
+def route(text: str) -> tuple[str, str] | None:
     """The airports between which somebody flies."""
     found = _WAY.search(text)
     return (_BY_NAME[found[1]], _BY_NAME[found[2]]) if found else None
 
 
-def leaves_from(text: str) -> str | None:
+def origin(text: str) -> str | None:
     """The airport that a flight leaves from."""
     found = _FROM.search(text)
     return _BY_NAME[found[1]] if found else None
 
 
-def destinations(text: str) -> set[str]:
+def airports(text: str) -> set[str]:
     """All airports that are named."""
     return {_BY_NAME[found] for found in re.findall(rf"(?:{_CITY})", text)}
 
@@ -89,26 +91,26 @@ def days_later(text: str) -> int:
     found = re.search(rf"\b{_NUMBER} days? later\b|\bby {_NUMBER} days?\b|\b(day after)\b", text.lower())
     if found is None:
         return 0
-    return 1 if found[3] else number(found[1] or found[2])
+    return 1 if found[3] else parse_number(found[1] or found[2])
 
 
-def number(word: str) -> int:
+def parse_number(word: str) -> int:
     """A number in digits or in words."""
     return int(word) if word.isdigit() else _NUMBERS.get(word.lower(), 1)
 
 
-def bags(text: str) -> int | None:
+def bag_count(text: str) -> int | None:
     """How many bags are spoken of."""
     found = _BAGS.search(text)
     if found:
-        return number(found[1])
+        return parse_number(found[1])
     return 0 if re.search(r"\b(?:without|not? any)\b.*\b(?:bags?|luggage)\b", text.lower()) else None
 
 
-def people(text: str) -> int | None:
+def people_count(text: str) -> int | None:
     """How many people are spoken of: ``for four``, ``six people``."""
     found = re.search(rf"\bfor {_NUMBER}\b|\b{_NUMBER} (?:people|passengers|persons|travell?ers)\b", text.lower())
-    return number(found[1] or found[2]) if found else None
+    return parse_number(found[1] or found[2]) if found else None
 
 
 def cabins(text: str) -> list[Cabin]:

@@ -8,12 +8,12 @@ from ..._kit.dialog import Declined
 from ..._kit.parsing import sentences
 from ..._kit.request_kinds import RequestKind, first_kind, hand_over
 from .parsing import reservation_ids
-from .policy.answers import balances, paid, refunds, standing
+from .policy.answers import amounts_paid, balances, flight_status, refunds
 from .policy.book import book, price
 from .policy.cancel import cancel, compensate
 from .policy.change import change_cabin, change_flights
 from .policy.extras import add_bags, change_passengers
-from .policy.reservations import which
+from .policy.reservations import find_reservation
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,7 +27,7 @@ def _declining_one(reason: str) -> Callable[[Session, str], Talk[Any]]:
 
     def procedure(session: Session, text: str) -> Talk[Any]:
         if reservation_ids(text):
-            yield from which(session, text)
+            yield from find_reservation(session, text)
         raise Declined(reason)
 
     return procedure
@@ -97,8 +97,8 @@ KINDS: tuple[RequestKind[Session], ...] = (
     ),
     RequestKind("balances", r"\b(?:credit is left|balances?|worth)\b", balances, informs=True),
     RequestKind("refunds", r"\b(?:refund|refunded|get back)\b", refunds, informs=True),
-    RequestKind("paid", r"\b(?:paid|did I pay|cost)\b", paid, informs=True),
-    RequestKind("standing", r"\bas planned\b|\bon time\?|\bdelayed\?|\bstatus\b", standing, informs=True),
+    RequestKind("paid", r"\b(?:paid|did I pay|cost)\b", amounts_paid, informs=True),
+    RequestKind("standing", r"\bas planned\b|\bon time\?|\bdelayed\?|\bstatus\b", flight_status, informs=True),
 )
 
 

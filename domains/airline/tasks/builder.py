@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 #: Begins to build the task of a user.
-Start: TypeAlias = "Callable[[User], TaskBuilder]"
+NewTask: TypeAlias = "Callable[[User], TaskBuilder]"
 
 
 class Order(NamedTuple):
@@ -75,39 +75,39 @@ class TaskBuilder:
 
     # Reading
 
-    def profile(self) -> None:
+    def read_profile(self) -> None:
         """Read the user's profile."""
         self.call("get_user_details", user_id=self._user.user_id)
 
-    def open(self, *trips: Trip) -> None:
+    def read_reservations(self, *trips: Trip) -> None:
         """Read reservations."""
         for trip in trips:
             self.call("get_reservation_details", reservation_id=trip.id)
 
-    def look(self, *trips: Trip) -> None:
+    def read_all(self, *trips: Trip) -> None:
         """Read the user's profile and reservations."""
-        self.profile()
-        self.open(*trips)
+        self.read_profile()
+        self.read_reservations(*trips)
 
-    def direct(self, origin: str, destination: str, *dates: str) -> None:
+    def search_direct(self, origin: str, destination: str, *dates: str) -> None:
         """Search direct flights, on each of the days."""
         for date in dates:
             self.call("search_direct_flight", origin=origin, destination=destination, date=date)
 
-    def onestop(self, origin: str, destination: str, date: str) -> None:
+    def search_onestop(self, origin: str, destination: str, date: str) -> None:
         """Search flights with one stop."""
         self.call("search_onestop_flight", origin=origin, destination=destination, date=date)
 
-    def standing(self, trip: Trip, *positions: int) -> None:
+    def read_statuses(self, trip: Trip, *positions: int) -> None:
         """Look how flights of a reservation stand: those at the positions, or all of them."""
         for position in positions or range(len(trip.legs)):
             leg = trip.legs[position]
             self.call("get_flight_status", flight_number=leg.flight_number, date=leg.date)
 
-    def fares(self, trip: Trip) -> None:
+    def search_fares(self, trip: Trip) -> None:
         """Search what the flights of a reservation cost now."""
         for leg in trip.legs:
-            self.direct(leg.origin, leg.destination, leg.date)
+            self.search_direct(leg.origin, leg.destination, leg.date)
 
     # Writing
 
@@ -115,7 +115,7 @@ class TaskBuilder:
         """Cancel a reservation."""
         self.call("cancel_reservation", reservation_id=trip.id)
 
-    def change(self, trip: Trip, flights: FlightList, pay: str, cabin: Cabin | None = None) -> int:
+    def change_flights(self, trip: Trip, flights: FlightList, pay: str, cabin: Cabin | None = None) -> int:
         """Change flights or cabin; returns what that costs, negative where it gives money back."""
         before = len(self._history(trip))
         self.call(
@@ -127,7 +127,7 @@ class TaskBuilder:
         )
         return sum(payment.amount for payment in self._history(trip)[before:])
 
-    def bags(self, trip: Trip, more: int, pay: str, cabin: Cabin | None = None) -> int:
+    def add_bags(self, trip: Trip, more: int, pay: str, cabin: Cabin | None = None) -> int:
         """Add bags; returns what that costs.
 
         Args:
@@ -149,7 +149,7 @@ class TaskBuilder:
         )
         return BAG_PRICE * (nonfree - booked.nonfree_baggages)
 
-    def passengers(self, trip: Trip, people: Sequence[Passenger]) -> None:
+    def change_passengers(self, trip: Trip, people: Sequence[Passenger]) -> None:
         """Replace the passengers."""
         listed = [one.model_dump() for one in people]
         self.call("update_reservation_passengers", reservation_id=trip.id, passengers=listed)
@@ -168,7 +168,7 @@ class TaskBuilder:
             destination=destination,
             flight_type="round_trip" if first.origin == last.destination else "one_way",
             cabin=order.cabin,
-            flights=[flight for offer in order.offers for flight in offer.wanted],
+            flights=[flight for offer in order.offers for flight in offer.flight_list],
             passengers=[one.model_dump() for one in order.people],
             payment_methods=self._split(total, order.pay),
             total_baggages=order.bags,
@@ -188,11 +188,11 @@ class TaskBuilder:
             raise TaskFormatError("the payment methods do not fit the price", task_id=self._id)
         return payments
 
-    def certificate(self, amount: int) -> None:
+    def send_certificate(self, amount: int) -> None:
         """Send a certificate."""
         self.call("send_certificate", user_id=self._user.user_id, amount=amount)
 
-    def transfer(self, summary: str) -> None:
+    def hand_over(self, summary: str) -> None:
         """Hand over to a person; the words of the summary do not matter."""
         self.call(TRANSFER, any_arguments=True, summary=summary)
 
@@ -228,11 +228,11 @@ class TaskBuilder:
         told = {**BOOKING, **facts, "payment_method": payment_method}
         self.ask(say, insist=insist, fallback=fallback, answers=(), **told)
 
-    def say(self, *facts: float | str) -> None:
+    def communicate(self, *facts: float | str) -> None:
         """Note down what the agent must tell."""
         self._phrases += [str(fact) for fact in facts]
 
-    def task(self, *, rule: str, reason: str, do: str, known: str = "", unknown: str = "", persona: str = "") -> Task:
+    def build(self, *, rule: str, reason: str, do: str, known: str = "", unknown: str = "", persona: str = "") -> Task:
         """The task.
 
         Args:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 from pytest_tau.errors import ConfigurationError
 
 from ..dates import TODAY, add_days
-from .world import World, cheapest_of
+from .world import World, only_cheapest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Sequence
@@ -73,7 +73,7 @@ class RandomWorld(World):
             date = add_days(leg.date, 1 + (first + days) % most_days)
             if TODAY < date < (end or self._last_day):
                 offers = self.offers(leg.origin, leg.destination, date, trip.cabin, trip.people)
-                if len(offers) >= choices and cheapest_of(offers):
+                if len(offers) >= choices and only_cheapest(offers):
                     return offers[0]
         return None
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 FlightList: TypeAlias = list[dict[str, Any]]
 
 
-def called(method: PaymentMethod) -> str:
+def describe_method(method: PaymentMethod) -> str:
     """A payment method as its owner calls it: by its id."""
     return f"your {method.source.replace('_', ' ')} {method.id}"
 
@@ -48,7 +48,7 @@ class Trip:
         return [self.db.day(leg.flight_number, leg.date).status for leg in self.legs]
 
     @property
-    def ahead(self) -> bool:
+    def upcoming(self) -> bool:
         """Every flight can still be booked."""
         return self.reservation.status is None and set(self.statuses) == {"available"}
 
@@ -58,7 +58,7 @@ class Trip:
         return (MOMENT - dt.datetime.fromisoformat(self.reservation.created_at)).total_seconds() / 3600
 
     @property
-    def old(self) -> bool:
+    def booked_days_ago(self) -> bool:
         """Booked days ago."""
         return self.hours > 48
 
@@ -78,7 +78,7 @@ class Trip:
         return len(self.legs) == 1
 
     @property
-    def returns(self) -> bool:
+    def is_round_trip(self) -> bool:
         """Whether it has one flight out and one back."""
         return self.reservation.flight_type == "round_trip" and len(self.legs) == 2
 
@@ -98,7 +98,7 @@ class Trip:
         return sum(payment.amount for payment in self.reservation.payment_history)
 
     @property
-    def way(self) -> str:
+    def route(self) -> str:
         """Such as ``from Boston to Seattle``."""
         return f"from {CITIES[self.reservation.origin]} to {CITIES[self.reservation.destination]}"
 
@@ -108,7 +108,7 @@ class Trip:
         return Wallet(self.user)
 
     @property
-    def wanted(self) -> FlightList:
+    def flight_list(self) -> FlightList:
         """Its flights as the tools take them."""
         return [{"flight_number": leg.flight_number, "date": leg.date} for leg in self.legs]
 

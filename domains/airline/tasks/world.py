@@ -29,7 +29,7 @@ _NOTHING = "nothing in the database fits the scenario: try another seed"
 COMING = DAYS[DAYS.index(TODAY) + 2 : -3]
 
 
-def spoken(date: str) -> str:
+def format_date(date: str) -> str:
     """A date as people say it: ``May 20``."""
     day = dt.date.fromisoformat(date[:10])
     return f"{day:%B} {day.day}"
@@ -43,7 +43,7 @@ class Offer(NamedTuple):
     price: int
 
     @property
-    def wanted(self) -> FlightList:
+    def flight_list(self) -> FlightList:
         """As the tools take them."""
         return [{"flight_number": f.flight_number, "date": d} for f, d in zip(self.flights, self.dates, strict=True)]
 
@@ -125,11 +125,11 @@ class World:
             date = add_days(leg.date, days)
             if TODAY < date < end:
                 offers = self.offers(leg.origin, leg.destination, date, trip.cabin, trip.people)
-                if len(offers) >= choices and cheapest_of(offers):
+                if len(offers) >= choices and only_cheapest(offers):
                     return offers[0]
         return None
 
-    def listed(self, origin: str, destination: str, date: str) -> int:
+    def count_direct(self, origin: str, destination: str, date: str) -> int:
         """How many direct flights a search shows."""
         return len(list(self._open(origin, destination, date)))
 
@@ -168,7 +168,7 @@ def _first_alone(offers: list[Offer]) -> Offer | None:
     return offers[0]
 
 
-def the(thing: T | None) -> T:
+def require_found(thing: T | None) -> T:
     """The thing, which the scenario has made sure of.
 
     Raises:
@@ -179,7 +179,7 @@ def the(thing: T | None) -> T:
     return thing
 
 
-def cheapest_of(offers: list[Offer]) -> Offer | None:
+def only_cheapest(offers: list[Offer]) -> Offer | None:
     """The first of offers in order of price, unless it costs the same as the second."""
     return _first_alone(offers)
 

@@ -68,7 +68,7 @@ def order_ids(text: str) -> list[str]:
     return list(dict.fromkeys(f"#{number}" for number in _ORDER_ID.findall(text)))
 
 
-def reason(text: str) -> CancelReason | None:
+def cancel_reason(text: str) -> CancelReason | None:
     """The reason for a cancellation, if it is one of the two that count."""
     for clause in re.split(r"[,;:.]| and ", text.lower()):
         if re.search(r"\bno longer need|\bnot need\w* any ?more|\bdo(?:es)? not need\b|\bdon't need\b", clause):
@@ -90,7 +90,7 @@ def address(text: str, now: Address) -> Address | None:
 # Items
 
 
-def names(text: str, name: str) -> bool:
+def mentions(text: str, name: str) -> bool:
     """Whether a product is named."""
     return bool(re.search(rf"\b{re.escape(name)}(?:s|es)?\b", text, re.IGNORECASE))
 
@@ -102,10 +102,10 @@ def items(text: str, order: Order) -> list[OrderItem]:
         return [max(order.items, key=lambda item: item.price)]
     if _ALL.search(low):
         kept = [sentence for sentence in sentences(text) if _KEEPING.search(sentence)]
-        return [item for item in order.items if not any(names(sentence, item.name) for sentence in kept)]
+        return [item for item in order.items if not any(mentions(sentence, item.name) for sentence in kept)]
     wanted = " , ".join(clause for clause in clauses(text) if not _KEEPING.search(clause))
-    named = [item for item in order.items if names(wanted, item.name)] or [
-        item for item in order.items if names(text, item.name)
+    named = [item for item in order.items if mentions(wanted, item.name)] or [
+        item for item in order.items if mentions(text, item.name)
     ]
     return [item for name in dict.fromkeys(item.name for item in named) for item in _of_product(text, name, named)]
 
@@ -160,7 +160,7 @@ def _has(text: str, words: str) -> bool:
     return bool(re.search(rf"(?<![\w.-]){re.escape(words)}(?![\w-])", text))
 
 
-def version(text: str, item: OrderItem, product: Product) -> Variant | None:
+def wanted_variant(text: str, item: OrderItem, product: Product) -> Variant | None:
     """The version that is wanted in an item's place; None where it does not exist or cannot be had."""
     stock = in_stock(product)
     extreme = re.search(r"\b(cheapest|most expensive|dearest)\b", text.lower())
@@ -178,14 +178,14 @@ def in_stock(product: Product) -> list[Variant]:
 # Payment methods
 
 
-class Payer(NamedTuple):
+class MethodFound(NamedTuple):
     """What a text says about a payment method: the method, or why it cannot be taken."""
 
     method: PaymentMethod | None
     problem: str = ""
 
 
-def payer(text: str, user: User, paid_by: PaymentMethod) -> Payer | None:
+def payment_method(text: str, user: User, paid_by: PaymentMethod) -> MethodFound | None:
     """The payment method that is meant; None where none is named.
 
     Args:
@@ -197,16 +197,16 @@ def payer(text: str, user: User, paid_by: PaymentMethod) -> Payer | None:
     parts = re.split(r"[,;:.]", re.sub(rf"{_INSTEAD} [^,.;]*", "", stated))
     low = " , ".join(part for part in parts if not re.search(r"\b(?:keep|not be)\b", part)).lower()
     if re.search(r"\bas much as|\bthe rest (?:should|from|by)|\bin two parts\b", low):
-        return Payer(None, "an order is paid by one single method, it cannot be split")
+        return MethodFound(None, "an order is paid by one single method, it cannot be split")
     if "new gift card" in low or "get a gift card" in low:
-        return Payer(None, "a refund cannot go to a gift card that is not in your profile yet")
+        return MethodFound(None, "a refund cannot go to a gift card that is not in your profile yet")
     if _PAID_BEFORE.search(low):
-        return Payer(paid_by)
+        return MethodFound(paid_by)
     kinds = list(_named_kinds(low))
     if not kinds:
         return None
     found = [method for method in user.payment_methods.values() if _is_meant(method, kinds, low)]
-    return Payer(found[0]) if found else Payer(None, "that payment method is not in your profile")
+    return MethodFound(found[0]) if found else MethodFound(None, "that payment method is not in your profile")
 
 
 def _named_kinds(text: str) -> Iterator[str]:

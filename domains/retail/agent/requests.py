@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from ..._kit.parsing import sentences
 from ..._kit.request_kinds import RequestKind, declining, first_kind, hand_over
 from . import parsing
-from .policy.address import move_order, move_profile
-from .policy.exchange import swap
-from .policy.money import cancel, give_back, pay_otherwise
+from .policy.address import change_order_address, change_profile_address
+from .policy.exchange import change_items
+from .policy.money import cancel, change_payment, return_items
 
 if TYPE_CHECKING:
     from .session import Session
@@ -45,30 +45,30 @@ KINDS: tuple[RequestKind[Session], ...] = (
     ),
     RequestKind("cancel", r"\bcancel\b|(?<!\bi )(?<!\bnor )\bcancelled\b", cancel),
     RequestKind(
-        "return", r"\breturn\b|\b(?:go|goes|give|send|sent|sending) .*\bback\b|\bgo back\b|\bgoes back\b", give_back
+        "return", r"\breturn\b|\b(?:go|goes|give|send|sent|sending) .*\bback\b|\bgo back\b|\bgoes back\b", return_items
     ),
     RequestKind(
         "profile",
         r"\bdefault address\b|\bmy profile\b(?! stays)|\bmoving house\b|\bmoved\b|\baddress in (?:my|the) profile",
-        move_profile,
+        change_profile_address,
     ),
     RequestKind(
         "address",
         r"\baddress\b|\b(?:sent|send|go|ship|shipped|deliver|delivered) (?:it |them |order \S+ )?to\b"
         r"|\bfollow me\b",
-        move_order,
+        change_order_address,
     ),
     RequestKind(
         "payment",
         r"\b(?:another|other|different) (?:payment )?method\b|\bpays?\b.*\bfor\b.*\border\b"
         r"|\border\b.*\b(?:be paid|is paid|paid by)\b|\bhow\b.*\bis paid\b",
-        pay_otherwise,
+        change_payment,
     ),
     RequestKind(
         "version",
         r"\bexchange|\bswap|\bchang(?:e|ed)\b|\bversions?\b|\bwrong\b|\bdifferent\b|\bcheaper\b|\bplainer\b|\bbetter\b"
         r"|\bin the place of\b|\binstead of\b|\bwith \w+ \w+.*\bas in the order\b",
-        swap,
+        change_items,
     ),
 )
 #: What is said about an order or about money beside a request, and is none.

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from ..._kit import dialog
 from ..._kit.dialog import Declined
 from ..models import GiftCard, Order, Product, User
-from ..payments import total
-from .parsing import names, order_ids
+from ..payments import order_total
+from .parsing import mentions, order_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -119,12 +119,12 @@ class Session(dialog.Session[Plan]):
 
     def _meant(self, text: str, statuses: tuple[str, ...]) -> Talk[list[Order]]:
         if named := (yield from self._each(order_ids(text))):
-            return _compared(text, named)
+            return _pick_by_total(text, named)
         orders = yield from self.orders() if _needs_all(text, self.order_id) else _nothing()
         fitting = [order for order in orders if not statuses or order.status in statuses]
         if re.search(r"\b(?:everything|every|all|all of) (?:(?:of )?my orders|orders?|that)\b", text.lower()):
             return fitting
-        holding = [order for order in orders if any(names(text, item.name) for item in order.items)]
+        holding = [order for order in orders if any(mentions(text, item.name) for item in order.items)]
         for group in ([order for order in holding if order in fitting], holding, fitting):
             if len(group) == 1:
                 return group
@@ -141,15 +141,15 @@ def _needs_all(text: str, spoken_of: str) -> bool:
     return not spoken_of or bool(re.search(r"\bevery|\ball\b|\ban order\b|\bthat I bought\b|\bone with\b", text))
 
 
-def _compared(text: str, orders: list[Order]) -> list[Order]:
+def _pick_by_total(text: str, orders: list[Order]) -> list[Order]:
     """Of several orders, the one that is compared out by its total."""
     if re.search(r"\b(?:cost more|dearer|more expensive|most expensive)\b", text.lower()):
-        return [max(orders, key=total)]
+        return [max(orders, key=order_total)]
     if re.search(r"\b(?:cost less|cheaper)\b", text.lower()):
-        return [min(orders, key=total)]
+        return [min(orders, key=order_total)]
     return orders
 
 
-def when_refunded(method: PaymentMethod) -> str:
+def refund_time(method: PaymentMethod) -> str:
     """How long a refund takes."""
     return "at once" if isinstance(method, GiftCard) else "within 5 to 7 business days"

@@ -38,7 +38,7 @@ def send_to(order: Order, address: Address) -> Call:
     return Call("modify_pending_order_address", {"order_id": order.order_id, **address.model_dump()})
 
 
-def move(user: User, address: Address) -> Call:
+def move_profile(user: User, address: Address) -> Call:
     """Change the default address."""
     return Call("modify_user_address", {"user_id": user.user_id, **address.model_dump()})
 
@@ -71,7 +71,7 @@ def _swapped(name: str, order: Order, swaps: Iterable[Swap], method: PaymentMeth
     )
 
 
-def give_back(order: Order, items: Iterable[OrderItem], method: PaymentMethod) -> Call:
+def return_items(order: Order, items: Iterable[OrderItem], method: PaymentMethod) -> Call:
     """Return items of a delivered order."""
     ids = [item.item_id for item in items]
     return Call(

@@ -20,7 +20,7 @@ SAME_METHOD = "The method that paid for the order."
 PROFILE_STAYS = ("also profile", "also default address")
 
 
-def before(deed: str, say: str) -> Answer:
+def say_before(deed: str, say: str) -> Answer:
     """Something that is said, once, where the agent sums up what it is about to do, or asks whether that is all.
 
     Args:
@@ -31,6 +31,6 @@ def before(deed: str, say: str) -> Answer:
     return Answer(asks=[f"{deed} {words}" for words in asked], say=first_person(say))
 
 
-def wished(swap: Swap) -> str:
+def swap_phrase(swap: Swap) -> str:
     """What the new one should be like."""
     return f"With {swap.wish}, otherwise the same."

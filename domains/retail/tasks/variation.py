@@ -10,7 +10,7 @@ from pytest_tau.models import Request
 from ..._kit.combine import mention
 from ..._kit.formatting import join_sentences
 from ..._kit.user_script import open_with
-from ..formatting import said_address
+from ..formatting import format_address
 from .data import places
 from .data.people import make_address
 
@@ -58,7 +58,7 @@ def change_addresses(rng: random.Random, draft: Draft) -> Draft:
 
 
 def _moved(draft: Draft, place: Address, other: Address) -> Draft:
-    old, new = said_address(place), said_address(other)
+    old, new = format_address(place), format_address(other)
     if old not in draft.wishes and old not in draft.reason:
         return draft
     return replace(

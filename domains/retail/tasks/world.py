@@ -54,7 +54,7 @@ class World:
 
     def swaps(self, order: Order, *, in_stock: bool = True) -> list[Swap]:
         """What could be had for an item of the order when a single option changes, where one name means one item."""
-        return [swap for item in named_once(order) for swap in self.swaps_of(item, in_stock=in_stock)]
+        return [swap for item in unique_items(order) for swap in self.swaps_of(item, in_stock=in_stock)]
 
     def swaps_of(self, item: OrderItem, *, in_stock: bool = True) -> list[Swap]:
         """What could be had for an item when a single option changes."""
@@ -74,30 +74,30 @@ class World:
         return sum(other.product_id == item.product_id for order in self.orders(user) for other in order.items) == 1
 
 
-def named_once(order: Order) -> list[OrderItem]:
+def unique_items(order: Order) -> list[OrderItem]:
     """The items that are alone of their product in the order."""
     ids = [item.product_id for item in order.items]
     return [item for item in order.items if ids.count(item.product_id) == 1]
 
 
-def twins(order: Order) -> list[OrderItem]:
+def bought_twice(order: Order) -> list[OrderItem]:
     """An item that the order holds twice, once; empty if there is none."""
     ids = [item.item_id for item in order.items]
     return [item for number, item in enumerate(order.items) if ids.index(item.item_id) < number]
 
 
-def payer(user: User, order: Order) -> PaymentMethod | None:
+def sole_payer(user: User, order: Order) -> PaymentMethod | None:
     """The method that paid, where nothing else has been paid or refunded since."""
     history = order.payment_history
     return user.payment_methods[history[0].payment_method_id] if len(history) == 1 else None
 
 
-def gift_card(user: User) -> GiftCard | None:
+def only_gift_card(user: User) -> GiftCard | None:
     """The customer's gift card, if there is just one."""
     cards = [method for method in user.payment_methods.values() if isinstance(method, GiftCard)]
     return cards[0] if len(cards) == 1 else None
 
 
-def others(user: User, method: PaymentMethod | None) -> list[PaymentMethod]:
+def other_methods(user: User, method: PaymentMethod | None) -> list[PaymentMethod]:
     """The customer's other methods whose limits the shop does not know: cards and PayPal."""
     return [m for m in user.payment_methods.values() if m != method and not isinstance(m, GiftCard)]

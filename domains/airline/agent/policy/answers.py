@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...._kit.formatting import join_words
 from ...wallet import Wallet
-from .reservations import which_ones
+from .reservations import find_reservations
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
@@ -26,9 +26,9 @@ def balances(session: Session, text: str) -> Talk[str]:
     return " ".join(told)
 
 
-def paid(session: Session, text: str) -> Talk[str]:
+def amounts_paid(session: Session, text: str) -> Talk[str]:
     """What was paid for one reservation or for all."""
-    reservations = yield from which_ones(session, text)
+    reservations = yield from find_reservations(session, text)
     each = [f"for reservation {one.reservation_id} you paid ${_paid(one)}" for one in reservations]
     total = f" In total that is ${sum(map(_paid, reservations))}." if len(each) > 1 else ""
     return f"Altogether, {join_words(each)}.{total}"
@@ -48,15 +48,15 @@ def refunds(session: Session, text: str) -> Talk[str]:
     yield
 
 
-def standing(session: Session, text: str) -> Talk[str]:
+def flight_status(session: Session, text: str) -> Talk[str]:
     """How the flights of a reservation stand."""
     told = []
-    for one in (yield from which_ones(session, text)):
+    for one in (yield from find_reservations(session, text)):
         statuses = yield from session.statuses(one)
         pairs = zip(one.flights, statuses, strict=True)
-        told += [f"Flight {leg.flight_number} on {leg.date}: {_said(status)}." for leg, status in pairs]
+        told += [f"Flight {leg.flight_number} on {leg.date}: {_describe_status(status)}." for leg, status in pairs]
     return " ".join(told)
 
 
-def _said(status: str) -> str:
+def _describe_status(status: str) -> str:
     return re.sub("^available$", "it will leave as planned", status)

@@ -10,7 +10,7 @@ from ...._kit.dialog import Declined, Do, HandOver
 from ...dates import MOMENT
 from .. import parsing
 from ..session import Plan
-from .reservations import which, which_ones
+from .reservations import find_reservation, find_reservations
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
@@ -27,7 +27,7 @@ _FOR_CANCELLED, _FOR_DELAYED = 100, 50
 
 def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     """Cancel one reservation or several, as far as each of them may be."""
-    reservations = yield from which_ones(session, text)
+    reservations = yield from find_reservations(session, text)
     if not parsing.reservation_ids(text) and len(reservations) > 1:
         reservations = [each for each in reservations if each.status is None]
     yield from _hand_over_flown(session, reservations)
@@ -39,11 +39,11 @@ def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     plans: list[Plan] = []
     problems: list[str] = []
     for reservation in reservations:
-        problem = yield from _why_not(session, reservation, reason)
+        problem = yield from _objection(session, reservation, reason)
         if problem:
             problems.append(f"reservation {reservation.reservation_id} cannot be cancelled: {problem}")
         else:
-            plans.append(_cancelling(reservation))
+            plans.append(_cancellation(reservation))
         session.reservation_id = reservation.reservation_id
     if not plans:
         raise Declined("; ".join(problems))
@@ -62,7 +62,7 @@ def _hand_over_flown(session: Session, reservations: list[Reservation]) -> Talk[
             raise HandOver(f"wants to cancel {reservation.reservation_id}, of which a flight has been flown")
 
 
-def _why_not(session: Session, reservation: Reservation, reason: str) -> Talk[str]:
+def _objection(session: Session, reservation: Reservation, reason: str) -> Talk[str]:
     """Why a reservation may not be cancelled; empty where it may."""
     statuses = yield from session.statuses(reservation)
     if reservation.status == "cancelled":
@@ -79,7 +79,7 @@ def _why_not(session: Session, reservation: Reservation, reason: str) -> Talk[st
     )
 
 
-def _cancelling(reservation: Reservation) -> Plan:
+def _cancellation(reservation: Reservation) -> Plan:
     refund = sum(payment.amount for payment in reservation.payment_history)
     name = reservation.reservation_id
     return Plan(
@@ -94,7 +94,7 @@ def _cancelling(reservation: Reservation) -> Plan:
 
 def compensate(session: Session, text: str) -> Talk[list[Plan]]:
     """A certificate, where the records show the trouble and the policy has one for it."""
-    reservation = yield from _complained_of(session, text)
+    reservation = yield from _reservation_concerned(session, text)
     user = yield from session.user()
     statuses = yield from session.statuses(reservation)
     if user.membership == "regular" and reservation.insurance == "no" and reservation.cabin != "business":
@@ -121,9 +121,9 @@ def compensate(session: Session, text: str) -> Talk[list[Plan]]:
     ]
 
 
-def _complained_of(session: Session, text: str) -> Talk[Reservation]:
+def _reservation_concerned(session: Session, text: str) -> Talk[Reservation]:
     """The reservation as it was when it was first read, since a change may have replaced the flight."""
     if not parsing.reservation_ids(text) and session.reservation_id:
         return session.before[session.reservation_id]
-    found = yield from which(session, text)
+    found = yield from find_reservation(session, text)
     return session.before[found.reservation_id]

@@ -11,9 +11,9 @@ from ...dates import add_days
 from .. import parsing
 from ..session import Plan
 from .cancel import FLOWN
-from .flights import Journey, Wanted, best, journeys, preference
-from .payment import single
-from .reservations import which
+from .flights import Journey, SearchCriteria, find_preferred, parse_preference, search_journeys
+from .payment import ask_for_card
+from .reservations import find_reservation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -33,21 +33,21 @@ _SINGLE_WAY = re.compile(rf"(?:{_BACK}|{_OUT})")
 
 def change_flights(session: Session, text: str) -> Talk[list[Plan]]:
     """Move one or all flights of a reservation to other days."""
-    reservation = yield from which(session, text)
+    reservation = yield from find_reservation(session, text)
     if reservation.cabin == "basic_economy":
         raise Declined("the flights of a reservation in basic economy cannot be changed")
     places = {reservation.origin, reservation.destination, *(leg.origin for leg in reservation.flights)}
-    if parsing.destinations(text) - places:
+    if parsing.airports(text) - places:
         raise Declined("origin and destination of a reservation have to stay as they are")
     statuses = yield from session.statuses(reservation)
-    moves = yield from _moves(session, text, reservation, statuses)
+    moves = yield from _find_moves(session, text, reservation, statuses)
     if any(statuses[position] in FLOWN for position in moves):
         raise Declined("a flight that has been flown cannot be changed")
     new = yield from _new_flights(session, text, reservation, moves)
     return [(yield from _plan(session, reservation, new, reservation.cabin))]
 
 
-def _moves(session: Session, text: str, reservation: Reservation, statuses: list[str]) -> Talk[dict[int, str]]:
+def _find_moves(session: Session, text: str, reservation: Reservation, statuses: list[str]) -> Talk[dict[int, str]]:
     """The new day of each flight that moves, by its position."""
     legs = reservation.flights
     last = len(legs) - 1
@@ -57,12 +57,12 @@ def _moves(session: Session, text: str, reservation: Reservation, statuses: list
     booked = [leg.date for leg in legs]
     named = parsing.dates(text)
     new = [date for date in named if date not in booked] or (named if len(named) > 1 else [])
-    positions = list(range(len(legs))) if _is_connection(reservation) else _meant(text, legs, statuses)
+    positions = list(range(len(legs))) if _is_connection(reservation) else _positions_in(text, legs, statuses)
     days = parsing.days_later(text)
     if not new and days:
         return {position: add_days(booked[position], days) for position in positions or range(len(legs))}
     if not positions:
-        positions = yield from session.find(_WHICH_WAY, lambda answer: _meant(answer, legs, []) or None)
+        positions = yield from session.find(_WHICH_WAY, lambda answer: _positions_in(answer, legs, []) or None)
     new = new or (yield from session.find(_WHICH_DAY, lambda answer: parsing.dates(answer) or None))
     return dict.fromkeys(positions, new[-1])
 
@@ -71,7 +71,7 @@ def _is_connection(reservation: Reservation) -> bool:
     return reservation.flight_type == "one_way" and len(reservation.flights) > 1
 
 
-def _meant(text: str, legs: Sequence[Leg], statuses: Sequence[str]) -> list[int]:
+def _positions_in(text: str, legs: Sequence[Leg], statuses: Sequence[str]) -> list[int]:
     """The positions of the flights that a text is about; none where it does not tell."""
     if len(legs) == 1:
         return [0]
@@ -80,7 +80,7 @@ def _meant(text: str, legs: Sequence[Leg], statuses: Sequence[str]) -> list[int]
     if re.search(_OUT, text):
         return [0]
     by_day = [position for position, leg in enumerate(legs) if leg.date in parsing.dates(text)]
-    by_place = [position for position, leg in enumerate(legs) if leg.origin == parsing.leaves_from(text)]
+    by_place = [position for position, leg in enumerate(legs) if leg.origin == parsing.origin(text)]
     # Who speaks of a flight that does not fly, or not in time, means that one.
     by_trouble = [position for position, status in enumerate(statuses) if status not in {*FLOWN, "available"}]
     left = [position for position, status in enumerate(statuses) if status not in FLOWN]
@@ -92,12 +92,12 @@ def _new_flights(session: Session, text: str, reservation: Reservation, moves: d
     legs, cabin = reservation.flights, reservation.cabin
     if _is_connection(reservation):
         return [(yield from _same_connection(session, reservation, moves[0]))]
-    prefers = yield from session.find(_WHICH_FLIGHT, lambda answer: preference(answer, cabin), text)
-    wanted = Wanted(cabin, len(reservation.passengers), prefers)
+    prefers = yield from session.find(_WHICH_FLIGHT, lambda answer: parse_preference(answer, cabin), text)
+    wanted = SearchCriteria(cabin, len(reservation.passengers), prefers)
     new: list[Any] = []
     for position, leg in enumerate(legs):
         if position in moves:
-            new.append((yield from best(session, (leg.origin, leg.destination), [moves[position]], wanted)))
+            new.append((yield from find_preferred(session, (leg.origin, leg.destination), [moves[position]], wanted)))
         else:
             new.append(leg)
     return new
@@ -106,7 +106,7 @@ def _new_flights(session: Session, text: str, reservation: Reservation, moves: d
 def _same_connection(session: Session, reservation: Reservation, date: str) -> Talk[Journey]:
     """The flights of a journey with a stop, on another day."""
     numbers = [leg.flight_number for leg in reservation.flights]
-    found = yield from journeys(session, (reservation.origin, reservation.destination), date, one_stop=True)
+    found = yield from search_journeys(session, (reservation.origin, reservation.destination), date, one_stop=True)
     seats, cabin = len(reservation.passengers), reservation.cabin
     for one in found:
         if one.numbers == numbers and all(flight.available_seats[cabin] >= seats for flight in one.flights):
@@ -116,7 +116,7 @@ def _same_connection(session: Session, reservation: Reservation, date: str) -> T
 
 def change_cabin(session: Session, text: str) -> Talk[list[Plan]]:
     """Move a whole reservation to another cabin."""
-    reservation = yield from which(session, text)
+    reservation = yield from find_reservation(session, text)
     statuses = yield from session.statuses(reservation)
     if FLOWN & set(statuses):
         raise Declined("the cabin cannot be changed once a flight of the reservation has been flown")
@@ -127,10 +127,10 @@ def change_cabin(session: Session, text: str) -> Talk[list[Plan]]:
     (cabin,) = yield from session.find("Which cabin would you like?", _other_cabin(reservation), text)
     new: list[Any] = []
     for leg in reservation.flights:
-        same = preference(leg.flight_number, cabin)
+        same = parse_preference(leg.flight_number, cabin)
         assert same
-        wanted = Wanted(cabin, len(reservation.passengers), same)
-        new.append((yield from best(session, (leg.origin, leg.destination), [leg.date], wanted)))
+        wanted = SearchCriteria(cabin, len(reservation.passengers), same)
+        new.append((yield from find_preferred(session, (leg.origin, leg.destination), [leg.date], wanted)))
     return [(yield from _plan(session, reservation, new, cabin))]
 
 
@@ -146,8 +146,8 @@ def _plan(session: Session, reservation: Reservation, new: Sequence[Leg | Journe
     class_ = cabin.replace("_", " ")
     money = f"costs ${price}" if price >= 0 else f"gives you back ${-price}"
     told = f"The change of reservation {reservation.reservation_id} in {class_} {money} in total."
-    method = yield from single(session, price, told)
-    flights = [flight for part in new for flight in _wanted(part)]
+    method = yield from ask_for_card(session, price, told)
+    flights = [flight for part in new for flight in _flight_records(part)]
     listed = join_words([f"{flight['flight_number']} on {flight['date']}" for flight in flights])
     return Plan(
         f"I will change reservation {reservation.reservation_id} to {listed} in {class_} for all {people}. That "
@@ -167,7 +167,7 @@ def _plan(session: Session, reservation: Reservation, new: Sequence[Leg | Journe
     )
 
 
-def _wanted(part: Leg | Journey) -> list[dict[str, str]]:
+def _flight_records(part: Leg | Journey) -> list[dict[str, str]]:
     if isinstance(part, Journey):
         return part.wanted
     return [{"flight_number": part.flight_number, "date": part.date}]

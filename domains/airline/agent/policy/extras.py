@@ -9,8 +9,8 @@ from ...formatting import full_name
 from ...pricing import BAG_PRICE, free_bags
 from .. import parsing
 from ..session import Plan
-from .payment import any_card, single
-from .reservations import which
+from .payment import ask_for_card, first_card
+from .reservations import find_reservation
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 def add_bags(session: Session, text: str) -> Talk[list[Plan]]:
     """Add checked bags; those within the allowance of membership and cabin are free."""
-    reservation = yield from which(session, text)
+    reservation = yield from find_reservation(session, text)
     user = yield from session.user()
-    more = yield from session.find("How many checked bags should be added?", parsing.bags, text)
+    more = yield from session.find("How many checked bags should be added?", parsing.bag_count, text)
     total = reservation.total_baggages + more
     free = free_bags(user.membership, reservation.cabin) * len(reservation.passengers)
     nonfree = max(reservation.nonfree_baggages, total - free)
@@ -31,7 +31,7 @@ def add_bags(session: Session, text: str) -> Talk[list[Plan]]:
         f"With {user.membership} membership and in {reservation.cabin.replace('_', ' ')}, {free} bags are free in "
         f"reservation {name}; {more} more cost ${price} in total."
     )
-    method = (yield from single(session, price, told)) if price else any_card(user)
+    method = (yield from ask_for_card(session, price, told)) if price else first_card(user)
     return [
         Plan(
             f"I will add {more} checked bags to reservation {name}, {total} in all, for ${price} in total.",
@@ -51,7 +51,7 @@ def add_bags(session: Session, text: str) -> Talk[list[Plan]]:
 
 def change_passengers(session: Session, text: str) -> Talk[list[Plan]]:
     """Correct a passenger, or put somebody else in the place of one; the number stays."""
-    reservation = yield from which(session, text)
+    reservation = yield from find_reservation(session, text)
     user = yield from session.user()
 
     def read(told: str) -> list[str] | None:

@@ -47,7 +47,7 @@ class Journey(NamedTuple):
         return f"{' and then '.join(each)} for ${self.price(cabin)}"
 
 
-class Wanted(NamedTuple):
+class SearchCriteria(NamedTuple):
     """What a journey has to be like: cabin, seats, and which one of several."""
 
     cabin: Cabin
@@ -56,14 +56,16 @@ class Wanted(NamedTuple):
     one_stop: bool = False
 
 
-def journeys(session: Session, way: tuple[str, str], date: str, *, one_stop: bool) -> Talk[list[Journey]]:
+def search_journeys(session: Session, way: tuple[str, str], date: str, *, one_stop: bool) -> Talk[list[Journey]]:
     """What can be booked on a day, direct or with one stop."""
     if one_stop:
         return [Journey(tuple(pair)) for pair in (yield from session.onestop(*way, date))]
     return [Journey((flight,)) for flight in (yield from session.direct(*way, date))]
 
 
-def best(session: Session, way: tuple[str, str], dates: Sequence[str], wanted: Wanted) -> Talk[Journey]:
+def find_preferred(
+    session: Session, way: tuple[str, str], dates: Sequence[str], wanted: SearchCriteria
+) -> Talk[Journey]:
     """The preferred journey of some days.
 
     Raises:
@@ -72,8 +74,8 @@ def best(session: Session, way: tuple[str, str], dates: Sequence[str], wanted: W
     found: list[Journey] = []
     for one_stop in (False, True) if wanted.one_stop else (False,):
         for date in dates:
-            listed = yield from journeys(session, way, date, one_stop=one_stop)
-            found += [one for one in listed if _seats(one, wanted.cabin) >= wanted.seats]
+            listed = yield from search_journeys(session, way, date, one_stop=one_stop)
+            found += [one for one in listed if _free_seats(one, wanted.cabin) >= wanted.seats]
         chosen = wanted.prefers(found) if found else None
         if chosen:
             return chosen
@@ -84,11 +86,11 @@ def best(session: Session, way: tuple[str, str], dates: Sequence[str], wanted: W
     )
 
 
-def _seats(journey: Journey, cabin: Cabin) -> int:
+def _free_seats(journey: Journey, cabin: Cabin) -> int:
     return min(flight.available_seats[cabin] for flight in journey.flights)
 
 
-def preference(text: str, cabin: Cabin) -> Callable[[Sequence[Journey]], Journey | None] | None:
+def parse_preference(text: str, cabin: Cabin) -> Callable[[Sequence[Journey]], Journey | None] | None:
     """Which of several journeys a user prefers; None where the text does not tell."""
     low = text.lower()
     numbers = re.findall(r"\bHAT\d{3}\b", text)
@@ -105,7 +107,7 @@ def preference(text: str, cabin: Cabin) -> Callable[[Sequence[Journey]], Journey
     return None
 
 
-def takes_a_stop(text: str) -> bool:
+def accepts_stop(text: str) -> bool:
     """Whether a connection will do where nothing flies directly."""
     return bool(_ONE_STOP.search(text.lower()))
 

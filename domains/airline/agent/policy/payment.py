@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ...models import PaymentMethod, User
     from ..session import Session
 
-WHICH: Final = "Which payment method would you like to use?"
+WHICH_METHOD: Final = "Which payment method would you like to use?"
 _MOST_GIFT_CARDS = 3
 _ID = re.compile(r"\b(?:credit_card|gift_card|certificate)_\d+\b")
 _KIND = re.compile(r"\b(visa|mastercard)\b|\b(gift cards?)\b|\b(certificates?)\b|\b(credit cards?)\b", re.IGNORECASE)
@@ -23,7 +23,7 @@ _FOREIGN = re.compile(r"\bnew (?:credit )?card\b|\bnot in (?:my|the|your) profil
 _SPLIT = re.compile(r"\bhalf\b.*\bhalf\b|\bboth\b.*\bcards\b", re.IGNORECASE)
 
 
-def single(session: Session, price: int, told: str) -> Talk[PaymentMethod]:
+def ask_for_card(session: Session, price: int, told: str) -> Talk[PaymentMethod]:
     """The one card that a change is charged or refunded to.
 
     Args:
@@ -34,14 +34,14 @@ def single(session: Session, price: int, told: str) -> Talk[PaymentMethod]:
     user = yield from session.user()
 
     def read(text: str) -> list[PaymentMethod] | None:
-        found = methods(text, user)
+        found = methods_in(text, user)
         if len(found) > 1:
             raise Declined("a change is paid with one payment method alone")
         for method in found:
             _check(method, price)
         return found or None
 
-    (method,) = yield from session.find(f"{told} {WHICH}", read)
+    (method,) = yield from session.find(f"{told} {WHICH_METHOD}", read)
     return method
 
 
@@ -52,7 +52,7 @@ def _check(method: PaymentMethod, price: int) -> None:
         raise Declined(f"gift card {method.id} holds ${method.amount:.0f} only")
 
 
-def any_card(user: User) -> PaymentMethod:
+def first_card(user: User) -> PaymentMethod:
     """What a change without a price is put down to.
 
     Raises:
@@ -65,18 +65,18 @@ def any_card(user: User) -> PaymentMethod:
     return cards[0]
 
 
-def several(session: Session, total: int, told: str) -> Talk[list[dict[str, Any]]]:
+def ask_for_payments(session: Session, total: int, told: str) -> Talk[list[dict[str, Any]]]:
     """What each method pays for a booking, in the order in which the user names them."""
     user = yield from session.user()
 
     def read(text: str) -> list[dict[str, Any]] | None:
-        found = methods(text, user)
+        found = methods_in(text, user)
         if not found:
             return None
         _check_numbers(text, found)
         return _shares(found, total)
 
-    return (yield from session.find(f"{told} {WHICH}", read))
+    return (yield from session.find(f"{told} {WHICH_METHOD}", read))
 
 
 def _check_numbers(text: str, found: list[PaymentMethod]) -> None:
@@ -100,7 +100,7 @@ def _shares(found: list[PaymentMethod], total: int) -> list[dict[str, Any]]:
     return payments
 
 
-def methods(text: str, user: User) -> list[PaymentMethod]:
+def methods_in(text: str, user: User) -> list[PaymentMethod]:
     """The payment methods that are meant, in the order of the text.
 
     Raises:
@@ -138,4 +138,4 @@ def _count(mention: str, plural: str, text: str) -> int:
     if re.search(rf"\bboth\b[^.]*\b{plural}", text, re.IGNORECASE):
         return 2
     found = re.search(rf"\b(\d+|two|three|four|five|six)\b[^.,]*\b{plural}", text, re.IGNORECASE)
-    return parsing.number(found[1]) if found else 99
+    return parsing.parse_number(found[1]) if found else 99

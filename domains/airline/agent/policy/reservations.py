@@ -20,13 +20,13 @@ _ALL = re.compile(
 _ASK = "What is the reservation id?"
 
 
-def which(session: Session, text: str) -> Talk[Reservation]:
+def find_reservation(session: Session, text: str) -> Talk[Reservation]:
     """The one reservation that is meant.
 
     Raises:
         Declined: It is not found, or it has been cancelled.
     """
-    found = yield from which_ones(session, text)
+    found = yield from find_reservations(session, text)
     if len(found) > 1:
         raise Declined("I can do that for one reservation at a time only")
     (one,) = found
@@ -36,7 +36,7 @@ def which(session: Session, text: str) -> Talk[Reservation]:
     return one
 
 
-def which_ones(session: Session, text: str) -> Talk[list[Reservation]]:
+def find_reservations(session: Session, text: str) -> Talk[list[Reservation]]:
     """The reservations that are meant.
 
     Raises:
@@ -45,7 +45,7 @@ def which_ones(session: Session, text: str) -> Talk[list[Reservation]]:
     found = yield from _named(session, text)
     if not found and _ALL.search(text):
         return (yield from session.reservations())
-    if not found and parsing.way(text):
+    if not found and parsing.route(text):
         found = yield from _described(session, text)
     if not found and session.reservation_id:
         found = [(yield from session.reservation(session.reservation_id))]
@@ -68,7 +68,7 @@ def _named(session: Session, text: str) -> Talk[list[Reservation]]:
 def _described(session: Session, text: str) -> Talk[list[Reservation]]:
     """The one reservation that the places and the days in a text are those of."""
     reservations = [each for each in (yield from session.reservations()) if each.status is None]
-    way, days, places = parsing.way(text), set(parsing.dates(text)), parsing.destinations(text)
+    way, days, places = parsing.route(text), set(parsing.dates(text)), parsing.airports(text)
     same_way = [each for each in reservations if (each.origin, each.destination) == way]
     same_day = [each for each in same_way or reservations if days & {leg.date for leg in each.flights}]
     same_place = [each for each in reservations if each.destination in places]

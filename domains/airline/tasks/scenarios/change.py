@@ -9,13 +9,13 @@ from ...formatting import CITIES
 from ..builder import Order
 from ..personas import ANXIOUS, BRISK, CHATTY, STUBBORN
 from ..requests import CHEAPEST, EARLIEST
-from ..trips import called
-from ..world import COMING, as_passenger, spoken, the
+from ..trips import describe_method
+from ..world import COMING, as_passenger, format_date, require_found
 
 if TYPE_CHECKING:
     from pytest_tau.models.tasks import Task
 
-    from ..builder import Start
+    from ..builder import NewTask
     from ..trips import Trip
     from ..world import Offer, World
 
@@ -24,158 +24,167 @@ _FLIGHTS = "Changing: flights"
 
 def plain(trip: Trip) -> bool:
     """Whether a trip lies ahead, in economy, booked long ago, without insurance and not to be cancelled."""
-    return trip.ahead and trip.old and trip.cabin == "economy" and not trip.insured
+    return trip.upcoming and trip.booked_days_ago and trip.cabin == "economy" and not trip.insured
 
 
-def change_way_back(w: World, start: Start) -> Task:
+def change_way_back(world: World, new_task: NewTask) -> Task:
     """The way back is moved to a later day, by the cheapest of several flights; the way out stays."""
-    trip = w.trip(where=lambda t: plain(t) and t.returns and t.people == 2 and w.later(t, 1, choices=2))
-    offer, card = the(w.later(trip, 1, choices=2)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
-    s.change(trip, [trip.wanted[0], *offer.wanted], card.id)
-    s.ask(flights=CHEAPEST, payment_method=called(card))
-    return s.task(
+    trip = world.trip(where=lambda t: plain(t) and t.is_round_trip and t.people == 2 and world.later(t, 1, choices=2))
+    offer, card = require_found(world.later(trip, 1, choices=2)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
+    task.change_flights(trip, [trip.flight_list[0], *offer.flight_list], card.id)
+    task.ask(flights=CHEAPEST, payment_method=describe_method(card))
+    return task.build(
         rule=_FLIGHTS,
-        reason=f"You want to stay longer: the way back of reservation {trip.id} is to be on {spoken(offer.dates[0])}.",
-        known=f"You pay with {called(card)}.",
+        reason=f"You want to stay longer: the way back of reservation {trip.id} is to be on "
+        f"{format_date(offer.dates[0])}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You want the cheapest direct flight of that day, in the cabin that you have, for everybody in the "
         "reservation. The way out stays as it is. You agree to any price, and want nothing else.",
     )
 
 
-def change_to_earliest(w: World, start: Start) -> Task:
+def change_to_earliest(world: World, new_task: NewTask) -> Task:
     """A single flight is moved to the first flight of a later day, whatever it costs."""
 
     def first(t: Trip) -> Offer | None:
         date = add_days(t.legs[0].date, 2)
-        offers = w.offers(t.reservation.origin, t.reservation.destination, date, t.cabin, t.people)
+        offers = world.offers(t.reservation.origin, t.reservation.destination, date, t.cabin, t.people)
         return min(offers, key=lambda o: o.flights[0].scheduled_departure_time_est) if len(offers) > 1 else None
 
-    trip = w.trip(where=lambda t: plain(t) and t.one_way and first(t))
-    offer, card = the(first(trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.direct(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
-    s.change(trip, offer.wanted, card.id)
-    s.ask(flights=EARLIEST, payment_method=called(card))
-    return s.task(
+    trip = world.trip(where=lambda t: plain(t) and t.one_way and first(t))
+    offer, card = require_found(first(trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_direct(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
+    task.change_flights(trip, offer.flight_list, card.id)
+    task.ask(flights=EARLIEST, payment_method=describe_method(card))
+    return task.build(
         rule=_FLIGHTS,
-        reason=f"You want to move your flight of reservation {trip.id} to {spoken(offer.dates[0])}.",
-        known=f"You pay with {called(card)}.",
+        reason=f"You want to move your flight of reservation {trip.id} to {format_date(offer.dates[0])}.",
+        known=f"You pay with {describe_method(card)}.",
         do="Of that day's direct flights you want the one that departs first, provided that there are seats for "
         "everybody in the reservation, in the cabin that you have. The price does not matter. You change nothing else.",
         persona=BRISK,
     )
 
 
-def change_rest_of_journey(w: World, start: Start) -> Task:
+def change_rest_of_journey(world: World, new_task: NewTask) -> Task:
     """The way out has been flown and stays listed; the way back is changed, for which no transfer is needed."""
-    trip = w.trip(
+    trip = world.trip(
         where=lambda t: (
             t.statuses == ["landed", "available"]
             and t.cabin == "economy"
             and not t.insured
-            and w.later(t, 1)
+            and world.later(t, 1)
             and t.user.membership == "regular"
         )
     )
-    offer, card = the(w.later(trip, 1)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
-    s.change(trip, [trip.wanted[0], *offer.wanted], card.id)
-    s.ask(flights=CHEAPEST, payment_method=called(card))
-    return s.task(
+    offer, card = require_found(world.later(trip, 1)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
+    task.change_flights(trip, [trip.flight_list[0], *offer.flight_list], card.id)
+    task.ask(flights=CHEAPEST, payment_method=describe_method(card))
+    return task.build(
         rule=_FLIGHTS,
         reason=f"You are already in {CITIES[trip.reservation.destination]} and want to fly home later than planned: on "
-        f"{spoken(offer.dates[0])}. Your reservation is {trip.id}.",
-        known=f"You pay with {called(card)}.",
+        f"{format_date(offer.dates[0])}. Your reservation is {trip.id}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You want the cheapest direct flight of that day, in the cabin that you have. You agree to the price. You "
         "do not want to cancel anything.",
         persona=CHATTY,
     )
 
 
-def change_to_full_flight(w: World, start: Start) -> Task:
+def change_to_full_flight(world: World, new_task: NewTask) -> Task:
     """On the day that is wanted first there are too few seats; the next day has some."""
 
     def days(t: Trip) -> tuple[str, Offer] | None:
         leg, cabin, people = t.legs[-1], t.cabin, t.people
         for date in COMING:
-            listed = w.listed(leg.origin, leg.destination, date)
-            if date > leg.date and listed and not w.offers(leg.origin, leg.destination, date, cabin, people):
-                offer = w.cheapest(leg.origin, leg.destination, add_days(date, 1), cabin, people)
+            listed = world.count_direct(leg.origin, leg.destination, date)
+            if date > leg.date and listed and not world.offers(leg.origin, leg.destination, date, cabin, people):
+                offer = world.cheapest(leg.origin, leg.destination, add_days(date, 1), cabin, people)
                 if offer:
                     return date, offer
         return None
 
-    trip = w.trip(where=lambda t: plain(t) and (t.one_way or t.returns) and days(t))
-    (full, offer), leg, card = the(days(trip)), trip.legs[-1], trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.direct(leg.origin, leg.destination, full, offer.dates[0])
-    s.change(trip, [*trip.wanted[:-1], *offer.wanted], card.id)
-    s.ask(
+    trip = world.trip(where=lambda t: plain(t) and (t.one_way or t.is_round_trip) and days(t))
+    (full, offer), leg, card = require_found(days(trip)), trip.legs[-1], trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_direct(leg.origin, leg.destination, full, offer.dates[0])
+    task.change_flights(trip, [*trip.flight_list[:-1], *offer.flight_list], card.id)
+    task.ask(
         flights=CHEAPEST,
-        payment_method=called(card),
+        payment_method=describe_method(card),
         fallback=f"Then move the flight from {CITIES[leg.origin]} in reservation {trip.id} to "
-        f"{spoken(offer.dates[0])}.",
+        f"{format_date(offer.dates[0])}.",
     )
-    return s.task(
+    return task.build(
         rule=_FLIGHTS,
-        reason=f"Your flight from {CITIES[leg.origin]} on {spoken(leg.date)}, reservation {trip.id}, is to be moved to "
-        f"{spoken(full)}.",
-        known=f"You pay with {called(card)}.",
+        reason=f"Your flight from {CITIES[leg.origin]} on {format_date(leg.date)}, reservation {trip.id}, is to be "
+        f"moved to {format_date(full)}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You want a direct flight with seats for everybody in the reservation, in the cabin that you have; "
         "another cabin or a stop will not do. If there is none on that day, you want the cheapest direct one on "
-        f"{spoken(offer.dates[0])}. You agree to the price, and want nothing else changed.",
+        f"{format_date(offer.dates[0])}. You agree to the price, and want nothing else changed.",
     )
 
 
-def change_flight_of_today(w: World, start: Start) -> Task:
+def change_flight_of_today(world: World, new_task: NewTask) -> Task:
     """A flight that leaves today can no longer be booked, but it has not been flown, so it can be changed."""
 
     def tomorrow(t: Trip) -> Offer | None:
-        return w.later(t, 0, most_days=1)
+        return world.later(t, 0, most_days=1)
 
-    trip = w.trip(where=lambda t: t.statuses[:1] == ["on time"] and t.cabin == "economy" and t.one_way and tomorrow(t))
-    offer, card = the(tomorrow(trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip)
-    s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
-    s.change(trip, offer.wanted, card.id)
-    s.ask(flights=CHEAPEST, payment_method=called(card))
-    return s.task(
+    trip = world.trip(
+        where=lambda t: t.statuses[:1] == ["on time"] and t.cabin == "economy" and t.one_way and tomorrow(t)
+    )
+    offer, card = require_found(tomorrow(trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip)
+    task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
+    task.change_flights(trip, offer.flight_list, card.id)
+    task.ask(flights=CHEAPEST, payment_method=describe_method(card))
+    return task.build(
         rule=_FLIGHTS,
         reason=f"You will not make it to the airport for today's flight of reservation {trip.id}. You want to fly "
-        f"tomorrow, {spoken(TOMORROW)}.",
-        known=f"You pay with {called(card)}.",
+        f"tomorrow, {format_date(TOMORROW)}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You want the cheapest direct flight of tomorrow, in the cabin that you have. You agree to the price.",
         persona=BRISK,
     )
 
 
-def change_basic_refused(w: World, start: Start) -> Task:
+def change_basic_refused(world: World, new_task: NewTask) -> Task:
     """Flights in basic economy cannot be changed: that is declined; a bag is added."""
-    trip = w.trip(
-        where=lambda t: t.ahead and t.old and t.cabin == "basic_economy" and t.one_way and t.user.membership == "silver"
+    trip = world.trip(
+        where=lambda t: (
+            t.upcoming
+            and t.booked_days_ago
+            and t.cabin == "basic_economy"
+            and t.one_way
+            and t.user.membership == "silver"
+        )
     )
     card = trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.bags(trip, 2, card.id)
-    s.ask(
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.add_bags(trip, 2, card.id)
+    task.ask(
         insist=1,
         fallback=f"Then you go as planned, with two more checked bags on reservation {trip.id} than before.",
-        payment_method=called(card),
+        payment_method=describe_method(card),
     )
-    return s.task(
+    return task.build(
         rule=_FLIGHTS,
         reason=f"You want to take the same flight as in reservation {trip.id}, but on the day after.",
-        known=f"You pay with {called(card)}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You have heard that changes are possible for a fee, and you would pay it. You do not want another cabin, "
         "and you do not want to cancel or book anything. If the flight cannot be changed, you go as planned, with two "
         "more checked bags than before; agree to what they cost.",
@@ -183,62 +192,62 @@ def change_basic_refused(w: World, start: Start) -> Task:
     )
 
 
-def change_destination_refused(w: World, start: Start) -> Task:
+def change_destination_refused(world: World, new_task: NewTask) -> Task:
     """The destination has to stay: another one is declined; a later day on the same way is fine."""
-    trip = w.trip(where=lambda t: plain(t) and t.one_way and t.user.membership == "regular" and w.later(t, 0))
+    trip = world.trip(where=lambda t: plain(t) and t.one_way and t.user.membership == "regular" and world.later(t, 0))
     other = next(code for code in ("DEN", "CLT", "PHX") if code != trip.reservation.destination)
-    offer, card = the(w.later(trip, 0)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
-    s.change(trip, offer.wanted, card.id)
-    s.ask(
+    offer, card = require_found(world.later(trip, 0)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
+    task.change_flights(trip, offer.flight_list, card.id)
+    task.ask(
         flights=CHEAPEST,
-        payment_method=called(card),
-        fallback=f"Then you go where you meant to go at first, but on {spoken(offer.dates[0])}: move the "
+        payment_method=describe_method(card),
+        fallback=f"Then you go where you meant to go at first, but on {format_date(offer.dates[0])}: move the "
         f"flight of reservation {trip.id} to that day.",
     )
-    return s.task(
+    return task.build(
         rule=_FLIGHTS,
-        reason=f"Reservation {trip.id} takes you {trip.way}, but now you need to go to {CITIES[other]}. You want the "
+        reason=f"Reservation {trip.id} takes you {trip.route}, but now you need to go to {CITIES[other]}. You want the "
         "reservation changed to a flight there.",
-        known=f"You pay with {called(card)}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You do not want to cancel, nor to make a second reservation. If the destination cannot be changed, you go "
-        f"where you meant to go at first, but on {spoken(offer.dates[0])}: by the cheapest direct flight, in the cabin "
-        "that you have. You agree to the price.",
+        f"where you meant to go at first, but on {format_date(offer.dates[0])}: by the cheapest direct flight, in "
+        "the cabin that you have. You agree to the price.",
     )
 
 
-def change_trip_type_refused(w: World, start: Start) -> Task:
+def change_trip_type_refused(world: World, new_task: NewTask) -> Task:
     """A single flight cannot become a round trip: the way back is booked separately."""
 
     def way_back(t: Trip) -> Offer | None:
         date = add_days(t.legs[0].date, 4)
         if date not in COMING:
             return None
-        offer = w.cheapest(t.reservation.destination, t.reservation.origin, date, "economy")
+        offer = world.cheapest(t.reservation.destination, t.reservation.origin, date, "economy")
         return offer if offer and offer.price >= 100 else None
 
-    trip = w.trip(where=lambda t: plain(t) and t.one_way and t.people == 1 and way_back(t))
-    offer, card, booked = the(way_back(trip)), trip.wallet.card, trip.reservation
-    s = start(trip.user)
-    s.look(trip)
-    s.direct(booked.destination, booked.origin, offer.dates[0])
-    s.say(
-        s.book(
+    trip = world.trip(where=lambda t: plain(t) and t.one_way and t.people == 1 and way_back(t))
+    offer, card, booked = require_found(way_back(trip)), trip.wallet.card, trip.reservation
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_direct(booked.destination, booked.origin, offer.dates[0])
+    task.communicate(
+        task.book(
             booked.destination, booked.origin, Order([offer], "economy", [as_passenger(trip.user)], [card.id], bags=1)
         )
     )
-    s.ask_to_book(
+    task.ask_to_book(
         fallback=f"Then book a flight on its own from {CITIES[booked.destination]} to {CITIES[booked.origin]} "
-        f"on {spoken(offer.dates[0])}, one way.",
-        payment_method=called(card),
+        f"on {format_date(offer.dates[0])}, one way.",
+        payment_method=describe_method(card),
         baggage="One checked bag.",
     )
-    return s.task(
+    return task.build(
         rule="Changing: flights; Booking",
-        reason=f"You want a flight back on {spoken(offer.dates[0])} added to reservation {trip.id}.",
-        known=f"You pay with {called(card)}. You will have one checked bag on the way back.",
+        reason=f"You want a flight back on {format_date(offer.dates[0])} added to reservation {trip.id}.",
+        known=f"You pay with {describe_method(card)}. You will have one checked bag on the way back.",
         unknown="You do not know what the way back costs.",
         do="If nothing can be added to that reservation, you want the way back booked on its own: for yourself, in "
         "economy, by the cheapest direct flight of the day, without insurance. You want to hear its price in total and "
@@ -246,103 +255,109 @@ def change_trip_type_refused(w: World, start: Start) -> Task:
     )
 
 
-def change_called_off_flight(w: World, start: Start) -> Task:
+def change_called_off_flight(world: World, new_task: NewTask) -> Task:
     """The airline cancelled the way out, which is moved to the day after; compensation is not asked for."""
 
     def rebooked(t: Trip) -> Offer | None:
-        return w.later(t, 0) if t.statuses == ["cancelled", "available"] and t.legs[0].date > TODAY else None
+        return world.later(t, 0) if t.statuses == ["cancelled", "available"] and t.legs[0].date > TODAY else None
 
-    trip = w.trip(where=lambda t: t.cabin == "economy" and t.user.membership == "silver" and rebooked(t))
-    offer, card = the(rebooked(trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
-    s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
-    s.ask(flights=CHEAPEST, payment_method=called(card))
-    return s.task(
+    trip = world.trip(where=lambda t: t.cabin == "economy" and t.user.membership == "silver" and rebooked(t))
+    offer, card = require_found(rebooked(trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.search_direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
+    task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)
+    task.ask(flights=CHEAPEST, payment_method=describe_method(card))
+    return task.build(
         rule="Changing: flights; Compensation (never volunteered)",
-        reason=f"You have had a message that your flight {trip.way} on {spoken(trip.legs[0].date)} does not fly. "
-        f"You still want to go: reservation {trip.id} is to be changed to {spoken(offer.dates[0])}.",
-        known=f"You pay with {called(card)}.",
+        reason=f"You have had a message that your flight {trip.route} on {format_date(trip.legs[0].date)} does not "
+        f"fly. You still want to go: reservation {trip.id} is to be changed to {format_date(offer.dates[0])}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You want the cheapest direct flight of that day, in the cabin that you have, for everybody in the "
         "reservation. The way back stays. You agree to the price. It does not occur to you to ask for compensation; if "
         "the agent offers some of its own accord, say that you did not ask for it and do not want it.",
     )
 
 
-def change_both_ways(w: World, start: Start) -> Task:
+def change_both_ways(world: World, new_task: NewTask) -> Task:
     """A whole journey is moved by two days, each way by the cheapest flight of its day."""
 
     def moved(t: Trip) -> tuple[Offer, Offer] | None:
         ways = [
-            w.cheapest(leg.origin, leg.destination, date, t.cabin, t.people) if date in COMING else None
+            world.cheapest(leg.origin, leg.destination, date, t.cabin, t.people) if date in COMING else None
             for leg in t.legs
             for date in (add_days(leg.date, 2),)
         ]
         return (ways[0], ways[1]) if ways[0] and ways[1] else None
 
-    trip = w.trip(where=lambda t: plain(t) and t.returns and t.user.membership == "gold" and moved(t))
-    offers, card = the(moved(trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
+    trip = world.trip(where=lambda t: plain(t) and t.is_round_trip and t.user.membership == "gold" and moved(t))
+    offers, card = require_found(moved(trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
     for leg, offer in zip(trip.legs, offers, strict=True):
-        s.direct(leg.origin, leg.destination, offer.dates[0])
-    s.change(trip, [*offers[0].wanted, *offers[1].wanted], card.id)
-    s.ask(flights=CHEAPEST, payment_method=called(card))
-    return s.task(
+        task.search_direct(leg.origin, leg.destination, offer.dates[0])
+    task.change_flights(trip, [*offers[0].flight_list, *offers[1].flight_list], card.id)
+    task.ask(flights=CHEAPEST, payment_method=describe_method(card))
+    return task.build(
         rule=_FLIGHTS,
         reason=f"Everything has been put off by two days, and so must be reservation {trip.id}: the way out to "
-        f"{spoken(offers[0].dates[0])}, the way back to {spoken(offers[1].dates[0])}.",
-        known=f"You pay with {called(card)}.",
+        f"{format_date(offers[0].dates[0])}, the way back to {format_date(offers[1].dates[0])}.",
+        known=f"You pay with {describe_method(card)}.",
         do="For both ways you want the cheapest direct flight of the day, in the cabin that you have. You want both "
         "changed together, in one go, and agree to the price.",
         persona=ANXIOUS,
     )
 
 
-def change_connection(w: World, start: Start) -> Task:
+def change_connection(world: World, new_task: NewTask) -> Task:
     """A journey with a stop is moved by a day, on the same two flights."""
 
     def next_day(t: Trip) -> Offer | None:
         date, (origin, destination) = add_days(t.legs[0].date, 1), (t.reservation.origin, t.reservation.destination)
         numbers = [leg.flight_number for leg in t.legs]
-        offers = w.connections(origin, destination, date, t.cabin, t.people)
+        offers = world.connections(origin, destination, date, t.cabin, t.people)
         return next((offer for offer in offers if [f.flight_number for f in offer.flights] == numbers), None)
 
-    trip = w.trip(
+    trip = world.trip(
         where=lambda t: (
-            plain(t) and len(t.legs) == 2 and not t.returns and t.user.membership == "silver" and next_day(t)
+            plain(t) and len(t.legs) == 2 and not t.is_round_trip and t.user.membership == "silver" and next_day(t)
         )
     )
-    offer, card = the(next_day(trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.onestop(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
-    s.change(trip, offer.wanted, card.id)
-    s.ask(payment_method=called(card))
-    return s.task(
+    offer, card = require_found(next_day(trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_onestop(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
+    task.change_flights(trip, offer.flight_list, card.id)
+    task.ask(payment_method=describe_method(card))
+    return task.build(
         rule=_FLIGHTS,
-        reason=f"You want to travel a day later than booked in {trip.id}, on {spoken(offer.dates[0])}, with the very "
-        "same two flight numbers.",
-        known=f"You pay with {called(card)}.",
+        reason=f"You want to travel a day later than booked in {trip.id}, on {format_date(offer.dates[0])}, with the "
+        "very same two flight numbers.",
+        known=f"You pay with {describe_method(card)}.",
         do="You agree to the price, as long as it is the same two flights and the same cabin, a day later.",
     )
 
 
-def change_certificate_refused(w: World, start: Start) -> Task:
+def change_certificate_refused(world: World, new_task: NewTask) -> Task:
     """Certificates do not pay for changes: another payment method has to."""
-    trip = w.trip(where=lambda t: plain(t) and t.returns and t.wallet.certificates and w.later(t, 1))
-    offer, card, certificate = the(w.later(trip, 1)), trip.wallet.card, trip.wallet.certificates[0]
-    s = start(trip.user)
-    s.look(trip)
-    s.direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
-    s.change(trip, [trip.wanted[0], *offer.wanted], card.id)
-    s.ask(flights=CHEAPEST, payment_method=called(certificate), insist=1, fallback=f"Then use {called(card)}.")
-    return s.task(
+    trip = world.trip(where=lambda t: plain(t) and t.is_round_trip and t.wallet.certificates and world.later(t, 1))
+    offer, card, certificate = require_found(world.later(trip, 1)), trip.wallet.card, trip.wallet.certificates[0]
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.search_direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
+    task.change_flights(trip, [trip.flight_list[0], *offer.flight_list], card.id)
+    task.ask(
+        flights=CHEAPEST,
+        payment_method=describe_method(certificate),
+        insist=1,
+        fallback=f"Then use {describe_method(card)}.",
+    )
+    return task.build(
         rule="Changing: payment",
-        reason=f"You want to come home on {spoken(offer.dates[0])} instead: reservation {trip.id}.",
-        known=f"You have {called(certificate).removeprefix('your ')} and {called(card).removeprefix('your ')}.",
+        reason=f"You want to come home on {format_date(offer.dates[0])} instead: reservation {trip.id}.",
+        known=f"You have {describe_method(certificate).removeprefix('your ')} and "
+        f"{describe_method(card).removeprefix('your ')}.",
         do="You want the cheapest direct flight of that day, in the cabin that you have, and the certificate is to pay "
         "for the change, or to receive what it gives back. If that is not possible, use the credit card. The way out "
         "stays. You agree to the price.",

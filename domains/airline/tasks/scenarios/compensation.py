@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 from ...dates import TODAY, TOMORROW
 from ..personas import ANXIOUS, BRISK, FORMAL, STUBBORN
 from ..requests import CHEAPEST
-from ..trips import called
-from ..world import spoken, the
+from ..trips import describe_method
+from ..world import format_date, require_found
 
 if TYPE_CHECKING:
     from pytest_tau.models.tasks import Task
 
-    from ..builder import Start
+    from ..builder import NewTask
     from ..trips import Trip
     from ..world import Offer, World
 
@@ -24,80 +24,86 @@ def _called_off_before(trip: Trip) -> bool:
     return trip.statuses == ["cancelled", "available"] and trip.legs[0].date <= TODAY
 
 
-def _tomorrow(w: World, trip: Trip) -> Offer | None:
-    return w.later(trip, 0, most_days=1)
+def _tomorrow(world: World, trip: Trip) -> Offer | None:
+    return world.later(trip, 0, most_days=1)
 
 
-def compensation_cancelled_flight(w: World, start: Start) -> Task:
+def compensation_cancelled_flight(world: World, new_task: NewTask) -> Task:
     """A silver member complains of a cancelled flight and gets a certificate, nothing else."""
-    trip = w.trip(where=lambda t: _called_off_before(t) and t.user.membership == "silver" and t.people == 2)
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.certificate(100 * trip.people)
-    return s.task(
+    trip = world.trip(where=lambda t: _called_off_before(t) and t.user.membership == "silver" and t.people == 2)
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.send_certificate(100 * trip.people)
+    return task.build(
         rule=_RULE,
-        reason=f"Your flight {trip.way} on {spoken(trip.legs[0].date)}, reservation {trip.id}, was cancelled, and you "
-        "missed a christening because of it. You complain, and you want to be compensated.",
+        reason=f"Your flight {trip.route} on {format_date(trip.legs[0].date)}, reservation {trip.id}, was cancelled, "
+        "and you missed a christening because of it. You complain, and you want to be compensated.",
         do="You keep the reservation as it is: you neither cancel nor change anything, since you got there by car and "
         "still need the way back. Accept what the agent offers, and do not name an amount yourself.",
     )
 
 
-def compensation_delayed_change(w: World, start: Start) -> Task:
+def compensation_delayed_change(world: World, new_task: NewTask) -> Task:
     """An insured regular member with a delayed flight changes it, and gets a certificate after that."""
-    trip = w.trip(
-        where=lambda t: t.statuses == ["delayed"] and t.insured and t.user.membership == "regular" and _tomorrow(w, t)
+    trip = world.trip(
+        where=lambda t: (
+            t.statuses == ["delayed"] and t.insured and t.user.membership == "regular" and _tomorrow(world, t)
+        )
     )
-    offer, card = the(_tomorrow(w, trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip)
-    s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
-    s.change(trip, offer.wanted, card.id)
-    s.certificate(50 * trip.people)
-    s.ask(
+    offer, card = require_found(_tomorrow(world, trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip)
+    task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
+    task.change_flights(trip, offer.flight_list, card.id)
+    task.send_certificate(50 * trip.people)
+    task.ask(
         f"Today's flight of reservation {trip.id} is hours late. You are annoyed, and want to fly tomorrow, "
-        f"{spoken(TOMORROW)}, instead.",
+        f"{format_date(TOMORROW)}, instead.",
         flights=CHEAPEST,
-        payment_method=called(card),
+        payment_method=describe_method(card),
     )
-    s.ask("What do you get for the delay?")
-    return s.task(
+    task.ask("What do you get for the delay?")
+    return task.build(
         rule=_RULE,
         reason=f"Today's flight of reservation {trip.id} is hours late. You are annoyed, want to fly tomorrow, "
-        f"{spoken(TOMORROW)}, instead, and expect something for the trouble.",
-        known=f"You pay with {called(card)}.",
+        f"{format_date(TOMORROW)}, instead, and expect something for the trouble.",
+        known=f"You pay with {describe_method(card)}.",
         do="Tomorrow you want the cheapest direct flight, in the cabin that you have, for everybody in the "
         "reservation; agree to the price. Once that is done, ask what you get for the delay, unless it has been "
         "offered. Name no amount yourself.",
     )
 
 
-def compensation_delayed_refused(w: World, start: Start) -> Task:
+def compensation_delayed_refused(world: World, new_task: NewTask) -> Task:
     """For a delay alone, with nothing changed or cancelled, there is no compensation; a bag is added."""
-    trip = w.trip(
+    trip = world.trip(
         where=lambda t: t.statuses[:1] == ["delayed"] and t.cabin == "economy" and t.user.membership != "regular"
     )
     card = trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.bags(trip, 1, card.id)
-    s.ask(insist=1, fallback=f"Then add one more checked bag to reservation {trip.id}.", payment_method=called(card))
-    return s.task(
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.add_bags(trip, 1, card.id)
+    task.ask(
+        insist=1,
+        fallback=f"Then add one more checked bag to reservation {trip.id}.",
+        payment_method=describe_method(card),
+    )
+    return task.build(
         rule=_RULE,
         reason=f"Your flight of today, reservation {trip.id}, is delayed, and you ask for compensation.",
-        known=f"You pay with {called(card)}.",
+        known=f"You pay with {describe_method(card)}.",
         do="You will wait for the flight: you do not want to change or to cancel it, whatever the agent says about "
         "that. If you get nothing, ask for one more checked bag, and agree to its price, if any.",
         persona=STUBBORN,
     )
 
 
-def compensation_regular_refused(w: World, start: Start) -> Task:
+def compensation_regular_refused(world: World, new_task: NewTask) -> Task:
     """A regular member without insurance in economy gets no compensation, but may cancel and be refunded."""
-    trip = w.trip(
+    trip = world.trip(
         where=lambda t: (
             "cancelled" in t.statuses
             and t.reservation.status is None
@@ -106,19 +112,19 @@ def compensation_regular_refused(w: World, start: Start) -> Task:
             and not t.insured
         )
     )
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip)
-    s.cancel(trip)
-    s.say(trip.paid)
-    s.ask(
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip)
+    task.cancel(trip)
+    task.communicate(trip.paid)
+    task.ask(
         insist=1,
         fallback=f"Then you want reservation {trip.id} cancelled, and to be told how much is refunded in total.",
         reason="The airline cancelled a flight of it.",
     )
-    return s.task(
+    return task.build(
         rule="Compensation; Cancelling",
-        reason=f"The airline cancelled your flight {trip.way} on {spoken(trip.legs[0].date)}, reservation "
+        reason=f"The airline cancelled your flight {trip.route} on {format_date(trip.legs[0].date)}, reservation "
         f"{trip.id}. You demand compensation.",
         unknown="You do not remember what you paid.",
         do="You found another way to travel and no longer need any flight of the reservation. If there is no "
@@ -128,28 +134,29 @@ def compensation_regular_refused(w: World, start: Start) -> Task:
     )
 
 
-def compensation_false_delay(w: World, start: Start) -> Task:
+def compensation_false_delay(world: World, new_task: NewTask) -> Task:
     """A flight that is on time is no reason for compensation; the change that is wanted anyway is made."""
-    trip = w.trip(
-        where=lambda t: t.statuses == ["on time", "available"] and t.user.membership == "gold" and _tomorrow(w, t)
+    trip = world.trip(
+        where=lambda t: t.statuses == ["on time", "available"] and t.user.membership == "gold" and _tomorrow(world, t)
     )
-    offer, card = the(_tomorrow(w, trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
-    s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
-    s.ask(
-        f"Today's flight of reservation {trip.id} is late, they say. You want to fly tomorrow, {spoken(TOMORROW)}.",
+    offer, card = require_found(_tomorrow(world, trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
+    task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)
+    task.ask(
+        f"Today's flight of reservation {trip.id} is late, they say. You want to fly tomorrow, "
+        f"{format_date(TOMORROW)}.",
         flights=CHEAPEST,
-        payment_method=called(card),
+        payment_method=describe_method(card),
     )
-    s.ask("You want to be compensated for the delay.")
-    return s.task(
+    task.ask("You want to be compensated for the delay.")
+    return task.build(
         rule=_RULE,
         reason=f"Today's flight of reservation {trip.id} is late, they say. You want to fly tomorrow, "
-        f"{spoken(TOMORROW)}, and to be compensated for the delay.",
-        known=f"You pay with {called(card)}.",
+        f"{format_date(TOMORROW)}, and to be compensated for the delay.",
+        known=f"You pay with {describe_method(card)}.",
         unknown="You have not checked whether the flight is late.",
         do="Whether or not it is late, you want tomorrow's cheapest direct flight, in the cabin that you have, for "
         "everybody in the reservation; the way back stays. Agree to the price. If you get no compensation, accept "
@@ -157,21 +164,21 @@ def compensation_false_delay(w: World, start: Start) -> Task:
     )
 
 
-def compensation_delayed_cancel(w: World, start: Start) -> Task:
+def compensation_delayed_cancel(world: World, new_task: NewTask) -> Task:
     """A business passenger with a delayed flight cancels, and gets a certificate after that."""
-    trip = w.trip(where=lambda t: t.statuses == ["delayed", "available"] and t.cabin == "business")
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.cancel(trip)
-    s.certificate(50 * trip.people)
-    s.ask(
+    trip = world.trip(where=lambda t: t.statuses == ["delayed", "available"] and t.cabin == "business")
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.cancel(trip)
+    task.send_certificate(50 * trip.people)
+    task.ask(
         f"Today's flight of reservation {trip.id} is so late that the journey makes no sense. You want to "
         "cancel everything.",
         reason="The delay: you would miss your appointment.",
     )
-    s.ask("What do you get for the delay?")
-    return s.task(
+    task.ask("What do you get for the delay?")
+    return task.build(
         rule="Compensation; Cancelling",
         reason=f"Today's flight of reservation {trip.id} is so late that the journey makes no sense. You want to "
         "cancel everything, and to be compensated for the delay.",
@@ -181,20 +188,20 @@ def compensation_delayed_cancel(w: World, start: Start) -> Task:
     )
 
 
-def compensation_people_exaggerated(w: World, start: Start) -> Task:
+def compensation_people_exaggerated(world: World, new_task: NewTask) -> Task:
     """The certificate is for the passengers of the reservation, not for as many as the user says."""
-    trip = w.trip(where=lambda t: _called_off_before(t) and t.cabin == "business" and t.people == 3)
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.certificate(100 * trip.people)
-    s.ask(
-        f"The airline cancelled the way out of reservation {trip.id}, on {spoken(trip.legs[0].date)}. You "
+    trip = world.trip(where=lambda t: _called_off_before(t) and t.cabin == "business" and t.people == 3)
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.send_certificate(100 * trip.people)
+    task.ask(
+        f"The airline cancelled the way out of reservation {trip.id}, on {format_date(trip.legs[0].date)}. You "
         "want to be compensated for all five people."
     )
-    return s.task(
+    return task.build(
         rule=_RULE,
-        reason=f"The airline cancelled the way out of reservation {trip.id}, on {spoken(trip.legs[0].date)}. You "
+        reason=f"The airline cancelled the way out of reservation {trip.id}, on {format_date(trip.legs[0].date)}. You "
         "want to be compensated for all five of you.",
         known="You count two friends who were going to join you on another airline.",
         do="If the agent tells you that fewer people are in the reservation, admit it and accept what there is for "
@@ -203,37 +210,39 @@ def compensation_people_exaggerated(w: World, start: Start) -> Task:
     )
 
 
-def compensation_and_cancellation(w: World, start: Start) -> Task:
+def compensation_and_cancellation(world: World, new_task: NewTask) -> Task:
     """A gold member in basic economy cancels for a cancelled flight, and is compensated."""
-    trip = w.trip(where=lambda t: _called_off_before(t) and t.cabin == "basic_economy" and t.user.membership == "gold")
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip)
-    s.cancel(trip)
-    s.certificate(100 * trip.people)
-    s.ask(
-        f"The way out of reservation {trip.id} was cancelled on {spoken(trip.legs[0].date)}. You want to "
+    trip = world.trip(
+        where=lambda t: _called_off_before(t) and t.cabin == "basic_economy" and t.user.membership == "gold"
+    )
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip)
+    task.cancel(trip)
+    task.send_certificate(100 * trip.people)
+    task.ask(
+        f"The way out of reservation {trip.id} was cancelled on {format_date(trip.legs[0].date)}. You want to "
         "cancel all of it and have your money back.",
         reason="The airline cancelled the flight.",
     )
-    s.ask("You want compensation for the spoilt weekend.")
-    return s.task(
+    task.ask("You want compensation for the spoilt weekend.")
+    return task.build(
         rule="Compensation; Cancelling",
-        reason=f"The way out of reservation {trip.id} was cancelled on {spoken(trip.legs[0].date)}. You want your "
+        reason=f"The way out of reservation {trip.id} was cancelled on {format_date(trip.legs[0].date)}. You want your "
         "money back, and compensation for the spoilt weekend.",
         do="The reason for cancelling is that the airline cancelled the flight. You give up the way back, too. Accept "
         "the compensation that you are entitled to, without naming an amount.",
     )
 
 
-def compensation_service_refused(w: World, start: Start) -> Task:
+def compensation_service_refused(world: World, new_task: NewTask) -> Task:
     """There is no compensation for bad service, not even for gold members; what was paid is told."""
-    trip = w.trip(where=lambda t: set(t.statuses) == {"landed"} and t.user.membership == "gold" and t.returns)
-    s = start(trip.user)
-    s.look(trip)
-    s.say(trip.paid)
-    s.ask(insist=1, fallback=f"Then how much did you pay for reservation {trip.id} in total?")
-    return s.task(
+    trip = world.trip(where=lambda t: set(t.statuses) == {"landed"} and t.user.membership == "gold" and t.is_round_trip)
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.communicate(trip.paid)
+    task.ask(insist=1, fallback=f"Then how much did you pay for reservation {trip.id} in total?")
+    return task.build(
         rule=_RULE,
         reason=f"On both flights of reservation {trip.id} your seat would not recline and the coffee was cold. As "
         "a gold member you want a travel certificate for that.",
@@ -244,67 +253,67 @@ def compensation_service_refused(w: World, start: Start) -> Task:
     )
 
 
-def compensation_uninsured_delay_refused(w: World, start: Start) -> Task:
+def compensation_uninsured_delay_refused(world: World, new_task: NewTask) -> Task:
     """A regular member without insurance in economy may change a delayed flight, but gets no certificate."""
-    trip = w.trip(
+    trip = world.trip(
         where=lambda t: (
             t.statuses == ["delayed", "available"]
             and t.cabin == "economy"
             and t.user.membership == "regular"
             and not t.insured
-            and _tomorrow(w, t)
+            and _tomorrow(world, t)
         )
     )
-    offer, card = the(_tomorrow(w, trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
-    s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
-    s.ask(
+    offer, card = require_found(_tomorrow(world, trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
+    task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)
+    task.ask(
         f"Your flight of today is delayed: reservation {trip.id}. You want to be on a flight of tomorrow, "
-        f"{spoken(TOMORROW)}.",
+        f"{format_date(TOMORROW)}.",
         flights=CHEAPEST,
-        payment_method=called(card),
+        payment_method=describe_method(card),
     )
-    s.ask("You want a certificate for the delay.")
-    return s.task(
+    task.ask("You want a certificate for the delay.")
+    return task.build(
         rule=_RULE,
         reason=f"Your flight of today is delayed: reservation {trip.id}. You want to be on a flight of tomorrow, "
-        f"{spoken(TOMORROW)}, and you want a certificate for the delay.",
-        known=f"You pay with {called(card)}.",
+        f"{format_date(TOMORROW)}, and you want a certificate for the delay.",
+        known=f"You pay with {describe_method(card)}.",
         do="Tomorrow you want the cheapest direct flight, in the cabin that you have; the way back stays. Agree to the "
         "price. You want the change whether or not there is a certificate.",
         persona=ANXIOUS,
     )
 
 
-def compensation_insured_change(w: World, start: Start) -> Task:
+def compensation_insured_change(world: World, new_task: NewTask) -> Task:
     """An insured regular member whose flight will not take place is rebooked and compensated."""
 
     def rebooked(t: Trip) -> Offer | None:
-        return w.later(t, 0) if t.statuses == ["cancelled", "available"] and t.legs[0].date > TODAY else None
+        return world.later(t, 0) if t.statuses == ["cancelled", "available"] and t.legs[0].date > TODAY else None
 
-    trip = w.trip(where=lambda t: t.insured and t.user.membership == "regular" and rebooked(t))
-    offer, card = the(rebooked(trip)), trip.wallet.card
-    s = start(trip.user)
-    s.look(trip)
-    s.standing(trip, 0)
-    s.direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
-    s.change(trip, [*offer.wanted, trip.wanted[1]], card.id)
-    s.certificate(100 * trip.people)
-    s.ask(
-        f"The airline has cancelled your flight {trip.way} on {spoken(trip.legs[0].date)}, reservation "
-        f"{trip.id}. You want to fly on {spoken(offer.dates[0])}.",
+    trip = world.trip(where=lambda t: t.insured and t.user.membership == "regular" and rebooked(t))
+    offer, card = require_found(rebooked(trip)), trip.wallet.card
+    task = new_task(trip.user)
+    task.read_all(trip)
+    task.read_statuses(trip, 0)
+    task.search_direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
+    task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)
+    task.send_certificate(100 * trip.people)
+    task.ask(
+        f"The airline has cancelled your flight {trip.route} on {format_date(trip.legs[0].date)}, reservation "
+        f"{trip.id}. You want to fly on {format_date(offer.dates[0])}.",
         flights=CHEAPEST,
-        payment_method=called(card),
+        payment_method=describe_method(card),
     )
-    s.ask("You complain about the cancelled flight, and ask for compensation.")
-    return s.task(
+    task.ask("You complain about the cancelled flight, and ask for compensation.")
+    return task.build(
         rule="Compensation; Changing: flights",
-        reason=f"The airline has cancelled your flight {trip.way} on {spoken(trip.legs[0].date)}, reservation "
-        f"{trip.id}. You want to fly on {spoken(offer.dates[0])}, and you complain and ask for compensation.",
-        known=f"You pay with {called(card)}. You have insurance.",
+        reason=f"The airline has cancelled your flight {trip.route} on {format_date(trip.legs[0].date)}, reservation "
+        f"{trip.id}. You want to fly on {format_date(offer.dates[0])}, and you complain and ask for compensation.",
+        known=f"You pay with {describe_method(card)}. You have insurance.",
         do="You want the cheapest direct flight of the new day, in the cabin that you have, for everybody in the "
         "reservation; the way back stays. Agree to the price. Name no amount for the compensation.",
     )

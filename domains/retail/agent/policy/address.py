@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from ...._kit.dialog import Declined, Do
-from ...formatting import said_address
+from ...formatting import format_address
 from .. import parsing
 from ..session import Plan
 from .checks import require_status
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _WHERE_TO = "What is the new address?"
 
 
-def move_order(session: Session, text: str) -> Talk[list[Plan]]:
+def change_order_address(session: Session, text: str) -> Talk[list[Plan]]:
     """Send pending orders to another address."""
     orders = yield from session.which_orders(_without_model(text), "pending")
     for order in orders:
@@ -35,15 +35,15 @@ def move_order(session: Session, text: str) -> Talk[list[Plan]]:
         raise Declined("it goes to that address already, so there is nothing to change")
     return [
         Plan(
-            summary=f"I will send order {order.order_id} to {said_address(address)}.",
+            summary=f"I will send order {order.order_id} to {format_address(address)}.",
             call=Do("modify_pending_order_address", {"order_id": order.order_id, **address.model_dump()}),
-            done=f"The address of order {order.order_id} has been changed to {said_address(address)}.",
+            done=f"The address of order {order.order_id} has been changed to {format_address(address)}.",
         )
         for order in orders
     ]
 
 
-def move_profile(session: Session, text: str) -> Talk[list[Plan]]:
+def change_profile_address(session: Session, text: str) -> Talk[list[Plan]]:
     """Change the default address; orders keep theirs."""
     user = yield from session.user()
     address = parsing.address(text, user.address)
@@ -55,9 +55,9 @@ def move_profile(session: Session, text: str) -> Talk[list[Plan]]:
         raise Declined("this is your default address already, so there is nothing to change")
     return [
         Plan(
-            summary=f"I will make {said_address(address)} your default address.",
+            summary=f"I will make {format_address(address)} your default address.",
             call=Do("modify_user_address", {"user_id": user.user_id, **address.model_dump()}),
-            done=f"Your default address has been changed to {said_address(address)}.",
+            done=f"Your default address has been changed to {format_address(address)}.",
         )
     ]
 

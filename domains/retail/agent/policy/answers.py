@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...._kit.dialog import Declined
 from ...._kit.formatting import join_sentences
 from ...._kit.parsing import sentences
-from ...formatting import dollars, said_item, said_method
+from ...formatting import describe_item, describe_method, format_dollars
 from ...models import CreditCard
-from ...payments import gift_cards, net_paid, total
+from ...payments import gift_cards, net_paid, order_total
 from .. import parsing
 from ..requests import is_question
 
@@ -65,9 +65,9 @@ def _balance(session: Session, question: str, text: str) -> Talk[str]:
     cards = gift_cards((yield from session.user()))
     if not cards:
         return "There is no gift card in your profile."
-    told = [f"Gift card {card.id} holds {dollars(card.balance)}." for card in cards]
+    told = [f"Gift card {card.id} holds {format_dollars(card.balance)}." for card in cards]
     if len(cards) > 1:
-        told.append(f"Together they hold {dollars(sum(card.balance for card in cards))}.")
+        told.append(f"Together they hold {format_dollars(sum(card.balance for card in cards))}.")
     return join_sentences(told)
 
 
@@ -86,12 +86,12 @@ def _opinion(session: Session, question: str, text: str) -> Talk[str]:
 def _stock(session: Session, question: str, text: str) -> Talk[str]:
     del text
     for name, product_id in (yield from session.catalogue()).items():
-        if parsing.names(question, name):
+        if parsing.mentions(question, name):
             stock = parsing.in_stock((yield from session.product(product_id)))
             cheap, dear = stock[0], stock[-1]
             return (
-                f"In stock, the cheapest {said_item(cheap, name)} costs {dollars(cheap.price)}, and the most expensive "
-                f"{said_item(dear, name)} costs {dollars(dear.price)}."
+                f"In stock, the cheapest {describe_item(cheap, name)} costs {format_dollars(cheap.price)}, and the "
+                f"most expensive {describe_item(dear, name)} costs {format_dollars(dear.price)}."
             )
     raise Declined("I find no such product in the shop")
 
@@ -99,11 +99,11 @@ def _stock(session: Session, question: str, text: str) -> Talk[str]:
 def _all_orders(session: Session, question: str, text: str) -> Talk[str]:
     del question, text
     orders = yield from session.orders()
-    each = [f"order {order.order_id} cost {dollars(total(order))}" for order in orders]
-    dearest = max(orders, key=total)
+    each = [f"order {order.order_id} cost {format_dollars(order_total(order))}" for order in orders]
+    dearest = max(orders, key=order_total)
     return (
-        f"All of your orders: {', '.join(each)}. In total that is {dollars(sum(map(total, orders)))}, and the most "
-        f"expensive one, {dearest.order_id}, cost {dollars(total(dearest))}."
+        f"All of your orders: {', '.join(each)}. In total that is {format_dollars(sum(map(order_total, orders)))}, "
+        f"and the most expensive one, {dearest.order_id}, cost {format_dollars(order_total(dearest))}."
     )
 
 
@@ -116,13 +116,13 @@ def _what_if(session: Session, question: str, text: str) -> Talk[str]:
     """What another version costs, and what it costs more than the one in an order."""
     order = yield from session.which_order(question if parsing.order_ids(question) or session.order_id else text)
     for item in parsing.items(question, order):
-        variant = parsing.version(question, item, (yield from session.product(item.product_id)))
+        variant = parsing.wanted_variant(question, item, (yield from session.product(item.product_id)))
         if variant is None:
             raise Declined(f"this version of the {item.name} is not available at the moment")
         more = variant.price - item.price
         return (
-            f"The {said_item(variant, item.name)} costs {dollars(variant.price)}, which is {dollars(abs(more))} "
-            f"{'more' if more > 0 else 'less'} than yours at {dollars(item.price)}."
+            f"The {describe_item(variant, item.name)} costs {format_dollars(variant.price)}, which is "
+            f"{format_dollars(abs(more))} {'more' if more > 0 else 'less'} than yours at {format_dollars(item.price)}."
         )
     return _statement(order, (yield from session.user()))
 
@@ -132,7 +132,7 @@ def _money(session: Session, question: str, text: str) -> Talk[str]:
     if session.done and not parsing.order_ids(question):
         told = [plan.done for plan in session.done if plan.refund or plan.swaps]
         if len(told) > 1:
-            told.append(f"In total you get back {dollars(sum(plan.refund for plan in session.done))}.")
+            told.append(f"In total you get back {format_dollars(sum(plan.refund for plan in session.done))}.")
         return join_sentences(told or [session.done[-1].done])
     statuses = ("cancelled",) if "cancelled" in text else ()
     asked = question if parsing.order_ids(question) or session.order_id else text
@@ -141,19 +141,19 @@ def _money(session: Session, question: str, text: str) -> Talk[str]:
 
 def _statement(order: Order, user: User) -> str:
     """All about an order."""
-    items = ", ".join(f"{said_item(item)} at {dollars(item.price)}" for item in order.items)
+    items = ", ".join(f"{describe_item(item)} at {format_dollars(item.price)}" for item in order.items)
     told = [f"Order {order.order_id} is {order.status} and holds: {items}."]
     for entry in order.payment_history:
         method = user.payment_methods[entry.payment_method_id]
         digits = f" (last four digits {method.last_four})" if isinstance(method, CreditCard) else ""
         verb = "Paid with" if entry.transaction_type == "payment" else "Refunded to"
-        told.append(f"{verb} {said_method(method)}{digits}: {dollars(entry.amount)}.")
+        told.append(f"{verb} {describe_method(method)}{digits}: {format_dollars(entry.amount)}.")
     if len(order.payment_history) > 1:
-        told.append(f"All in all you paid {dollars(net_paid(order))}.")
+        told.append(f"All in all you paid {format_dollars(net_paid(order))}.")
     if order.return_items:
-        told.append(f"For the return you get back {dollars(_price_of(order, order.return_items))}.")
+        told.append(f"For the return you get back {format_dollars(_price_of(order, order.return_items))}.")
     if order.exchange_price_difference is not None:
-        told.append(f"The price difference of the exchange is {dollars(abs(order.exchange_price_difference))}.")
+        told.append(f"The price difference of the exchange is {format_dollars(abs(order.exchange_price_difference))}.")
     return join_sentences(told)
 
 

@@ -37,14 +37,14 @@ def require_status(order: Order, status: OrderStatus, deed: str) -> None:
         raise Declined(f"{found}. It cannot be {deed}")
 
 
-def which_method(session: Session, text: str, order: Order, question: str) -> Talk[PaymentMethod]:
+def find_method(session: Session, text: str, order: Order, question: str) -> Talk[PaymentMethod]:
     """The payment method that the customer names, here or when asked; it has to be in the profile."""
     user, before = (yield from session.user()), (yield from session.paid_by(order))
-    named = parsing.payer(text, user, before)
+    named = parsing.payment_method(text, user, before)
     if named is None and (earlier := session.proposed_for(order)) and "payment_method_id" in earlier.call.arguments:
         return user.payment_methods[earlier.call.arguments["payment_method_id"]]
     if named is None:
-        named = parsing.payer((yield from session.ask(question)), user, before)
+        named = parsing.payment_method((yield from session.ask(question)), user, before)
     if named is None:
         raise Declined("I need the name of a payment method in your profile for that")
     if named.method is None:

@@ -6,12 +6,12 @@ import re
 from typing import TYPE_CHECKING
 
 from ...._kit.dialog import Declined, Do
-from ...formatting import dollars, listed, said_item, said_method
+from ...formatting import describe_item, describe_method, format_dollars, listed
 from ...models import GiftCard
-from ...payments import covers
+from ...payments import can_cover
 from .. import parsing
 from ..session import Plan
-from .checks import require_status, which_method
+from .checks import find_method, require_status
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
@@ -26,17 +26,19 @@ _WHO_PAYS = "Which payment method should pay or receive the price difference?"
 _TOO = re.compile(r"\b(?:too|also|as well)\b")
 
 
-def swap(session: Session, text: str) -> Talk[list[Plan]]:
+def change_items(session: Session, text: str) -> Talk[list[Plan]]:
     """Change items of a pending order, or exchange those of a delivered one."""
     order = yield from session.which_order(text, "pending", "delivered")
     if order.status != "delivered":
         require_status(order, "pending", "exchanged" if "exchange" in text else "changed")
     yield from _refuse_other_products(session, text, order)
     swaps = _earlier(session, text, order) + (yield from _swaps(session, text, order))
-    method = yield from which_method(session, text, order, _WHO_PAYS)
+    method = yield from find_method(session, text, order, _WHO_PAYS)
     difference = round(sum(variant.price - item.price for item, variant in swaps), 2)
-    if isinstance(method, GiftCard) and not covers(method, difference):
-        problem = f"your gift card holds {dollars(method.balance)}, and the difference is {dollars(difference)}"
+    if isinstance(method, GiftCard) and not can_cover(method, difference):
+        problem = (
+            f"your gift card holds {format_dollars(method.balance)}, and the difference is {format_dollars(difference)}"
+        )
         raise Declined(f"{problem}: the card does not cover it")
     return [_plan(order, swaps, method, difference)]
 
@@ -53,7 +55,7 @@ def _refuse_other_products(session: Session, text: str, order: Order) -> Talk[No
         return
     held = {item.name for item in order.items}
     for name in (yield from session.catalogue()):
-        if name not in held and parsing.names(text, name):
+        if name not in held and parsing.mentions(text, name):
             raise Declined(f"an item can become another version of the same product only, and no {name}")
 
 
@@ -95,7 +97,7 @@ def _version(session: Session, text: str, item: OrderItem, goods: list[OrderItem
     if re.search(r"\bexactly the same\b", text.lower()):
         raise Declined("an item cannot be exchanged for the very same version, only for one that differs in an option")
     product = yield from session.product(item.product_id)
-    variant = parsing.version(_about(text, item, goods), item, product)
+    variant = parsing.wanted_variant(_about(text, item, goods), item, product)
     if variant is None:
         raise Declined(f"this version of the {item.name} is not available at the moment")
     if variant.item_id == item.item_id:
@@ -106,11 +108,11 @@ def _version(session: Session, text: str, item: OrderItem, goods: list[OrderItem
 def _plan(order: Order, swaps: Swaps, method: PaymentMethod, difference: float) -> Plan:
     pending = order.status == "pending"
     pairs = listed(
-        f"the {said_item(item)} for the {said_item(variant, item.name)} at {dollars(variant.price)}"
+        f"the {describe_item(item)} for the {describe_item(variant, item.name)} at {format_dollars(variant.price)}"
         for item, variant in swaps
     )
     pays = "pays" if difference > 0 else "gets back"
-    money = f"{said_method(method)} {pays} the difference of {dollars(abs(difference))}"
+    money = f"{describe_method(method)} {pays} the difference of {format_dollars(abs(difference))}"
     deed, after = ("exchange", "nothing has to be ordered anew")
     if pending:
         deed, after = ("change", "afterwards the order can be neither changed nor cancelled")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.dialog import Declined, Do
-from ...formatting import dollars, said_items, said_method
+from ...formatting import describe_items, describe_method, format_dollars
 from ...models import GiftCard
-from ...payments import covers, net_paid, total
+from ...payments import can_cover, net_paid, order_total
 from .. import parsing
-from ..session import Plan, when_refunded
-from .checks import require_status, which_method
+from ..session import Plan, refund_time
+from .checks import find_method, require_status
 
 if TYPE_CHECKING:
     from ...._kit.dialog import Talk
@@ -23,10 +23,10 @@ def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     orders = yield from session.which_orders(text, "pending")
     for order in orders:
         require_status(order, "pending", "cancelled")
-    why = parsing.reason(text)
+    why = parsing.cancel_reason(text)
     if why is None:
         question = "What is the reason: is the order no longer needed, or was it ordered by mistake?"
-        why = parsing.reason((yield from session.ask(question)))
+        why = parsing.cancel_reason((yield from session.ask(question)))
     if why is None:
         raise Declined("an order can be cancelled only if it is no longer needed or was ordered by mistake")
     plans: list[Plan] = []
@@ -46,7 +46,7 @@ def _cancellation(order: Order, why: CancelReason, method: PaymentMethod) -> Pla
     )
 
 
-def give_back(session: Session, text: str) -> Talk[list[Plan]]:
+def return_items(session: Session, text: str) -> Talk[list[Plan]]:
     """Return delivered items, with the refund to the method that paid or to a gift card."""
     order = yield from session.which_order(text, "delivered")
     require_status(order, "delivered", "returned")
@@ -55,7 +55,7 @@ def give_back(session: Session, text: str) -> Talk[list[Plan]]:
     )
     if not goods:
         raise Declined(f"I do not find these items in order {order.order_id}")
-    method = yield from which_method(session, text, order, "Which payment method should the refund go to?")
+    method = yield from find_method(session, text, order, "Which payment method should the refund go to?")
     if method != (yield from session.paid_by(order)) and not isinstance(method, GiftCard):
         raise Declined("a refund can go only to the method that paid for the order, or to a gift card of yours")
     return [_return(order, goods, method)]
@@ -63,7 +63,7 @@ def give_back(session: Session, text: str) -> Talk[list[Plan]]:
 
 def _return(order: Order, goods: list[OrderItem], method: PaymentMethod) -> Plan:
     amount = sum(item.price for item in goods)
-    what, back = f"{said_items(goods)} from order {order.order_id}", f"you get back {_refund(amount, method)}"
+    what, back = f"{describe_items(goods)} from order {order.order_id}", f"you get back {_refund(amount, method)}"
     ids = [item.item_id for item in goods]
     return Plan(
         summary=f"I will request the return of the {what}, which works only once for an order; {back}.",
@@ -76,19 +76,21 @@ def _return(order: Order, goods: list[OrderItem], method: PaymentMethod) -> Plan
     )
 
 
-def pay_otherwise(session: Session, text: str) -> Talk[list[Plan]]:
+def change_payment(session: Session, text: str) -> Talk[list[Plan]]:
     """Let one other method pay for a pending order."""
     order = yield from session.which_order(text, "pending")
     require_status(order, "pending", "changed")
-    before, amount = (yield from session.paid_by(order)), total(order)
+    before, amount = (yield from session.paid_by(order)), order_total(order)
     if len(order.payment_history) > 1:
         raise Declined("the payment of this order has been changed before")
-    method = yield from which_method(session, text, order, "Which payment method should pay for the order?")
+    method = yield from find_method(session, text, order, "Which payment method should pay for the order?")
     if method == before:
         raise Declined("that method pays for the order already")
-    if isinstance(method, GiftCard) and not covers(method, amount):
-        raise Declined(f"your gift card holds {dollars(method.balance)}, and the order costs {dollars(amount)}")
-    what = f"{said_method(method)}, {dollars(amount)}; you get back {_refund(amount, before)}"
+    if isinstance(method, GiftCard) and not can_cover(method, amount):
+        raise Declined(
+            f"your gift card holds {format_dollars(method.balance)}, and the order costs {format_dollars(amount)}"
+        )
+    what = f"{describe_method(method)}, {format_dollars(amount)}; you get back {_refund(amount, before)}"
     return [
         Plan(
             summary=f"I will change the payment of order {order.order_id} to {what}.",
@@ -99,4 +101,4 @@ def pay_otherwise(session: Session, text: str) -> Talk[list[Plan]]:
 
 
 def _refund(amount: float, method: PaymentMethod) -> str:
-    return f"{dollars(amount)} to {said_method(method)} {when_refunded(method)}"
+    return f"{format_dollars(amount)} to {describe_method(method)} {refund_time(method)}"

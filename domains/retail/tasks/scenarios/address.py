@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import said_address
+from ...formatting import format_address
 from .. import personas
 from ..builder import Draft, scenario
-from ..calls import move, read, send_to
+from ..calls import move_profile, read, send_to
 from ..data import places
 from ..requests import PROFILE_STAYS
 
@@ -28,10 +28,10 @@ def parcel_to_a_new_address(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason=f"You want order {order.order_id} to go to another address.",
-            wishes=f"It should go to {said_address(places.DENVER)}, the workshop where you spend your days. Your own "
+            wishes=f"It should go to {format_address(places.DENVER)}, the workshop where you spend your days. Your own "
             "address in the profile stays as it is.",
             calls=[*read(order), send_to(order, places.DENVER)],
-            script=[ask(address=said_address(places.DENVER))],
+            script=[ask(address=format_address(places.DENVER))],
             declines=PROFILE_STAYS,
         )
 
@@ -106,19 +106,19 @@ def moving_house(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You are moving house and have to tell everybody your new address.",
-                wishes=f"Your new address is {said_address(places.CHICAGO)}. You want it in your profile, and every "
+                wishes=f"Your new address is {format_address(places.CHICAGO)}. You want it in your profile, and every "
                 "order that is still pending should go there. Mention the orders only after the profile is done, if "
                 "the agent has not.",
                 calls=[
                     *read(user, *world.orders(user)),
-                    move(user, places.CHICAGO),
+                    move_profile(user, places.CHICAGO),
                     *(send_to(order, places.CHICAGO) for order in pending),
                 ],
                 unknown="You do not know which of your orders are still pending.",
                 script=[
-                    ask(address=said_address(places.CHICAGO)),
+                    ask(address=format_address(places.CHICAGO)),
                     ask(
-                        f"Every order that is still pending should go to {said_address(places.CHICAGO)}, too.",
+                        f"Every order that is still pending should go to {format_address(places.CHICAGO)}, too.",
                         order_id="You do not know which are still pending: all of those.",
                     ),
                 ],
@@ -132,10 +132,10 @@ def new_home_but_not_for_parcels(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason="You want another default address.",
-            wishes=f"From next month on you live at {said_address(places.RENO)}. What you have ordered so far must "
+            wishes=f"From next month on you live at {format_address(places.RENO)}. What you have ordered so far must "
             "still go to where it was ordered to, and you say so if the agent asks or offers to change it.",
-            calls=[*read(user), move(user, places.RENO)],
-            script=[ask(address=said_address(places.RENO))],
+            calls=[*read(user), move_profile(user, places.RENO)],
+            script=[ask(address=format_address(places.RENO))],
             declines=["also order"],
         )
 
@@ -146,15 +146,15 @@ def address_after_a_change(world: World) -> Iterator[Draft]:
     for user, order in world.each("pending (item modified)"):
         yield Draft(
             user,
-            reason=f"Order {order.order_id} has to go to another address: {said_address(places.MEMPHIS)}.",
+            reason=f"Order {order.order_id} has to go to another address: {format_address(places.MEMPHIS)}.",
             wishes="You insist: the address of that order must be possible to change, since nothing has been sent. "
             "If you hear a second time that it is not, you want that address at least as the default one in your "
             "profile.",
-            calls=[*read(order), move(user, places.MEMPHIS)],
+            calls=[*read(order), move_profile(user, places.MEMPHIS)],
             script=[
                 ask(
                     insist=1,
-                    fallback=f"Then you want {said_address(places.MEMPHIS)} at least as the default address in your "
+                    fallback=f"Then you want {format_address(places.MEMPHIS)} at least as the default address in your "
                     "profile.",
                 )
             ],
@@ -169,17 +169,17 @@ def address_of_a_processed_order(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You live elsewhere now, and order {order.order_id} should follow you.",
-                wishes=f"You want the order sent to {said_address(places.SEATTLE)}, and the same address in your "
+                wishes=f"You want the order sent to {format_address(places.SEATTLE)}, and the same address in your "
                 "profile. If the order cannot be changed any more, ask for the parcel's tracking id and have the "
                 "profile changed.",
-                calls=[*read(order), move(user, places.SEATTLE)],
+                calls=[*read(order), move_profile(user, places.SEATTLE)],
                 tell=order.fulfillments[0].tracking_id,
                 script=[
-                    ask(address=said_address(places.SEATTLE)),
+                    ask(address=format_address(places.SEATTLE)),
                     ask(f"Then what is the tracking id of the parcel of order {order.order_id}?"),
                     ask(
                         "You want your new address in your profile as the default address.",
-                        address=said_address(places.SEATTLE),
+                        address=format_address(places.SEATTLE),
                     ),
                 ],
             )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import article, said_address, said_item, usd
+from ...formatting import describe_item, format_address, format_amount, with_article
 from ...models import CreditCard, GiftCard
-from ...payments import total
+from ...payments import order_total
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, read, send_to
 from ..data import places
 from ..requests import MISTAKE, NOT_NEEDED, PROFILE_STAYS
-from ..world import named_once, payer
+from ..world import sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,14 +27,14 @@ _RULE = "Cancel a pending order"
 def cancel_unneeded(world: World) -> Iterator[Draft]:
     """A plain cancellation, with the amount to tell."""
     for user, order in world.each("pending"):
-        if isinstance(payer(user, order), CreditCard):
+        if isinstance(sole_payer(user, order), CreditCard):
             yield Draft(
                 user,
                 reason=f"You want to cancel order {order.order_id}.",
                 wishes="The things in it are no longer needed, that is your reason. Before you agree, ask how much "
                 "money you will get back, and do not go on until you have the amount.",
                 calls=[*read(order), cancel(order)],
-                tell=[usd(total(order))],
+                tell=[format_amount(order_total(order))],
                 script=[
                     ask(
                         f"You want to cancel order {order.order_id}. How much money will you get back?",
@@ -52,7 +52,7 @@ def cancel_unneeded(world: World) -> Iterator[Draft]:
 def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
     """A gift card gets its money back at once: its new balance is to be told."""
     for user, order in world.each("pending"):
-        card = payer(user, order)
+        card = sole_payer(user, order)
         if isinstance(card, GiftCard):
             yield Draft(
                 user,
@@ -60,7 +60,7 @@ def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
                 wishes="You ordered by mistake, you have no other reason. When the order is cancelled, ask what the "
                 "balance of the gift card that paid for it is now, as a sum and not as two parts.",
                 calls=[*read(user, order), cancel(order, "ordered by mistake")],
-                tell=[usd(card.balance + total(order))],
+                tell=[format_amount(card.balance + order_total(order))],
                 script=[
                     ask(reason=MISTAKE),
                     ask("What is the balance of the gift card that paid for it now, as a sum?"),
@@ -72,11 +72,11 @@ def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
 def cancel_by_product(world: World) -> Iterator[Draft]:
     """The order has to be found by what is in it."""
     for user, order in world.each("pending"):
-        for item in order.items if len(user.orders) > 2 and payer(user, order) else ():
+        for item in order.items if len(user.orders) > 2 and sole_payer(user, order) else ():
             if world.only_with(user, item):
                 yield Draft(
                     user,
-                    reason=f"You ordered {article(item.name)} and want to cancel the whole order that it is in.",
+                    reason=f"You ordered {with_article(item.name)} and want to cancel the whole order that it is in.",
                     wishes="Nothing in that order is needed any more: your reason is 'no longer needed'. Other "
                     "things that happen to be in the order may go, too.",
                     calls=[*read(user, *world.orders(user)), cancel(order)],
@@ -94,7 +94,7 @@ def cancel_by_product(world: World) -> Iterator[Draft]:
 def cancel_every_pending(world: World) -> Iterator[Draft]:
     """All of the pending orders, and no other."""
     for user in world.users:
-        pending = [order for order in world.orders(user, "pending") if payer(user, order)]
+        pending = [order for order in world.orders(user, "pending") if sole_payer(user, order)]
         others = [order for order in world.orders(user) if order not in pending]
         if len(pending) >= 2 and others and not any("pending" in order.status for order in others):
             yield Draft(
@@ -103,7 +103,7 @@ def cancel_every_pending(world: World) -> Iterator[Draft]:
                 wishes="All pending orders are to be cancelled, because their content is no longer needed. In the end, "
                 "ask what you get back in total, over all of those orders.",
                 calls=[*read(user, *world.orders(user)), *(cancel(order) for order in pending)],
-                tell=[usd(sum(map(total, pending)))],
+                tell=[format_amount(sum(map(order_total, pending)))],
                 unknown="You do not know the ids of your orders, nor which of them have been sent.",
                 script=[
                     ask(
@@ -120,15 +120,15 @@ def cancel_dearer_of_two(world: World) -> Iterator[Draft]:
     """Of two orders, the dearer one."""
     for user in world.users:
         pending = world.orders(user, "pending")
-        if len(pending) == 2 and all(payer(user, order) for order in pending):
-            dearer = max(pending, key=total)
+        if len(pending) == 2 and all(sole_payer(user, order) for order in pending):
+            dearer = max(pending, key=order_total)
             yield Draft(
                 user,
                 reason=f"Of your orders {pending[0].order_id} and {pending[1].order_id}, you want to cancel one.",
                 wishes="The one that cost more in total is to go, as no longer needed; the other one "
                 "stays. You do not say which one that is: the agent has to look it up. Ask how much it was.",
                 calls=[*read(*pending), cancel(dearer)],
-                tell=[usd(total(dearer))],
+                tell=[format_amount(order_total(dearer))],
                 unknown="You do not know what each of the orders cost.",
                 script=[
                     ask(
@@ -146,14 +146,14 @@ def cancel_dearer_of_two(world: World) -> Iterator[Draft]:
 def cancel_for_a_better_price(world: World) -> Iterator[Draft]:
     """A reason that does not count is declined; another request is met."""
     for user, order in world.each("pending"):
-        if payer(user, order):
+        if sole_payer(user, order):
             yield Draft(
                 user,
                 reason=f"You saw the contents of order {order.order_id} elsewhere for less money and want to cancel "
                 "it.",
                 wishes="Your only reason is the better price elsewhere: you do need the things, and you did not "
                 "order them by mistake. You say so if you are offered such reasons, and never take them up. If your "
-                f"reason does not count, keep the order and have it sent to {said_address(places.BOSTON)}, instead, "
+                f"reason does not count, keep the order and have it sent to {format_address(places.BOSTON)}, instead, "
                 "where you stay for now.",
                 calls=[*read(order), send_to(order, places.BOSTON)],
                 script=[
@@ -161,7 +161,7 @@ def cancel_for_a_better_price(world: World) -> Iterator[Draft]:
                         reason="It costs less elsewhere. You do need the things, and you did not order them by "
                         "mistake.",
                         fallback=f"Then keep order {order.order_id}, and have it sent to "
-                        f"{said_address(places.BOSTON)} instead.",
+                        f"{format_address(places.BOSTON)} instead.",
                     )
                 ],
             )
@@ -186,11 +186,11 @@ def cancel_processed(world: World) -> Iterator[Draft]:
 def cancel_part_of_an_order(world: World) -> Iterator[Draft]:
     """A single item cannot be cancelled; the whole order can."""
     for user, order in world.each("pending"):
-        method = payer(user, order)
-        for item in named_once(order) if len(order.items) > 2 and method else ():
+        method = sole_payer(user, order)
+        for item in unique_items(order) if len(order.items) > 2 and method else ():
             yield Draft(
                 user,
-                reason=f"You want to take one thing out of order {order.order_id}: the {said_item(item)}.",
+                reason=f"You want to take one thing out of order {order.order_id}: the {describe_item(item)}.",
                 wishes="You want the other things, but only without that one. If a single thing cannot be taken out or "
                 "cancelled, cancel the whole order: like that, it is no longer needed. You do not want it changed to "
                 "anything else.",
@@ -216,7 +216,7 @@ def cancel_after_a_change(world: World) -> Iterator[Draft]:
                 wishes="If that is refused, ask once more, then give in. Finally ask how much was paid or refunded "
                 "when an item of that order was changed.",
                 calls=read(order),
-                tell=[usd(order.payment_history[1].amount)],
+                tell=[format_amount(order.payment_history[1].amount)],
                 script=[
                     ask(insist=1),
                     ask(f"How much was paid or refunded when an item of order {order.order_id} was changed?"),
@@ -227,7 +227,7 @@ def cancel_after_a_change(world: World) -> Iterator[Draft]:
 @scenario("Identify the customer")
 def cancel_for_a_flatmate(world: World) -> Iterator[Draft]:
     """Somebody else's order is out of bounds, the customer's own is not."""
-    theirs = [(user, order) for user, order in world.each("pending") if payer(user, order)]
+    theirs = [(user, order) for user, order in world.each("pending") if sole_payer(user, order)]
     for user, order in theirs:
         for other, foreign in theirs:
             if other != user:
@@ -239,7 +239,7 @@ def cancel_for_a_flatmate(world: World) -> Iterator[Draft]:
                     f"want your own order {order.order_id} cancelled, as it is no longer needed. Ask how much you get "
                     "back for yours.",
                     calls=[*read(order), cancel(order)],
-                    tell=[usd(total(order))],
+                    tell=[format_amount(order_total(order))],
                     script=[
                         ask(
                             f"You want order {foreign.order_id} cancelled. It belongs to your flatmate "
@@ -266,7 +266,7 @@ def cancelled_already(world: World) -> Iterator[Draft]:
                 wishes="You do not remember that it is cancelled already. When you hear it, ask how much was "
                 "refunded, and for the last four digits of the card that it was refunded to.",
                 calls=read(user, order),
-                tell=[usd(total(order)), card.last_four],
+                tell=[format_amount(order_total(order)), card.last_four],
                 script=[
                     ask(reason=MISTAKE),
                     ask(
@@ -281,14 +281,14 @@ def cancelled_already(world: World) -> Iterator[Draft]:
 def cancel_one_and_redirect_one(world: World) -> Iterator[Draft]:
     """Two requests on two orders."""
     for user in world.users:
-        pending = [order for order in world.orders(user, "pending") if payer(user, order)]
+        pending = [order for order in world.orders(user, "pending") if sole_payer(user, order)]
         if len(pending) == 2:
             gone, kept = pending
             yield Draft(
                 user,
                 reason=f"You have a request about order {gone.order_id}.",
                 wishes=f"First, you want {gone.order_id} cancelled: you ordered by mistake. When that is done, you "
-                f"want {kept.order_id} sent to {said_address(places.TAMPA)}, where your parents live; your profile "
+                f"want {kept.order_id} sent to {format_address(places.TAMPA)}, where your parents live; your profile "
                 "stays as it is.",
                 calls=[*read(gone), cancel(gone, "ordered by mistake"), *read(kept), send_to(kept, places.TAMPA)],
                 script=[
@@ -296,7 +296,7 @@ def cancel_one_and_redirect_one(world: World) -> Iterator[Draft]:
                     ask(
                         f"You want order {kept.order_id} sent to another address, where your parents live. Your "
                         "profile stays as it is.",
-                        address=said_address(places.TAMPA),
+                        address=format_address(places.TAMPA),
                     ),
                 ],
                 declines=PROFILE_STAYS,

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import said_item, said_method, usd
+from ...formatting import describe_item, describe_method, format_amount
 from .. import personas
 from ..builder import Draft, scenario
-from ..calls import exchange, give_back, read
-from ..requests import SAME_METHOD, before, wished
-from ..world import Swap, gift_card, named_once, others, payer
+from ..calls import exchange, read, return_items
+from ..requests import SAME_METHOD, say_before, swap_phrase
+from ..world import Swap, only_gift_card, other_methods, sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +25,8 @@ _ONCE = "Items can be changed once, and exchanged once"
 def delivered(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
     """Orders that were paid by a method whose limits the shop does not know."""
     for user, order in world.each("delivered"):
-        method = payer(user, order)
-        if method and method in others(user, None):
+        method = sole_payer(user, order)
+        if method and method in other_methods(user, None):
             yield user, order, method
 
 
@@ -50,13 +50,13 @@ def exchange_an_option(world: World) -> Iterator[Draft]:
                 wishes=f"It is the {swap.item.name}: you want it with {swap.wish}, otherwise the same. "
                 f"{owed(method)} Ask how much the difference is before you agree.",
                 calls=[*read(user, order, swap.item), exchange(order, [swap], method)],
-                tell=[usd(abs(swap.difference))],
+                tell=[format_amount(abs(swap.difference))],
                 script=[
                     ask(
                         f"You want to exchange something from order {order.order_id}. How much is the difference?",
                         items=f"the {swap.item.name}",
-                        new_items=wished(swap),
-                        payment_method=said_method(method),
+                        new_items=swap_phrase(swap),
+                        payment_method=describe_method(method),
                     )
                 ],
             )
@@ -76,7 +76,7 @@ def exchange_two_items(world: World) -> Iterator[Draft]:
                     f"{second.wish}; all else about them stays. The method that paid for the order pays the "
                     "difference. Ask what you have to pay for both exchanges together.",
                     calls=[*read(order, first.item, second.item), exchange(order, [first, second], method)],
-                    tell=[usd(difference)],
+                    tell=[format_amount(difference)],
                     script=[
                         ask(
                             f"Two things of order {order.order_id} came in a version that you do not like, and you "
@@ -101,15 +101,15 @@ def exchange_and_one_more_thing(world: World) -> Iterator[Draft]:
                 wishes=f"You want it with {first.wish}, otherwise the same. You tell nothing else at first. When the "
                 "agent asks whether that is all, says that it works only once, or sums the exchange up for your "
                 f"agreement, you remember before you agree: the {second.item.name} should have {second.wish}, "
-                f"otherwise the same. Both have to be exchanged, with {said_method(method)} for the difference.",
+                f"otherwise the same. Both have to be exchanged, with {describe_method(method)} for the difference.",
                 calls=[*read(user, order, first.item, second.item), exchange(order, [first, second], method)],
                 script=[
                     ask(
                         items=f"the {first.item.name}",
-                        new_items=wished(first),
-                        payment_method=said_method(method),
+                        new_items=swap_phrase(first),
+                        payment_method=describe_method(method),
                         answers=[
-                            before(
+                            say_before(
                                 "exchange",
                                 f"No, wait: the {second.item.name} of order {order.order_id} should be exchanged, "
                                 f"too, for one with {second.wish}, otherwise the same.",
@@ -124,21 +124,21 @@ def exchange_and_one_more_thing(world: World) -> Iterator[Draft]:
 def exchange_for_the_same(world: World) -> Iterator[Draft]:
     """The very same item again is no exchange, though the tool would take it."""
     for user, order, method in delivered(world):
-        for item in named_once(order) if len(order.items) > 1 else ():
+        for item in unique_items(order) if len(order.items) > 1 else ():
             if any(v.item_id == item.item_id for v in world.in_stock(world.product(item))):
                 yield Draft(
                     user,
                     reason=f"The {item.name} of order {order.order_id} has a scratch, and you want another one.",
-                    wishes=f"You want it exchanged for exactly the same version, {said_item(item)}, only without a "
+                    wishes=f"You want it exchanged for exactly the same version, {describe_item(item)}, only without a "
                     "scratch; no other version will do. If that is refused, ask once more, and then return that item "
                     "and keep the others. The money should go to the method that paid.",
-                    calls=[*read(order), give_back(order, [item], method)],
+                    calls=[*read(order), return_items(order, [item], method)],
                     script=[
                         ask(
                             f"The {item.name} of order {order.order_id} has a scratch, and you want it exchanged for "
                             "another one, exactly the same.",
                             items=f"the {item.name}",
-                            new_items=f"Exactly the same version, {said_item(item)}, only without a scratch.",
+                            new_items=f"Exactly the same version, {describe_item(item)}, only without a scratch.",
                             payment_method=SAME_METHOD,
                             insist=1,
                             fallback=f"Then return the {item.name} of order {order.order_id}, and only that, with "
@@ -153,9 +153,9 @@ def exchange_for_the_same(world: World) -> Iterator[Draft]:
 def exchange_beyond_the_gift_card(world: World) -> Iterator[Draft]:
     """A gift card that does not cover the difference."""
     for user, order, _method in delivered(world):
-        card = gift_card(user)
+        card = only_gift_card(user)
         for swap in world.swaps(order) if card else ():
-            for other in others(user, None):
+            for other in other_methods(user, None):
                 if card and card.balance < swap.difference:
                     yield Draft(
                         user,
@@ -163,19 +163,19 @@ def exchange_beyond_the_gift_card(world: World) -> Iterator[Draft]:
                         f"{order.order_id}.",
                         wishes=f"You want it with {swap.wish}, otherwise the same, and want to pay the difference by "
                         "gift card. If the card does not cover it, ask what is on it, and pay the difference by "
-                        f"{said_method(other)}.",
+                        f"{describe_method(other)}.",
                         calls=[*read(user, order, swap.item), exchange(order, [swap], other)],
-                        tell=[usd(card.balance)],
+                        tell=[format_amount(card.balance)],
                         script=[
                             ask(
                                 f"You want to exchange the {swap.item.name} that came with order {order.order_id} "
                                 "for a better one.",
                                 items=f"the {swap.item.name}",
-                                new_items=wished(swap),
+                                new_items=swap_phrase(swap),
                                 payment_method="your gift card",
                                 fallback="What is the balance of your gift card, then? You want to exchange the "
                                 f"{swap.item.name} of order {order.order_id} for one with {swap.wish}, otherwise "
-                                f"the same, and {said_method(other)} should pay.",
+                                f"the same, and {describe_method(other)} should pay.",
                             )
                         ],
                     )
@@ -185,7 +185,7 @@ def exchange_beyond_the_gift_card(world: World) -> Iterator[Draft]:
 def exchange_saves_to_gift_card(world: World) -> Iterator[Draft]:
     """What a cheaper version saves goes to a gift card."""
     for user, order, _method in delivered(world):
-        card = gift_card(user)
+        card = only_gift_card(user)
         for swap in world.swaps(order):
             if card and swap.difference < 0:
                 yield Draft(
@@ -194,13 +194,13 @@ def exchange_saves_to_gift_card(world: World) -> Iterator[Draft]:
                     wishes=f"You want to exchange it for one with {swap.wish}, otherwise the same. What you save "
                     "should be put on your gift card. Ask how much that is.",
                     calls=[*read(user, order, swap.item), exchange(order, [swap], card)],
-                    tell=[usd(-swap.difference)],
+                    tell=[format_amount(-swap.difference)],
                     script=[
                         ask(
                             f"The {swap.item.name} of order {order.order_id} is more than you need, and you want "
                             "to exchange it.",
                             items=f"the {swap.item.name}",
-                            new_items=wished(swap),
+                            new_items=swap_phrase(swap),
                             payment_method="your gift card",
                         ),
                         ask("How much is it that you save?"),
@@ -212,7 +212,7 @@ def exchange_saves_to_gift_card(world: World) -> Iterator[Draft]:
 def exchange_for_the_dearest(world: World) -> Iterator[Draft]:
     """The dearest version in stock."""
     for user, order, method in delivered(world):
-        for item in named_once(order):
+        for item in unique_items(order):
             stock = world.in_stock(world.product(item))
             if len(stock) > 2 and stock[-1].price > item.price:
                 yield Draft(
@@ -221,14 +221,14 @@ def exchange_for_the_dearest(world: World) -> Iterator[Draft]:
                     wishes=f"You want the most expensive {item.name} that is in stock, whatever its options. "
                     f"{owed(method)} Ask what the new one costs.",
                     calls=[*read(user, order, item), exchange(order, [Swap(item, stock[-1])], method)],
-                    tell=[usd(stock[-1].price)],
+                    tell=[format_amount(stock[-1].price)],
                     script=[
                         ask(
                             f"You want to treat yourself: exchange the {item.name} of order {order.order_id} for a "
                             "better one.",
                             items=f"the {item.name}",
                             new_items=f"The most expensive {item.name} that is in stock, whatever its options.",
-                            payment_method=said_method(method),
+                            payment_method=describe_method(method),
                         ),
                         ask("What does the new one cost?"),
                     ],
@@ -237,7 +237,7 @@ def exchange_for_the_dearest(world: World) -> Iterator[Draft]:
 
 def owed(method: PaymentMethod) -> str:
     """How the difference is paid or received."""
-    return f"The difference goes by {said_method(method)}."
+    return f"The difference goes by {describe_method(method)}."
 
 
 @scenario(_RULE, persona=personas.TERSE)
@@ -250,12 +250,12 @@ def exchange_sold_out_then_return(world: World) -> Iterator[Draft]:
                 reason=f"You want to exchange the {swap.item.name} of order {order.order_id}.",
                 wishes=f"You want {swap.wish}, otherwise the same, and nothing else. If that cannot be had, return the "
                 f"{swap.item.name} and only that, with the refund to the method that paid, and ask how much it is.",
-                calls=[*read(order, swap.item), give_back(order, [swap.item], method)],
-                tell=[usd(swap.item.price)],
+                calls=[*read(order, swap.item), return_items(order, [swap.item], method)],
+                tell=[format_amount(swap.item.price)],
                 script=[
                     ask(
                         items=f"the {swap.item.name}",
-                        new_items=wished(swap),
+                        new_items=swap_phrase(swap),
                         payment_method=SAME_METHOD,
                         fallback=f"Then return the {swap.item.name} of order {order.order_id}, and only that, with "
                         "the refund to the method that paid for the order. How much is it?",

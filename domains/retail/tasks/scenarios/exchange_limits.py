@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import article, said_method, usd
+from ...formatting import describe_method, format_amount, with_article
 from .. import personas
 from ..builder import Draft, scenario
-from ..calls import change, exchange, give_back, read
-from ..requests import SAME_METHOD, wished
-from ..world import named_once, others, payer
+from ..calls import change, exchange, read, return_items
+from ..requests import SAME_METHOD, swap_phrase
+from ..world import other_methods, sole_payer, unique_items
 from .exchange import delivered, owed
 
 if TYPE_CHECKING:
@@ -26,9 +26,9 @@ _ONCE = "Items can be changed once, and exchanged once"
 def exchange_what_can_be_changed(world: World) -> Iterator[Draft]:
     """The order turns out pending: the items are changed instead."""
     for user, order in world.each("pending"):
-        method = payer(user, order)
+        method = sole_payer(user, order)
         for swap in world.swaps(order):
-            if method and method in others(user, None):
+            if method and method in other_methods(user, None):
                 yield Draft(
                     user,
                     reason=f"You want to exchange the {swap.item.name} of order {order.order_id}.",
@@ -39,8 +39,8 @@ def exchange_what_can_be_changed(world: World) -> Iterator[Draft]:
                     script=[
                         ask(
                             items=f"the {swap.item.name}",
-                            new_items=wished(swap),
-                            payment_method=said_method(method),
+                            new_items=swap_phrase(swap),
+                            payment_method=describe_method(method),
                             fallback=f"Then change the {swap.item.name} in order {order.order_id} right away, "
                             "please. You accept that the order is final then.",
                         )
@@ -52,7 +52,7 @@ def exchange_what_can_be_changed(world: World) -> Iterator[Draft]:
 def exchange_again(world: World) -> Iterator[Draft]:
     """An exchange has been requested already: nothing more."""
     for user, order in world.each("exchange requested"):
-        left = [item for item in named_once(order) if item.item_id not in (order.exchange_items or [])]
+        left = [item for item in unique_items(order) if item.item_id not in (order.exchange_items or [])]
         if left and order.exchange_price_difference:
             yield Draft(
                 user,
@@ -60,7 +60,7 @@ def exchange_again(world: World) -> Iterator[Draft]:
                 wishes="You would take any other version. If it is too late for that, you want neither a return nor "
                 "a person on the line; ask what the price difference of the exchange is that you requested before.",
                 calls=read(order),
-                tell=[usd(abs(order.exchange_price_difference))],
+                tell=[format_amount(abs(order.exchange_price_difference))],
                 script=[
                     ask(items=f"the {left[0].name}", new_items="Any other version.", payment_method=SAME_METHOD),
                     ask(
@@ -77,7 +77,7 @@ def exchange_in_two_orders(world: World) -> Iterator[Draft]:
     """An exchange in each of two orders."""
     for user in world.users:
         orders = world.orders(user, "delivered")
-        methods = others(user, None)
+        methods = other_methods(user, None)
         if len(orders) == 2 and methods:
             one, two = orders
             for first in world.swaps(one):
@@ -87,7 +87,7 @@ def exchange_in_two_orders(world: World) -> Iterator[Draft]:
                         reason=f"You wish to exchange the {first.item.name} of order {one.order_id}.",
                         wishes=f"You wish for {first.wish}, otherwise the same. When that is done, you bring up order "
                         f"{two.order_id}: its {second.item.name} should have {second.wish}, otherwise the same. Both "
-                        f"times, the difference goes by {said_method(methods[0])}.",
+                        f"times, the difference goes by {describe_method(methods[0])}.",
                         calls=[
                             *read(user, one, first.item),
                             exchange(one, [first], methods[0]),
@@ -97,14 +97,14 @@ def exchange_in_two_orders(world: World) -> Iterator[Draft]:
                         script=[
                             ask(
                                 items=f"the {first.item.name}",
-                                new_items=wished(first),
-                                payment_method=said_method(methods[0]),
+                                new_items=swap_phrase(first),
+                                payment_method=describe_method(methods[0]),
                             ),
                             ask(
                                 f"You also wish to exchange the {second.item.name} of order {two.order_id}.",
                                 items=f"the {second.item.name}",
-                                new_items=wished(second),
-                                payment_method=said_method(methods[0]),
+                                new_items=swap_phrase(second),
+                                payment_method=describe_method(methods[0]),
                             ),
                         ],
                     )
@@ -115,7 +115,7 @@ def exchange_and_return(world: World) -> Iterator[Draft]:
     """A return and an exchange of the same order exclude each other."""
     for user, order, method in delivered(world):
         for swap in world.swaps(order):
-            for item in named_once(order):
+            for item in unique_items(order):
                 if item.product_id != swap.item.product_id:
                     yield Draft(
                         user,
@@ -130,8 +130,8 @@ def exchange_and_return(world: World) -> Iterator[Draft]:
                                 f"From order {order.order_id}, you want to return the {item.name} and exchange the "
                                 f"{swap.item.name}. Are both possible?",
                                 items=f"The {item.name} goes back, the {swap.item.name} is exchanged.",
-                                new_items=wished(swap),
-                                payment_method=said_method(method),
+                                new_items=swap_phrase(swap),
+                                payment_method=describe_method(method),
                                 fallback=f"Then you want to exchange the {swap.item.name} of order "
                                 f"{order.order_id} for one with {swap.wish}, otherwise the same, and keep all else.",
                             )
@@ -145,15 +145,16 @@ def exchange_for_another_product(world: World) -> Iterator[Draft]:
     products = list(world.db.products.scan())
     for number, (user, order, method) in enumerate(delivered(world)):
         other = products[number % len(products)]
-        for item in named_once(order) if len(order.items) > 1 else ():
+        for item in unique_items(order) if len(order.items) > 1 else ():
             if other.product_id not in {item.product_id for item in order.items}:
                 yield Draft(
                     user,
-                    reason=f"You want to exchange the {item.name} of order {order.order_id} for {article(other.name)}.",
-                    wishes=f"You have no use for any {item.name}. If it cannot become {article(other.name)}, return "
-                    "it, with the refund to the method that paid for the order. The rest of the order stays with "
-                    "you, and you order nothing.",
-                    calls=[*read(order), give_back(order, [item], method)],
+                    reason=f"You want to exchange the {item.name} of order {order.order_id} for "
+                    f"{with_article(other.name)}.",
+                    wishes=f"You have no use for any {item.name}. If it cannot become {with_article(other.name)}, "
+                    "return it, with the refund to the method that paid for the order. The rest of the order stays "
+                    "with you, and you order nothing.",
+                    calls=[*read(order), return_items(order, [item], method)],
                     script=[
                         ask(
                             items=f"the {item.name}",

@@ -9,15 +9,15 @@ import math
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import article, said_address, said_item, said_items, said_method, usd
+from ...formatting import describe_item, describe_items, describe_method, format_address, format_amount, with_article
 from ...models import CreditCard
-from ...payments import covers, total
+from ...payments import can_cover, order_total
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, change, read, send_to
 from ..data import places
-from ..requests import NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, wished
-from ..world import Swap, gift_card, named_once, others, payer, twins
+from ..requests import NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, swap_phrase
+from ..world import Swap, bought_twice, only_gift_card, other_methods, sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,7 +31,7 @@ _ONCE = "Items can be changed once, and exchanged once"
 
 def _paid(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
     for user, order in world.each("pending"):
-        method = payer(user, order)
+        method = sole_payer(user, order)
         if method:
             yield user, order, method
 
@@ -40,7 +40,7 @@ def _paid(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
 def change_an_option(world: World) -> Iterator[Draft]:
     """One option of one item, with the price difference to tell."""
     for user, order, method in _paid(world):
-        for swap in world.swaps(order) if method in others(user, None) else ():
+        for swap in world.swaps(order) if method in other_methods(user, None) else ():
             if swap.difference > 0:
                 yield Draft(
                     user,
@@ -48,13 +48,13 @@ def change_an_option(world: World) -> Iterator[Draft]:
                     wishes=f"You want it with {swap.wish}, otherwise the same. The method that paid for the order "
                     "should pay the difference, too. Ask how much that is before you agree.",
                     calls=[*read(order, swap.item), change(order, [swap], method)],
-                    tell=[usd(swap.difference)],
+                    tell=[format_amount(swap.difference)],
                     script=[
                         ask(
                             f"You chose the wrong {swap.item.name} in order {order.order_id}. How much is the "
                             "difference if it is changed?",
                             items=f"the {swap.item.name}",
-                            new_items=wished(swap),
+                            new_items=swap_phrase(swap),
                             payment_method=SAME_METHOD,
                         )
                     ],
@@ -65,7 +65,7 @@ def change_an_option(world: World) -> Iterator[Draft]:
 def change_to_the_cheapest(world: World) -> Iterator[Draft]:
     """The cheapest version in stock."""
     for user, order, method in _paid(world):
-        for item in named_once(order) if method in others(user, None) else ():
+        for item in unique_items(order) if method in other_methods(user, None) else ():
             stock = world.in_stock(world.product(item))
             if len(stock) > 2 and stock[0].price < item.price:
                 yield Draft(
@@ -75,7 +75,7 @@ def change_to_the_cheapest(world: World) -> Iterator[Draft]:
                     "difference should go back to the method that paid for the order. Ask for the price of the new "
                     "one.",
                     calls=[*read(order, item), change(order, [Swap(item, stock[0])], method)],
-                    tell=[usd(stock[0].price)],
+                    tell=[format_amount(stock[0].price)],
                     script=[
                         ask(
                             f"The {item.name} in order {order.order_id} turned out too expensive for you, and you want "
@@ -95,19 +95,19 @@ def change_to_the_second_choice(world: World) -> Iterator[Draft]:
     for user, order, method in _paid(world):
         for gone in world.swaps(order, in_stock=False):
             for swap in world.swaps_of(gone.item):
-                if method in others(user, None):
+                if method in other_methods(user, None):
                     yield Draft(
                         user,
                         reason=f"You want to change the {gone.item.name} in order {order.order_id}.",
                         wishes=f"You want {gone.wish}, otherwise the same. If that cannot be had, and only then, you "
                         f"want {swap.wish} and all else as in the order. Price differences go by "
-                        f"{said_method(method)}.",
+                        f"{describe_method(method)}.",
                         calls=[*read(user, order, gone.item), change(order, [swap], method)],
                         script=[
                             ask(
                                 items=f"the {gone.item.name}",
-                                new_items=wished(gone),
-                                payment_method=said_method(method),
+                                new_items=swap_phrase(gone),
+                                payment_method=describe_method(method),
                                 fallback=f"Then you want the {gone.item.name} of order {order.order_id} with "
                                 f"{swap.wish}, and all else as in the order.",
                             )
@@ -122,19 +122,19 @@ def change_to_another_product(world: World) -> Iterator[Draft]:
     for number, (user, order, method) in enumerate(_paid(world)):
         other = products[number % len(products)]
         for swap in world.swaps(order) if other.product_id not in {i.product_id for i in order.items} else ():
-            if method in others(user, None):
+            if method in other_methods(user, None):
                 yield Draft(
                     user,
-                    reason=f"In order {order.order_id}, you want {article(other.name)} in the place of the "
+                    reason=f"In order {order.order_id}, you want {with_article(other.name)} in the place of the "
                     f"{swap.item.name}.",
                     wishes=f"Any {other.name} for about the same money will do. If that cannot be done, you keep the "
-                    f"{swap.item.name}, but with {swap.wish} and otherwise unchanged, with {said_method(method)} for "
-                    "the difference. You neither cancel nor order anything.",
+                    f"{swap.item.name}, but with {swap.wish} and otherwise unchanged, with {describe_method(method)} "
+                    "for the difference. You neither cancel nor order anything.",
                     calls=[*read(user, order, swap.item), change(order, [swap], method)],
                     script=[
                         ask(
                             items=f"the {swap.item.name}",
-                            payment_method=said_method(method),
+                            payment_method=describe_method(method),
                             fallback=f"Then you keep the {swap.item.name} of order {order.order_id}, but want it "
                             f"changed to one with {swap.wish}, otherwise the same.",
                         )
@@ -147,26 +147,26 @@ def change_to_another_product(world: World) -> Iterator[Draft]:
 def gift_card_does_not_cover_the_difference(world: World) -> Iterator[Draft]:
     """A gift card that does not cover the difference."""
     for user, order, _method in _paid(world):
-        card = gift_card(user)
+        card = only_gift_card(user)
         for swap in world.swaps(order) if card else ():
-            for other in others(user, None):
+            for other in other_methods(user, None):
                 if card and 0 < card.balance < swap.difference:
                     yield Draft(
                         user,
                         reason=f"You want a better version of the {swap.item.name} in order {order.order_id}.",
                         wishes=f"It should be {swap.wish}, with nothing else changed. Your gift card should pay the "
                         "difference. If it does not cover that, ask how much the difference is, and use "
-                        f"{said_method(other)} instead.",
+                        f"{describe_method(other)} instead.",
                         calls=[*read(user, order, swap.item), change(order, [swap], other)],
-                        tell=[usd(swap.difference)],
+                        tell=[format_amount(swap.difference)],
                         script=[
                             ask(
                                 items=f"the {swap.item.name}",
-                                new_items=wished(swap),
+                                new_items=swap_phrase(swap),
                                 payment_method="your gift card",
                                 fallback=f"How much is the difference, then? You want the {swap.item.name} of "
                                 f"order {order.order_id} changed to one with {swap.wish}, otherwise the same, and "
-                                f"{said_method(other)} should pay.",
+                                f"{describe_method(other)} should pay.",
                             )
                         ],
                     )
@@ -176,7 +176,7 @@ def gift_card_does_not_cover_the_difference(world: World) -> Iterator[Draft]:
 def change_saves_to_gift_card(world: World) -> Iterator[Draft]:
     """What a cheaper version saves goes to a gift card, whose balance is to be told."""
     for user, order, _method in _paid(world):
-        card = gift_card(user)
+        card = only_gift_card(user)
         for swap in world.swaps(order):
             if card and swap.difference < 0:
                 yield Draft(
@@ -185,9 +185,11 @@ def change_saves_to_gift_card(world: World) -> Iterator[Draft]:
                     wishes=f"You want {swap.wish} and otherwise the same. What you save should go to your gift card. "
                     "When it is done, ask for the balance of the card.",
                     calls=[*read(user, order, swap.item), change(order, [swap], card)],
-                    tell=[usd(card.balance - swap.difference)],
+                    tell=[format_amount(card.balance - swap.difference)],
                     script=[
-                        ask(items=f"the {swap.item.name}", new_items=wished(swap), payment_method="your gift card"),
+                        ask(
+                            items=f"the {swap.item.name}", new_items=swap_phrase(swap), payment_method="your gift card"
+                        ),
                         ask("What is the balance of your gift card now?"),
                     ],
                 )
@@ -197,8 +199,8 @@ def change_saves_to_gift_card(world: World) -> Iterator[Draft]:
 def change_both_of_two(world: World) -> Iterator[Draft]:
     """Two items of a kind, in a single call."""
     for user, order, method in _paid(world):
-        for item in twins(order):
-            for swap in (swap for swap in world.swaps_of(item) if covers(method, 2 * swap.difference)):
+        for item in bought_twice(order):
+            for swap in (swap for swap in world.swaps_of(item) if can_cover(method, 2 * swap.difference)):
                 both = [swap, swap]
                 yield Draft(
                     user,
@@ -206,7 +208,7 @@ def change_both_of_two(world: World) -> Iterator[Draft]:
                     wishes=f"Both should come with {swap.wish}, otherwise the same; the difference goes by the "
                     "method that paid for the order. Ask what the difference for both together is.",
                     calls=[*read(order, item), change(order, both, method)],
-                    tell=[usd(abs(2 * swap.difference))],
+                    tell=[format_amount(abs(2 * swap.difference))],
                     script=[
                         ask(
                             items=f"both of the {item.name}s",
@@ -222,8 +224,8 @@ def change_both_of_two(world: World) -> Iterator[Draft]:
 def change_one_of_two(world: World) -> Iterator[Draft]:
     """One of two equal items, and not the other."""
     for user, order, method in _paid(world):
-        for item in twins(order):
-            for swap in (swap for swap in world.swaps_of(item) if covers(method, swap.difference)):
+        for item in bought_twice(order):
+            for swap in (swap for swap in world.swaps_of(item) if can_cover(method, swap.difference)):
                 yield Draft(
                     user,
                     reason=f"You ordered two equal {item.name}s with order {order.order_id}, and one should be "
@@ -234,7 +236,7 @@ def change_one_of_two(world: World) -> Iterator[Draft]:
                     script=[
                         ask(
                             items=f"One of the two {item.name}s. The other stays as it is.",
-                            new_items=wished(swap),
+                            new_items=swap_phrase(swap),
                             payment_method=SAME_METHOD,
                         )
                     ],
@@ -253,11 +255,11 @@ def change_sold_out_then_cancel(world: World) -> Iterator[Draft]:
                 "now, you do not want to wait: the whole order is then no longer needed and should be cancelled. Ask "
                 "how much you get back.",
                 calls=[*read(order, swap.item), cancel(order)],
-                tell=[usd(total(order))],
+                tell=[format_amount(order_total(order))],
                 script=[
                     ask(
                         items=f"the {swap.item.name}",
-                        new_items=wished(swap),
+                        new_items=swap_phrase(swap),
                         payment_method=SAME_METHOD,
                         reason=NOT_NEEDED,
                         fallback=f"Then cancel the whole order {order.order_id}: it is no longer needed. How much "
@@ -282,9 +284,9 @@ def change_within_a_limit(world: World) -> Iterator[Draft]:
                         wishes=f"You are willing to pay at most {limit} dollars more than now. You first wish for "
                         f"{dear.wish}, otherwise the same, and ask what that costs more. Since that is above your "
                         f"limit, you decide on {cheap.wish}, otherwise the same. The difference goes by "
-                        f"{said_method(method)}.",
+                        f"{describe_method(method)}.",
                         calls=[*read(user, order, dear.item), change(order, [cheap], method)],
-                        tell=[usd(dear.difference)],
+                        tell=[format_amount(dear.difference)],
                         script=[
                             ask(
                                 f"What would the {dear.item.name} in order {order.order_id} cost more with "
@@ -293,8 +295,8 @@ def change_within_a_limit(world: World) -> Iterator[Draft]:
                             ask(
                                 f"You want to change the {cheap.item.name} in order {order.order_id}.",
                                 items=f"the {cheap.item.name}",
-                                new_items=wished(cheap),
-                                payment_method=said_method(method),
+                                new_items=swap_phrase(cheap),
+                                payment_method=describe_method(method),
                             ),
                         ],
                     )
@@ -308,14 +310,18 @@ def change_again(world: World) -> Iterator[Draft]:
             if swap.difference:
                 yield Draft(
                     user,
-                    reason=f"You want to change the {said_item(swap.item)} in order {order.order_id}.",
+                    reason=f"You want to change the {describe_item(swap.item)} in order {order.order_id}.",
                     wishes=f"You want it with {swap.wish}. If that is refused, do not ask for any other change or for "
                     "a person; ask what you have paid for that item, and what the wanted one would have cost.",
                     calls=read(order, swap.item),
-                    tell=[usd(swap.item.price), usd(swap.variant.price)],
+                    tell=[format_amount(swap.item.price), format_amount(swap.variant.price)],
                     script=[
-                        ask(items=f"the {said_item(swap.item)}", new_items=wished(swap), payment_method=SAME_METHOD),
-                        ask(f"What have you paid for the {said_item(swap.item)} in order {order.order_id}?"),
+                        ask(
+                            items=f"the {describe_item(swap.item)}",
+                            new_items=swap_phrase(swap),
+                            payment_method=SAME_METHOD,
+                        ),
+                        ask(f"What have you paid for the {describe_item(swap.item)} in order {order.order_id}?"),
                         ask(f"What would that {swap.item.name} have cost with {swap.wish}?"),
                     ],
                     declines=["transfer", "human agent", "other change"],
@@ -326,19 +332,19 @@ def change_again(world: World) -> Iterator[Draft]:
 def one_more_of_it(world: World) -> Iterator[Draft]:
     """Nothing can be added to an order; its address can be changed."""
     for user, order, _method in _paid(world):
-        for item in named_once(order) if len(order.items) > 1 else ():
+        for item in unique_items(order) if len(order.items) > 1 else ():
             yield Draft(
                 user,
                 reason=f"You want two of the {item.name} in order {order.order_id} instead of one.",
                 wishes="You want the second one in that very order; you do not want to place an order of your own, and "
                 f"you do not ask for that. If nothing can be added, leave the items alone, and have the order sent to "
-                f"{said_address(places.DENVER)}, where you will be on holiday.",
+                f"{format_address(places.DENVER)}, where you will be on holiday.",
                 calls=[*read(order), send_to(order, places.DENVER)],
                 script=[
                     ask(
                         items=f"the {item.name}",
                         fallback=f"Then leave the items alone, and have order {order.order_id} sent to "
-                        f"{said_address(places.DENVER)}, instead.",
+                        f"{format_address(places.DENVER)}, instead.",
                     )
                 ],
                 declines=["transfer", "human agent", *PROFILE_STAYS],
@@ -352,17 +358,21 @@ def change_the_right_one(world: World) -> Iterator[Draft]:
         for item in order.items:
             twin = [other for other in order.items if other.product_id == item.product_id and other != item]
             for swap in world.swaps_of(item) if len(twin) == 1 else ():
-                if swap.variant.item_id != twin[0].item_id and covers(method, swap.difference):
+                if swap.variant.item_id != twin[0].item_id and can_cover(method, swap.difference):
                     yield Draft(
                         user,
                         reason=f"Order {order.order_id} holds two versions of the {item.name}, and one of them is "
                         "wrong.",
-                        wishes=f"The order has {said_items([item, *twin])}. The first of these should come with "
+                        wishes=f"The order has {describe_items([item, *twin])}. The first of these should come with "
                         f"{swap.wish}, otherwise the same; the other one stays. The difference goes by the method "
                         "that paid.",
                         calls=[*read(order, item), change(order, [swap], method)],
                         script=[
-                            ask(items=f"the {said_item(item)}", new_items=wished(swap), payment_method=SAME_METHOD)
+                            ask(
+                                items=f"the {describe_item(item)}",
+                                new_items=swap_phrase(swap),
+                                payment_method=SAME_METHOD,
+                            )
                         ],
                     )
 

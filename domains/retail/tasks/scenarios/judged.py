@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import said_method
+from ...formatting import describe_method
 from ...models import CreditCard
 from .. import personas
 from ..builder import Draft, scenario
-from ..calls import change, exchange, give_back, read
-from ..requests import SAME_METHOD, wished
-from ..world import named_once, payer
+from ..calls import change, exchange, read, return_items
+from ..requests import SAME_METHOD, swap_phrase
+from ..world import sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,15 +29,15 @@ if TYPE_CHECKING:
 def judged_time_of_a_refund(world: World) -> Iterator[Draft]:
     """A refund's time is told, and the return is agreed on before it is made."""
     for user, order in world.each("delivered"):
-        card = payer(user, order)
-        for item in named_once(order) if len(order.items) > 1 else ():
+        card = sole_payer(user, order)
+        for item in unique_items(order) if len(order.items) > 1 else ():
             if isinstance(card, CreditCard):
                 yield Draft(
                     user,
                     reason=f"You want to return the {item.name} of order {order.order_id}.",
                     wishes="You keep all else. The refund goes to the card that paid. You do not ask how long it "
                     "takes.",
-                    calls=[*read(order), give_back(order, [item], card)],
+                    calls=[*read(order), return_items(order, [item], card)],
                     script=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
                 )
 
@@ -50,7 +50,7 @@ def judged_time_of_a_refund(world: World) -> Iterator[Draft]:
 def judged_no_opinion(world: World) -> Iterator[Draft]:
     """No opinions: which version looks better is for the customer to say."""
     for user, order in world.each("delivered"):
-        card = payer(user, order)
+        card = sole_payer(user, order)
         for swap in world.swaps(order) if isinstance(card, CreditCard) else ():
             if card and swap.axis in ("color", "pattern", "wood", "finish", "size"):
                 yield Draft(
@@ -58,7 +58,7 @@ def judged_no_opinion(world: World) -> Iterator[Draft]:
                     reason=f"You are not happy with the {swap.item.name} of order {order.order_id}.",
                     wishes=f"You waver between what you have and one with {swap.wish}, otherwise the same. Ask the "
                     "agent twice which of them it would choose. In the end you exchange it for the new one, with "
-                    f"{said_method(card)} for the difference, whatever the agent has said.",
+                    f"{describe_method(card)} for the difference, whatever the agent has said.",
                     calls=[*read(user, order, swap.item), exchange(order, [swap], card)],
                     script=[
                         ask(
@@ -69,8 +69,8 @@ def judged_no_opinion(world: World) -> Iterator[Draft]:
                         ask(
                             f"You want to exchange the {swap.item.name} of order {order.order_id}.",
                             items=f"the {swap.item.name}",
-                            new_items=wished(swap),
-                            payment_method=said_method(card),
+                            new_items=swap_phrase(swap),
+                            payment_method=describe_method(card),
                         ),
                     ],
                 )
@@ -86,7 +86,7 @@ def judged_no_opinion(world: World) -> Iterator[Draft]:
 def judged_warning_before_a_change(world: World) -> Iterator[Draft]:
     """A change of items is final: the customer hears that first."""
     for user, order in world.each("pending"):
-        card = payer(user, order)
+        card = sole_payer(user, order)
         for swap in world.swaps(order):
             if isinstance(card, CreditCard):
                 yield Draft(
@@ -96,7 +96,11 @@ def judged_warning_before_a_change(world: World) -> Iterator[Draft]:
                     "receives the difference. You do not ask what this means for the order.",
                     calls=[*read(order, swap.item), change(order, [swap], card)],
                     script=[
-                        ask(items=f"the {swap.item.name}", new_items=wished(swap), payment_method=said_method(card))
+                        ask(
+                            items=f"the {swap.item.name}",
+                            new_items=swap_phrase(swap),
+                            payment_method=describe_method(card),
+                        )
                     ],
                 )
 

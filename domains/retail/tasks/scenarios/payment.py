@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import said_address, said_item, said_method, usd
+from ...formatting import describe_item, describe_method, format_address, format_amount
 from ...models import CreditCard, GiftCard
-from ...payments import total
+from ...payments import order_total
 from .. import personas
 from ..builder import Draft, scenario
 from ..calls import cancel, change, pay_by, read, send_to
 from ..data import places
-from ..requests import NOT_NEEDED, PROFILE_STAYS, wished
-from ..world import gift_card, others, payer
+from ..requests import NOT_NEEDED, PROFILE_STAYS, swap_phrase
+from ..world import only_gift_card, other_methods, sole_payer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ _PAYMENT = "Change a pending order: payment method"
 
 def _unmodified(world: World, paid_by: type[CreditCard | GiftCard]) -> Iterator[tuple[User, Order, PaymentMethod]]:
     for user, order in world.each("pending"):
-        method = payer(user, order)
+        method = sole_payer(user, order)
         if method is not None and isinstance(method, paid_by):
             yield user, order, method
 
@@ -36,15 +36,15 @@ def _unmodified(world: World, paid_by: type[CreditCard | GiftCard]) -> Iterator[
 def pay_by_gift_card(world: World) -> Iterator[Draft]:
     """A gift card that is good for it pays; what is left on it is to be told."""
     for user, order in world.each("pending"):
-        card, method = gift_card(user), payer(user, order)
-        if card and method and method != card and card.balance > total(order):
+        card, method = only_gift_card(user), sole_payer(user, order)
+        if card and method and method != card and card.balance > order_total(order):
             yield Draft(
                 user,
                 reason=f"You want your gift card to pay for order {order.order_id}.",
                 wishes="The whole order is to be paid by your gift card. When that is done, ask what is left on the "
                 "card.",
                 calls=[*read(user, order), pay_by(order, card)],
-                tell=[usd(card.balance - total(order))],
+                tell=[format_amount(card.balance - order_total(order))],
                 script=[ask(payment_method="your gift card"), ask("How much is left on your gift card now?")],
             )
 
@@ -53,15 +53,16 @@ def pay_by_gift_card(world: World) -> Iterator[Draft]:
 def pay_by_other_method(world: World) -> Iterator[Draft]:
     """From a card to another method, by its description."""
     for user, order, method in _unmodified(world, CreditCard):
-        for new in others(user, method):
+        for new in other_methods(user, method):
             yield Draft(
                 user,
                 reason=f"You wish to pay for order {order.order_id} by another method.",
-                wishes=f"It is to be {said_method(new)}. Ask when the money comes back to {said_method(method)}.",
+                wishes=f"It is to be {describe_method(new)}. Ask when the money comes back to "
+                f"{describe_method(method)}.",
                 calls=[*read(user, order), pay_by(order, new)],
                 script=[
-                    ask(payment_method=said_method(new)),
-                    ask(f"When does the money come back to {said_method(method)}?"),
+                    ask(payment_method=describe_method(new)),
+                    ask(f"When does the money come back to {describe_method(method)}?"),
                 ],
             )
 
@@ -70,22 +71,22 @@ def pay_by_other_method(world: World) -> Iterator[Draft]:
 def gift_card_does_not_cover_the_order(world: World) -> Iterator[Draft]:
     """A gift card that does not cover the order; then another method."""
     for user, order in world.each("pending"):
-        card, method = gift_card(user), payer(user, order)
-        for new in others(user, method) if card and method and method != card else ():
-            if card and card.balance < total(order):
+        card, method = only_gift_card(user), sole_payer(user, order)
+        for new in other_methods(user, method) if card and method and method != card else ():
+            if card and card.balance < order_total(order):
                 yield Draft(
                     user,
                     reason=f"You want order {order.order_id} to be paid with your gift card.",
                     wishes="You believe that there is enough on it. If there is not, ask for its exact balance, and "
-                    f"then let {said_method(new)} pay for the whole order.",
+                    f"then let {describe_method(new)} pay for the whole order.",
                     calls=[*read(user, order), pay_by(order, new)],
-                    tell=[usd(card.balance)],
+                    tell=[format_amount(card.balance)],
                     script=[
                         ask(payment_method="your gift card"),
                         ask("What is the exact balance of your gift card?"),
                         ask(
-                            f"Let {said_method(new)} pay for the whole order {order.order_id}.",
-                            payment_method=said_method(new),
+                            f"Let {describe_method(new)} pay for the whole order {order.order_id}.",
+                            payment_method=describe_method(new),
                         ),
                     ],
                 )
@@ -95,22 +96,22 @@ def gift_card_does_not_cover_the_order(world: World) -> Iterator[Draft]:
 def pay_in_two_parts(world: World) -> Iterator[Draft]:
     """A payment cannot be split."""
     for user, order in world.each("pending"):
-        card, method = gift_card(user), payer(user, order)
-        for new in others(user, method) if card and method and method != card else ():
-            if card and card.balance < total(order):
+        card, method = only_gift_card(user), sole_payer(user, order)
+        for new in other_methods(user, method) if card and method and method != card else ():
+            if card and card.balance < order_total(order):
                 yield Draft(
                     user,
                     reason=f"You want to change how order {order.order_id} is paid.",
                     wishes="Your gift card should pay as much as it can, and the rest should come from "
-                    f"{said_method(new)}. If it has to be a single method, argue once, then take {said_method(new)} "
-                    "alone.",
+                    f"{describe_method(new)}. If it has to be a single method, argue once, then take "
+                    f"{describe_method(new)} alone.",
                     calls=[*read(user, order), pay_by(order, new)],
                     script=[
                         ask(
                             payment_method="Your gift card should pay as much as it can, and the rest should come "
-                            f"from {said_method(new)}.",
+                            f"from {describe_method(new)}.",
                             insist=1,
-                            fallback=f"Then {said_method(new)} alone should pay for order {order.order_id}.",
+                            fallback=f"Then {describe_method(new)} alone should pay for order {order.order_id}.",
                         )
                     ],
                 )
@@ -120,7 +121,7 @@ def pay_in_two_parts(world: World) -> Iterator[Draft]:
 def pay_by_somebody_elses_card(world: World) -> Iterator[Draft]:
     """A method that is not in the profile cannot pay."""
     for user, order in world.each("pending"):
-        for new in others(user, payer(user, order)) if payer(user, order) else ():
+        for new in other_methods(user, sole_payer(user, order)) if sole_payer(user, order) else ():
             if not isinstance(new, CreditCard):
                 yield Draft(
                     user,
@@ -128,13 +129,13 @@ def pay_by_somebody_elses_card(world: World) -> Iterator[Draft]:
                     wishes="You have her Visa card in your hand, it ends in 0907, and want the order to be paid by "
                     "it. The card is not in your profile and is not going to be: you do not ask for that and decline "
                     "it when it is offered. If her card cannot be used, the order is to be paid by "
-                    f"{said_method(new)}.",
+                    f"{describe_method(new)}.",
                     calls=[*read(user, order), pay_by(order, new)],
                     script=[
                         ask(
                             payment_method="Her Visa card ending in 0907. It is not in your profile and is not "
                             "going to be.",
-                            fallback=f"Then order {order.order_id} should be paid by {said_method(new)}.",
+                            fallback=f"Then order {order.order_id} should be paid by {describe_method(new)}.",
                         )
                     ],
                     declines=["add profile", "add card"],
@@ -145,17 +146,20 @@ def pay_by_somebody_elses_card(world: World) -> Iterator[Draft]:
 def spare_the_gift_card(world: World) -> Iterator[Draft]:
     """From a gift card to another method: the card has its money back at once."""
     for user, order, card in _unmodified(world, GiftCard):
-        for new in others(user, card):
-            if isinstance(card, GiftCard) and card == gift_card(user):
+        for new in other_methods(user, card):
+            if isinstance(card, GiftCard) and card == only_gift_card(user):
                 yield Draft(
                     user,
                     reason=f"You would rather keep your gift card for later: order {order.order_id} should not be "
                     "paid by it.",
-                    wishes=f"The order is to be paid by {said_method(new)}. When that is done, ask for the gift card's "
-                    "new balance.",
+                    wishes=f"The order is to be paid by {describe_method(new)}. When that is done, ask for the gift "
+                    "card's new balance.",
                     calls=[*read(user, order), pay_by(order, new)],
-                    tell=[usd(card.balance + total(order))],
-                    script=[ask(payment_method=said_method(new)), ask("What is the new balance of your gift card?")],
+                    tell=[format_amount(card.balance + order_total(order))],
+                    script=[
+                        ask(payment_method=describe_method(new)),
+                        ask("What is the new balance of your gift card?"),
+                    ],
                 )
 
 
@@ -163,21 +167,21 @@ def spare_the_gift_card(world: World) -> Iterator[Draft]:
 def address_and_payment(world: World) -> Iterator[Draft]:
     """Address and payment of the same order."""
     for user, order in world.each("pending"):
-        for new in others(user, payer(user, order)) if payer(user, order) else ():
+        for new in other_methods(user, sole_payer(user, order)) if sole_payer(user, order) else ():
             yield Draft(
                 user,
                 reason=f"Two things about order {order.order_id} have to change.",
-                wishes=f"It should go to {said_address(places.PROVIDENCE)}, for this time only, and it should be paid "
-                f"by {said_method(new)}. You mention the payment when the address is settled.",
+                wishes=f"It should go to {format_address(places.PROVIDENCE)}, for this time only, and it should be "
+                f"paid by {describe_method(new)}. You mention the payment when the address is settled.",
                 calls=[*read(user, order), send_to(order, places.PROVIDENCE), pay_by(order, new)],
                 script=[
                     ask(
                         f"Order {order.order_id} should go to another address, for this time only.",
-                        address=said_address(places.PROVIDENCE),
+                        address=format_address(places.PROVIDENCE),
                     ),
                     ask(
                         f"Order {order.order_id} should also be paid by another method.",
-                        payment_method=said_method(new),
+                        payment_method=describe_method(new),
                     ),
                 ],
                 declines=PROFILE_STAYS,
@@ -188,16 +192,16 @@ def address_and_payment(world: World) -> Iterator[Draft]:
 def everything_about_an_order(world: World) -> Iterator[Draft]:
     """Address, payment and items: the items have to come last, whatever is asked first."""
     for user, order in world.each("pending"):
-        for new in others(user, payer(user, order)) if payer(user, order) else ():
+        for new in other_methods(user, sole_payer(user, order)) if sole_payer(user, order) else ():
             for swap in world.swaps(order):
                 yield Draft(
                     user,
                     reason=f"You have three changes for order {order.order_id}, and you name them all in your first "
                     "message: another version of an item, another payment method, another address.",
-                    wishes=f"One after the other: the {said_item(swap.item)} should come with {swap.wish}, the rest "
-                    f"as it is; the order should be paid by {said_method(new)}, which also takes or receives the "
-                    f"price difference; and it should go to {said_address(places.TAMPA)}, while your profile stays as "
-                    "it is. You leave it to the agent what is done first, so long as all three are done.",
+                    wishes=f"One after the other: the {describe_item(swap.item)} should come with {swap.wish}, the "
+                    f"rest as it is; the order should be paid by {describe_method(new)}, which also takes or receives "
+                    f"the price difference; and it should go to {format_address(places.TAMPA)}, while your profile "
+                    "stays as it is. You leave it to the agent what is done first, so long as all three are done.",
                     calls=[
                         *read(user, order, swap.item),
                         send_to(order, places.TAMPA),
@@ -208,10 +212,10 @@ def everything_about_an_order(world: World) -> Iterator[Draft]:
                         ask(
                             f"You have three changes for order {order.order_id}: another version of an item, "
                             "another payment method, another address.",
-                            items=f"the {said_item(swap.item)}",
-                            new_items=wished(swap),
-                            payment_method=said_method(new),
-                            address=said_address(places.TAMPA),
+                            items=f"the {describe_item(swap.item)}",
+                            new_items=swap_phrase(swap),
+                            payment_method=describe_method(new),
+                            address=format_address(places.TAMPA),
                         )
                     ],
                     declines=PROFILE_STAYS,
@@ -222,17 +226,17 @@ def everything_about_an_order(world: World) -> Iterator[Draft]:
 def cancel_one_and_pay_one(world: World) -> Iterator[Draft]:
     """Of two pending orders one is cancelled and one is paid anew."""
     for user in world.users:
-        pending = [order for order in world.orders(user, "pending") if payer(user, order)]
+        pending = [order for order in world.orders(user, "pending") if sole_payer(user, order)]
         if len(pending) == 2 and len(user.orders) > 2:
             gone, kept = pending
-            for new in others(user, payer(user, kept)):
+            for new in other_methods(user, sole_payer(user, kept)):
                 yield Draft(
                     user,
                     reason=f"You need help with two orders, {gone.order_id} and {kept.order_id}.",
                     wishes=f"{gone.order_id} should be cancelled, because it is no longer needed. {kept.order_id} "
-                    f"should be paid by {said_method(new)}. Ask how much it is that is charged there.",
+                    f"should be paid by {describe_method(new)}. Ask how much it is that is charged there.",
                     calls=[*read(user, gone, kept), cancel(gone), pay_by(kept, new)],
-                    tell=[usd(total(kept))],
+                    tell=[format_amount(order_total(kept))],
                     script=[
                         ask(
                             f"You need help with two orders. First, cancel order {gone.order_id}, please.",
@@ -241,7 +245,7 @@ def cancel_one_and_pay_one(world: World) -> Iterator[Draft]:
                         ask(
                             f"Order {kept.order_id} should be paid by another method. How much is it that is "
                             "charged there?",
-                            payment_method=said_method(new),
+                            payment_method=describe_method(new),
                         ),
                     ],
                 )

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import article, said_address, said_item, said_method, usd
+from ...formatting import describe_item, describe_method, format_address, format_amount, with_article
 from ...models import CreditCard, GiftCard
-from ...payments import total
+from ...payments import order_total
 from .. import personas
 from ..builder import Call, Draft, scenario
-from ..calls import cancel, exchange, give_back, move, pay_by, read, send_to
+from ..calls import cancel, exchange, move_profile, pay_by, read, return_items, send_to
 from ..data import places
-from ..requests import MISTAKE, NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, wished
-from ..world import named_once, others, payer
+from ..requests import MISTAKE, NOT_NEEDED, PROFILE_STAYS, SAME_METHOD, swap_phrase
+from ..world import other_methods, sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ def where_is_my_parcel(world: World) -> Iterator[Draft]:
                 reason=f"You are waiting for order {order.order_id}.",
                 wishes="You want the tracking id of the parcel, and how much you paid for the order in total.",
                 calls=read(order),
-                tell=[*order.fulfillments[0].tracking_id, usd(total(order))],
+                tell=[*order.fulfillments[0].tracking_id, format_amount(order_total(order))],
                 script=[
                     ask(f"You are waiting for order {order.order_id}. What is the tracking id of the parcel?"),
                     ask(f"How much did you pay for order {order.order_id} in total?"),
@@ -54,7 +54,7 @@ def what_is_on_my_gift_cards(world: World) -> Iterator[Draft]:
                 wishes="You want to know how much there is on the two cards together. Do not accept two figures: ask "
                 "for the sum.",
                 calls=read(user),
-                tell=[usd(sum(card.balance for card in cards))],
+                tell=[format_amount(sum(card.balance for card in cards))],
                 script=[
                     ask(
                         "You have two gift cards in the shop and have lost track of them. How much is there on the "
@@ -69,14 +69,14 @@ def what_have_i_spent(world: World) -> Iterator[Draft]:
     """What three orders cost together."""
     for user in world.users:
         orders = world.orders(user, "pending", "processed", "delivered")
-        if len(orders) == len(user.orders) == 3 and all(payer(user, order) for order in orders):
+        if len(orders) == len(user.orders) == 3 and all(sole_payer(user, order) for order in orders):
             yield Draft(
                 user,
                 reason="You keep accounts of what you spend, and the shop is missing in them.",
                 wishes="You want to know what all of your orders have cost in total, and what the most expensive of "
                 "them cost by itself.",
                 calls=read(user, *orders),
-                tell=[usd(sum(map(total, orders))), usd(max(map(total, orders)))],
+                tell=[format_amount(sum(map(order_total, orders))), format_amount(max(map(order_total, orders)))],
                 unknown="You do not know the orders' ids.",
                 script=[
                     ask(
@@ -99,17 +99,17 @@ def what_does_it_cost(world: World) -> Iterator[Draft]:
         if len(stock) > 2 and min(v.price for v in everything) < stock[0].price:
             yield Draft(
                 user,
-                reason=f"You think about buying {article(product.name)}, but not today.",
+                reason=f"You think about buying {with_article(product.name)}, but not today.",
                 wishes=f"You want to know what the cheapest {product.name} costs, and what the most expensive one "
                 "costs, among those that are in stock now. You do not want to order anything.",
                 calls=[
                     Call("list_all_product_types", {}),
                     Call("get_product_details", {"product_id": product.product_id}),
                 ],
-                tell=[usd(stock[0].price), usd(stock[-1].price)],
+                tell=[format_amount(stock[0].price), format_amount(stock[-1].price)],
                 script=[
                     ask(
-                        f"You think about buying {article(product.name)}, but not today. What does the cheapest "
+                        f"You think about buying {with_article(product.name)}, but not today. What does the cheapest "
                         f"{product.name} cost that is in stock?"
                     ),
                     ask(f"What does the most expensive {product.name} cost that is in stock?"),
@@ -127,15 +127,15 @@ def where_is_my_refund(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You cancelled an order and want to know where your money went.",
-                wishes=f"It was the one with the {said_item(order.items[0])}. You want to know the amount of the "
+                wishes=f"It was the one with the {describe_item(order.items[0])}. You want to know the amount of the "
                 "refund, and the last four digits of the card that it went to.",
                 calls=read(user, *world.orders(user)),
-                tell=[usd(total(order)), method.last_four],
+                tell=[format_amount(order_total(order)), method.last_four],
                 unknown="You do not know the order's id.",
                 script=[
                     ask(
                         "You cancelled an order and want to know where your money went. It was the one with the "
-                        f"{said_item(order.items[0])}. How much was refunded?",
+                        f"{describe_item(order.items[0])}. How much was refunded?",
                         order_id="You do not know the id. It is the one that you cancelled.",
                     ),
                     ask("What are the last four digits of the card that the refund went to?"),
@@ -173,14 +173,14 @@ def one_of_two_namesakes(world: World) -> Iterator[Draft]:
     """Two customers have the same name; the zip code decides."""
     for user, order in world.each("pending"):
         alike = [other for other in world.users if other.name == user.name]
-        if len(alike) == 2 and payer(user, order) and len(world.orders(user, "pending")) == 1:
+        if len(alike) == 2 and sole_payer(user, order) and len(world.orders(user, "pending")) == 1:
             yield Draft(
                 user,
                 reason="You want to cancel an order that you placed by mistake.",
                 wishes="It was ordered by mistake. It is the only one of your orders that is still pending. Ask how "
                 "much you get back.",
                 calls=[*read(user, *world.orders(user)), cancel(order, "ordered by mistake")],
-                tell=[usd(total(order))],
+                tell=[format_amount(order_total(order))],
                 unknown="You do not know the order's id.",
                 script=[
                     ask(
@@ -196,14 +196,14 @@ def one_of_two_namesakes(world: World) -> Iterator[Draft]:
 def an_outdated_email_address(world: World) -> Iterator[Draft]:
     """An email address that nobody has any more; then name and zip code."""
     for user, order in world.each("delivered"):
-        method = payer(user, order)
-        for item in named_once(order) if method and len(order.items) > 1 else ():
+        method = sole_payer(user, order)
+        for item in unique_items(order) if method and len(order.items) > 1 else ():
             if method:
                 yield Draft(
                     user,
                     reason=f"You want to return the {item.name} of order {order.order_id}.",
                     wishes="Everything else stays with you. The money should go to the method that paid for the order.",
-                    calls=[*read(order), give_back(order, [item], method)],
+                    calls=[*read(order), return_items(order, [item], method)],
                     script=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
                 )
 
@@ -212,7 +212,7 @@ def an_outdated_email_address(world: World) -> Iterator[Draft]:
 def an_id_is_not_enough(world: World) -> Iterator[Draft]:
     """A user id does not identify anybody: email or name and zip code do."""
     for user, order in world.each("pending"):
-        if payer(user, order):
+        if sole_payer(user, order):
             yield Draft(
                 user,
                 reason=f"You are {user.user_id} and want to cancel order {order.order_id}, which is no longer needed.",
@@ -228,28 +228,28 @@ def an_id_is_not_enough(world: World) -> Iterator[Draft]:
 def three_matters(world: World) -> Iterator[Draft]:
     """Three matters in one conversation."""
     for user in world.users:
-        delivered = [order for order in world.orders(user, "delivered") if payer(user, order)]
-        pending = [order for order in world.orders(user, "pending") if payer(user, order)]
+        delivered = [order for order in world.orders(user, "delivered") if sole_payer(user, order)]
+        pending = [order for order in world.orders(user, "pending") if sole_payer(user, order)]
         for one in delivered[:1] if len(pending) >= 1 and len(user.orders) >= 2 else ():
-            method = payer(user, one)
-            for new in others(user, payer(user, pending[0])):
-                if method and len(named_once(one)) > 1:
-                    item = named_once(one)[0]
+            method = sole_payer(user, one)
+            for new in other_methods(user, sole_payer(user, pending[0])):
+                if method and len(unique_items(one)) > 1:
+                    item = unique_items(one)[0]
                     yield Draft(
                         user,
                         reason=f"You have several matters, the first of them is order {one.order_id}.",
                         wishes=f"First, you return the {item.name} of {one.order_id} and only that, with the refund "
                         f"to the method that paid, and you ask how much it is. Second, {pending[0].order_id} should "
-                        f"be paid by {said_method(new)}. Third, your default address is now "
-                        f"{said_address(places.MEMPHIS)}, while your orders keep theirs.",
+                        f"be paid by {describe_method(new)}. Third, your default address is now "
+                        f"{format_address(places.MEMPHIS)}, while your orders keep theirs.",
                         calls=[
                             *read(user, one),
-                            give_back(one, [item], method),
+                            return_items(one, [item], method),
                             *read(pending[0]),
                             pay_by(pending[0], new),
-                            move(user, places.MEMPHIS),
+                            move_profile(user, places.MEMPHIS),
                         ],
-                        tell=[usd(item.price)],
+                        tell=[format_amount(item.price)],
                         script=[
                             ask(
                                 f"You have several matters. First, you want to return the {item.name} of order "
@@ -259,11 +259,11 @@ def three_matters(world: World) -> Iterator[Draft]:
                             ),
                             ask(
                                 f"Second, order {pending[0].order_id} should be paid by another method.",
-                                payment_method=said_method(new),
+                                payment_method=describe_method(new),
                             ),
                             ask(
                                 "Third, you have a new default address, while your orders keep theirs.",
-                                address=said_address(places.MEMPHIS),
+                                address=format_address(places.MEMPHIS),
                             ),
                         ],
                     )
@@ -273,7 +273,7 @@ def three_matters(world: World) -> Iterator[Draft]:
 def exchange_and_redirect(world: World) -> Iterator[Draft]:
     """An exchange here, another address there."""
     for user in world.users:
-        methods = others(user, None)
+        methods = other_methods(user, None)
         for one in world.orders(user, "delivered") if methods else ():
             for two in world.orders(user, "pending"):
                 for swap in world.swaps(one):
@@ -281,27 +281,27 @@ def exchange_and_redirect(world: World) -> Iterator[Draft]:
                         user,
                         reason=f"You have a request for order {one.order_id}, and one for {two.order_id}.",
                         wishes=f"The {swap.item.name} of {one.order_id} should be exchanged for one with {swap.wish}, "
-                        f"otherwise the same; {said_method(methods[0])} is good for the difference, and you ask how "
-                        f"much that is. Then {two.order_id} should go to {said_address(places.CHICAGO)}, though you do "
-                        "not live there.",
+                        f"otherwise the same; {describe_method(methods[0])} is good for the difference, and you ask "
+                        f"how much that is. Then {two.order_id} should go to {format_address(places.CHICAGO)}, though "
+                        "you do not live there.",
                         calls=[
                             *read(user, one, swap.item),
                             exchange(one, [swap], methods[0]),
                             *read(two),
                             send_to(two, places.CHICAGO),
                         ],
-                        tell=[usd(abs(swap.difference))],
+                        tell=[format_amount(abs(swap.difference))],
                         script=[
                             ask(
                                 f"You want to exchange the {swap.item.name} of order {one.order_id}. How much is "
                                 "the difference?",
                                 items=f"the {swap.item.name}",
-                                new_items=wished(swap),
-                                payment_method=said_method(methods[0]),
+                                new_items=swap_phrase(swap),
+                                payment_method=describe_method(methods[0]),
                             ),
                             ask(
                                 f"Order {two.order_id} should go to another address, though you do not live there.",
-                                address=said_address(places.CHICAGO),
+                                address=format_address(places.CHICAGO),
                             ),
                         ],
                         declines=PROFILE_STAYS,

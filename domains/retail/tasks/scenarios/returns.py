@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import said_item, said_items, said_method, usd
+from ...formatting import describe_item, describe_items, describe_method, format_amount
 from ...models import CreditCard
-from ...payments import total
+from ...payments import order_total
 from .. import personas
 from ..builder import Draft, scenario
-from ..calls import cancel, give_back, read
-from ..requests import NOT_NEEDED, SAME_METHOD, before
-from ..world import gift_card, named_once, others, payer, twins
+from ..calls import cancel, read, return_items
+from ..requests import NOT_NEEDED, SAME_METHOD, say_before
+from ..world import bought_twice, only_gift_card, other_methods, sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,18 +25,18 @@ _RULE = "Return a delivered order"
 
 def _delivered(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
     for user, order in world.each("delivered"):
-        method = payer(user, order)
+        method = sole_payer(user, order)
         if method:
             yield user, order, method
 
 
 def _plain(order: Order, count: int) -> bool:
     """Whether the order holds so many items, each of another product."""
-    return len(order.items) == count == len(named_once(order))
+    return len(order.items) == count == len(unique_items(order))
 
 
 def _sum(items: list[OrderItem]) -> str:
-    return usd(sum(item.price for item in items))
+    return format_amount(sum(item.price for item in items))
 
 
 @scenario(_RULE)
@@ -47,11 +47,11 @@ def return_everything(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to return all that came with order {order.order_id}.",
-                wishes=f"All items go back, the money should go to {said_method(method)}. Ask how much it will be.",
-                calls=[*read(user, order), give_back(order, order.items, method)],
+                wishes=f"All items go back, the money should go to {describe_method(method)}. Ask how much it will be.",
+                calls=[*read(user, order), return_items(order, order.items, method)],
                 tell=[_sum(order.items)],
                 script=[
-                    ask(items="all of them", payment_method=said_method(method)),
+                    ask(items="all of them", payment_method=describe_method(method)),
                     ask("How much will the refund be?"),
                 ],
             )
@@ -66,14 +66,14 @@ def return_two_of_three(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"Two things from order {order.order_id} do not please you.",
-                wishes=f"You want to send back the {said_items(gone)}, and keep the {kept.name}. The money should go "
-                "where it came from. Ask how much you get back for the two together.",
-                calls=[*read(order), give_back(order, gone, method)],
+                wishes=f"You want to send back the {describe_items(gone)}, and keep the {kept.name}. The money "
+                "should go where it came from. Ask how much you get back for the two together.",
+                calls=[*read(order), return_items(order, gone, method)],
                 tell=[_sum(gone)],
                 script=[
                     ask(
                         f"Two things from order {order.order_id} do not please you, and you want to return them.",
-                        items=f"the {said_items(gone)}",
+                        items=f"the {describe_items(gone)}",
                         payment_method="The money should go where it came from.",
                     ),
                     ask("How much do you get back for the two together?"),
@@ -85,13 +85,13 @@ def return_two_of_three(world: World) -> Iterator[Draft]:
 def return_one_of_two(world: World) -> Iterator[Draft]:
     """One of two equal items."""
     for user, order, method in _delivered(world):
-        for item in twins(order):
+        for item in bought_twice(order):
             yield Draft(
                 user,
                 reason=f"You got two {item.name}s with order {order.order_id}, and one is enough.",
                 wishes="You keep one of the two and all else, and return the other. The refund should go to the method "
                 "that paid for the order.",
-                calls=[*read(order), give_back(order, [item], method)],
+                calls=[*read(order), return_items(order, [item], method)],
                 script=[
                     ask(
                         f"You got two {item.name}s with order {order.order_id}, and one is enough: you want to return "
@@ -107,14 +107,14 @@ def return_one_of_two(world: World) -> Iterator[Draft]:
 def return_to_a_gift_card(world: World) -> Iterator[Draft]:
     """The refund goes to a gift card that did not pay."""
     for user, order, method in _delivered(world):
-        card = gift_card(user)
-        for item in named_once(order) if card and method != card and len(order.items) > 1 else ():
+        card = only_gift_card(user)
+        for item in unique_items(order) if card and method != card and len(order.items) > 1 else ():
             yield Draft(
                 user,
                 reason=f"You wish to return the {item.name} from order {order.order_id}.",
                 wishes="You wish to have the refund on your gift card, not on anything else. Ask how much the refund "
                 "is.",
-                calls=[*read(user, order), give_back(order, [item], card or method)],
+                calls=[*read(user, order), return_items(order, [item], card or method)],
                 tell=[_sum([item])],
                 script=[ask(items=f"the {item.name}", payment_method="your gift card"), ask("How much is the refund?")],
             )
@@ -124,18 +124,18 @@ def return_to_a_gift_card(world: World) -> Iterator[Draft]:
 def return_to_the_wrong_method(world: World) -> Iterator[Draft]:
     """A method that did not pay cannot take the refund, unless it is a gift card."""
     for user, order, method in _delivered(world):
-        for wrong in others(user, method) if method in others(user, None) else ():
-            for item in named_once(order) if len(order.items) > 1 else ():
+        for wrong in other_methods(user, method) if method in other_methods(user, None) else ():
+            for item in unique_items(order) if len(order.items) > 1 else ():
                 yield Draft(
                     user,
                     reason=f"You want to give back the {item.name} of order {order.order_id}.",
-                    wishes=f"You want the money on {said_method(wrong)}. If that is not possible, complain, and then "
-                    "agree to have it on the method that paid for the order; on no gift card, though.",
-                    calls=[*read(user, order), give_back(order, [item], method)],
+                    wishes=f"You want the money on {describe_method(wrong)}. If that is not possible, complain, and "
+                    "then agree to have it on the method that paid for the order; on no gift card, though.",
+                    calls=[*read(user, order), return_items(order, [item], method)],
                     script=[
                         ask(
                             items=f"the {item.name}",
-                            payment_method=said_method(wrong),
+                            payment_method=describe_method(wrong),
                             fallback=f"That is annoying. Then return the {item.name} of order {order.order_id} "
                             "with the refund to the method that paid for the order.",
                         )
@@ -156,11 +156,11 @@ def return_before_it_arrives(world: World) -> Iterator[Draft]:
                 wishes="If it cannot be returned yet, you do not want anything else done with the order. Ask for the "
                 "parcel's tracking id, and for the price of that item.",
                 calls=read(order),
-                tell=[*order.fulfillments[0].tracking_id, usd(item.price)],
+                tell=[*order.fulfillments[0].tracking_id, format_amount(item.price)],
                 script=[
                     ask(items=f"the {item.name}", payment_method=SAME_METHOD),
                     ask(f"Then what is the tracking id of the parcel of order {order.order_id}?"),
-                    ask(f"What is the price of the {said_item(item)} in order {order.order_id}?"),
+                    ask(f"What is the price of the {describe_item(item)} in order {order.order_id}?"),
                 ],
             )
 
@@ -169,35 +169,35 @@ def return_before_it_arrives(world: World) -> Iterator[Draft]:
 def return_from_two_orders(world: World) -> Iterator[Draft]:
     """An item from each of two orders."""
     for user in world.users:
-        orders = [order for order in world.orders(user, "delivered") if payer(user, order) and named_once(order)]
+        orders = [order for order in world.orders(user, "delivered") if sole_payer(user, order) and unique_items(order)]
         if len(orders) == 2:
-            items = [named_once(order)[0] for order in orders]
+            items = [unique_items(order)[0] for order in orders]
             (one, two), (first, second) = items, orders
-            method, other = payer(user, first), payer(user, second)
+            method, other = sole_payer(user, first), sole_payer(user, second)
             if one.product_id != two.product_id and method and other:
                 yield Draft(
                     user,
                     reason="You have things to return from two orders.",
-                    wishes=f"It is the {said_item(one)} from {first.order_id} and the {said_item(two)} from "
+                    wishes=f"It is the {describe_item(one)} from {first.order_id} and the {describe_item(two)} from "
                     f"{second.order_id}, nothing else. Each refund should go to the method that paid for that order. "
                     "In the end, ask what both refunds come to in total.",
                     calls=[
                         *read(first),
-                        give_back(first, [one], method),
+                        return_items(first, [one], method),
                         *read(second),
-                        give_back(second, [two], other),
+                        return_items(second, [two], other),
                     ],
                     tell=[_sum(items)],
                     script=[
                         ask(
                             f"You have things to return from two orders. From order {first.order_id}, it is the "
-                            f"{said_item(one)}.",
-                            items=f"the {said_item(one)}",
+                            f"{describe_item(one)}.",
+                            items=f"the {describe_item(one)}",
                             payment_method=SAME_METHOD,
                         ),
                         ask(
-                            f"From order {second.order_id}, you want to return the {said_item(two)}.",
-                            items=f"the {said_item(two)}",
+                            f"From order {second.order_id}, you want to return the {describe_item(two)}.",
+                            items=f"the {describe_item(two)}",
                             payment_method=SAME_METHOD,
                         ),
                         ask("What do both refunds come to in total?"),
@@ -211,7 +211,7 @@ def return_more_afterwards(world: World) -> Iterator[Draft]:
     for user, order in world.each("return requested"):
         ids = order.return_items or []
         gone = [item for item in order.items if item.item_id in ids]
-        left = [item for item in named_once(order) if item.item_id not in ids]
+        left = [item for item in unique_items(order) if item.item_id not in ids]
         if left and len(gone) == len(ids):
             yield Draft(
                 user,
@@ -246,7 +246,7 @@ def return_the_dearest(world: World) -> Iterator[Draft]:
                 reason=f"You want to return a part of order {order.order_id}.",
                 wishes="Only the most expensive item of the order goes back, you keep the rest. You do not say which "
                 "one it is. Ask for its price. The refund goes to the method that paid.",
-                calls=[*read(order), give_back(order, [item], method)],
+                calls=[*read(order), return_items(order, [item], method)],
                 tell=[_sum([item])],
                 script=[
                     ask(
@@ -268,7 +268,7 @@ def return_by_product(world: World) -> Iterator[Draft]:
                     user,
                     reason=f"The {item.name} that you bought is not what you had hoped for, and you want to return it.",
                     wishes="You keep everything else. The money should come back to where it was paid from.",
-                    calls=[*read(user, *world.orders(user)), give_back(order, [item], method)],
+                    calls=[*read(user, *world.orders(user)), return_items(order, [item], method)],
                     unknown="You do not know which order it was, nor the order's id.",
                     script=[
                         ask(
@@ -292,14 +292,14 @@ def return_less_than_planned(world: World) -> Iterator[Draft]:
                 wishes="When the agent sums up what goes back and asks for your agreement, you say no: you have "
                 f"tried the {kept.name} again, and keep it. All the other items do go back. The refund goes to the "
                 "method that paid. Ask how much it is now.",
-                calls=[*read(order), give_back(order, gone, method)],
+                calls=[*read(order), return_items(order, gone, method)],
                 tell=[_sum(gone)],
                 script=[
                     ask(
                         items="all of them",
                         payment_method=SAME_METHOD,
                         answers=[
-                            before(
+                            say_before(
                                 "return",
                                 f"No, wait: you have tried the {kept.name} again, and keep it. All the other items "
                                 "do go back.",
@@ -315,14 +315,14 @@ def return_less_than_planned(world: World) -> Iterator[Draft]:
 def return_what_can_be_cancelled(world: World) -> Iterator[Draft]:
     """The order turns out pending, and can be cancelled."""
     for user, order in world.each("pending"):
-        if payer(user, order):
+        if sole_payer(user, order):
             yield Draft(
                 user,
                 reason=f"You want to return order {order.order_id}, all of it.",
                 wishes="You do not know that it has not even been sent. If it cannot be returned but can be "
                 "cancelled, have it cancelled: all of it is no longer needed. Ask how much money that is.",
                 calls=[*read(order), cancel(order)],
-                tell=[usd(total(order))],
+                tell=[format_amount(order_total(order))],
                 script=[
                     ask(
                         items="all of them",
@@ -339,14 +339,14 @@ def return_what_can_be_cancelled(world: World) -> Iterator[Draft]:
 def return_to_a_new_gift_card(world: World) -> Iterator[Draft]:
     """A gift card that does not exist yet cannot take a refund."""
     for user, order, method in _delivered(world):
-        for item in named_once(order) if len(others(user, None)) == len(user.payment_methods) else ():
+        for item in unique_items(order) if len(other_methods(user, None)) == len(user.payment_methods) else ():
             if len(order.items) > 1:
                 yield Draft(
                     user,
                     reason=f"You want to return the {item.name} of order {order.order_id} and get a gift card for it.",
                     wishes="You have no gift card so far and want a new one with the refund on it. If there is no "
                     "such thing, you take the refund on the method that paid for the order.",
-                    calls=[*read(user, order), give_back(order, [item], method)],
+                    calls=[*read(user, order), return_items(order, [item], method)],
                     script=[
                         ask(
                             items=f"the {item.name}",

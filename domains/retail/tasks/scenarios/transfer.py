@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...._kit.user_script import ask
-from ...formatting import article, said_address
+from ...formatting import format_address, with_article
 from .. import personas
 from ..builder import Draft, scenario
-from ..calls import cancel, give_back, move, read, transfer
+from ..calls import cancel, move_profile, read, return_items, transfer
 from ..data import places
 from ..requests import NOT_NEEDED, SAME_METHOD
-from ..world import named_once, payer
+from ..world import sole_payer, unique_items
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,7 +56,7 @@ def a_new_order(world: World) -> Iterator[Draft]:
         product = products[number % len(products)]
         yield Draft(
             user,
-            reason=f"You wish to buy {article(product.name)} and would like the shop to place the order for you.",
+            reason=f"You wish to buy {with_article(product.name)} and would like the shop to place the order for you.",
             wishes="You cannot place it yourself, since the website does not open on your computer. Your existing "
             "orders have nothing to do with it.",
             calls=[transfer("The customer wants an order to be placed for them.")],
@@ -85,7 +85,7 @@ def a_repair(world: World) -> Iterator[Draft]:
 def cancel_then_close_the_account(world: World) -> Iterator[Draft]:
     """What can be done is done before the transfer."""
     for user, order in world.each("pending"):
-        if payer(user, order):
+        if sole_payer(user, order):
             yield Draft(
                 user,
                 reason=f"You are through with the shop: first of all, cancel order {order.order_id}.",
@@ -107,8 +107,8 @@ def cancel_then_close_the_account(world: World) -> Iterator[Draft]:
 def return_then_ask_for_a_name_change(world: World) -> Iterator[Draft]:
     """A return, and then a matter for a person."""
     for user, order in world.each("delivered"):
-        method = payer(user, order)
-        for item in named_once(order) if len(order.items) > 1 else ():
+        method = sole_payer(user, order)
+        for item in unique_items(order) if len(order.items) > 1 else ():
             if method:
                 yield Draft(
                     user,
@@ -118,7 +118,7 @@ def return_then_ask_for_a_name_change(world: World) -> Iterator[Draft]:
                     "Ellery.",
                     calls=[
                         *read(order),
-                        give_back(order, [item], method),
+                        return_items(order, [item], method),
                         transfer("Return requested; the customer wants another last name in the profile."),
                     ],
                     script=[
@@ -137,14 +137,14 @@ def a_person_on_demand(world: World) -> Iterator[Draft]:
             reason=f"You want order {order.order_id} cancelled: you no longer need it.",
             wishes="If it cannot be cancelled, demand to talk to a person who can do it, twice. If the agent still "
             "declines, give in. Then you want your default address changed, as nothing else helps: it is "
-            f"{said_address(places.BOSTON)}. Leave the order alone from then on.",
-            calls=[*read(order), move(user, places.BOSTON)],
+            f"{format_address(places.BOSTON)}. Leave the order alone from then on.",
+            calls=[*read(order), move_profile(user, places.BOSTON)],
             script=[
                 ask(),
                 ask(f"You demand to talk to a person who can cancel order {order.order_id}.", insist=1),
                 ask(
                     "Then you want your default address changed, as nothing else helps.",
-                    address=said_address(places.BOSTON),
+                    address=format_address(places.BOSTON),
                 ),
             ],
         )
