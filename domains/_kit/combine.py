@@ -20,7 +20,7 @@ class MatterTexts:
         purpose: What its task is for.
         rule: The part of the policy that it is about.
         reason: The user's reason for the conversation.
-        wishes: What the user wants exactly, and how the user reacts.
+        instructions: What the user wants exactly, and how the user reacts.
         known: What the user knows, apart from who it is.
         unknown: What the user does not know.
     """
@@ -28,7 +28,7 @@ class MatterTexts:
     purpose: str
     rule: str
     reason: str
-    wishes: str
+    instructions: str
     known: str = ""
     unknown: str = ""
 
@@ -36,12 +36,12 @@ class MatterTexts:
 def combine_texts(matters: Sequence[MatterTexts]) -> MatterTexts:
     """Return the texts of a conversation in which each matter is put once the one before is dealt with."""
     first, *more = matters
-    following = (f"The next matter, once that is dealt with: {one.reason} {one.wishes}" for one in more)
+    following = (f"The next matter, once that is dealt with: {one.reason} {one.instructions}" for one in more)
     return MatterTexts(
         purpose=" Then: ".join(one.purpose for one in matters),
         rule="; ".join(dict.fromkeys(one.rule for one in matters)),
         reason=f"You have {len(matters)} matters, the first of which is this: {first.reason}",
-        wishes=" ".join([first.wishes, *following]),
+        instructions=" ".join([first.instructions, *following]),
         known=join_sentences(one.known for one in matters),
         unknown=join_sentences(one.unknown for one in matters),
     )

@@ -58,7 +58,7 @@ def combine(tasks: Sequence[Task]) -> Task:
             "reason_for_call": texts.reason,
             "known_info": texts.known,
             "unknown_info": texts.unknown or None,
-            "task_instructions": f"What is said about a matter holds for that matter alone. {texts.wishes}",
+            "task_instructions": f"What is said about a matter holds for that matter alone. {texts.instructions}",
         }
     )
     requests = [request for task in tasks for request in _script(task).requests]
@@ -77,7 +77,7 @@ def _texts(task: Task, known_info: str) -> MatterTexts:
         purpose=description.purpose or "",
         rule=description.relevant_policies or "",
         reason=instructions.reason_for_call,
-        wishes=instructions.task_instructions,
+        instructions=instructions.task_instructions,
         known=known_info,
         unknown=instructions.unknown_info or "",
     )

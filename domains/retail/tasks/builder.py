@@ -59,23 +59,23 @@ class Draft:
     Attributes:
         caller: Who writes.
         reason: What the customer says at first.
-        wishes: What they want exactly, and how they react.
+        instructions: What they want exactly, and how they react.
         calls: The reference actions that follow the identification.
-        tell: Phrases that the agent has to say.
+        communicate: Phrases that the agent has to say.
         known: What they know beside who they are.
         unknown: What they do not know.
-        script: What they say where no model plays them, one request after the other; without any, just the reason.
+        requests: What they say where no model plays them, one after the other; without any, just the reason.
         declines: Offers that they turn down there.
     """
 
     caller: User
     reason: str
-    wishes: str
+    instructions: str
     calls: Sequence[Call]
-    tell: Sequence[str] = ()
+    communicate: Sequence[str] = ()
     known: str = ""
     unknown: str = ""
-    script: Sequence[Request] = ()
+    requests: Sequence[Request] = ()
     declines: Sequence[str] = ()
 
 
@@ -139,8 +139,10 @@ def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
 def is_gradable(one: Scenario, draft: Draft) -> bool:
     """Whether the customer's text gives no phrase away, and no amount can be told with one digit less."""
     text = str(_user(one, draft)).lower()
-    ends = [cents for phrase in draft.tell for cents in _CENTS.findall(phrase)]
-    return not any(phrase.lower() in text for phrase in draft.tell) and not any(end.endswith("0") for end in ends)
+    ends = [cents for phrase in draft.communicate for cents in _CENTS.findall(phrase)]
+    return not any(phrase.lower() in text for phrase in draft.communicate) and not any(
+        end.endswith("0") for end in ends
+    )
 
 
 def build_task(one: Scenario, draft: Draft) -> Task:
@@ -158,7 +160,7 @@ def build_task(one: Scenario, draft: Draft) -> Task:
         user_scenario=_user(one, draft),
         evaluation_criteria=EvaluationCriteria(
             actions=[_action(number, call) for number, call in enumerate(calls)],
-            communicate_info=list(draft.tell),
+            communicate_info=list(draft.communicate),
             nl_assertions=list(one.judged) or None,
             reward_basis=basis,
         ),
@@ -196,7 +198,7 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
         reason_for_call=draft.reason,
         known_info=" ".join(filter(None, [name, who, draft.known])),
         unknown_info=" ".join(filter(None, [gap, draft.unknown])) or None,
-        task_instructions=f"{draft.wishes} {_CONSENT} {_CLOSING}",
+        task_instructions=f"{draft.instructions} {_CONSENT} {_CLOSING}",
     )
     return UserScenario(persona=one.persona, instructions=told, script=_script(one, draft))
 
@@ -204,7 +206,7 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
 def _script(one: Scenario, draft: Draft) -> UserScript:
     """The customer without a model; the first request opens with the reason unless it says something else."""
     return UserScript(
-        requests=[_with_order(request) for request in open_with(draft.reason, draft.script)],
+        requests=[_with_order(request) for request in open_with(draft.reason, draft.requests)],
         facts=_identity(one, draft.caller),
         declines=list(draft.declines),
         patience=patience(one.persona, PATIENCE),

@@ -119,7 +119,7 @@ class MatterPool:
 
 
 def _text(draft: Draft) -> str:
-    return f"{draft.reason} {draft.wishes} {draft.known} {draft.script} {draft.calls}"
+    return f"{draft.reason} {draft.instructions} {draft.known} {draft.requests} {draft.calls}"
 
 
 def _ends(draft: Draft) -> bool:
@@ -146,16 +146,16 @@ def _combined(matters: list[Matter]) -> tuple[Scenario, Draft]:
     return scenario, Draft(
         drafts[0].caller,
         reason=texts.reason,
-        wishes=texts.wishes,
+        instructions=texts.instructions,
         calls=[call for draft in drafts for call in draft.calls],
-        tell=list(dict.fromkeys(phrase for draft in drafts for phrase in draft.tell)),
+        communicate=list(dict.fromkeys(phrase for draft in drafts for phrase in draft.communicate)),
         known=texts.known,
         unknown=texts.unknown,
-        script=[request for draft in drafts for request in open_with(draft.reason, draft.script)],
+        requests=[request for draft in drafts for request in open_with(draft.reason, draft.requests)],
         declines=list(dict.fromkeys(words for draft in drafts for words in draft.declines)),
     )
 
 
 def _texts_of(matter: Matter) -> MatterTexts:
     scenario, draft = matter.scenario, matter.draft
-    return MatterTexts(scenario.purpose, scenario.rule, draft.reason, draft.wishes, draft.known, draft.unknown)
+    return MatterTexts(scenario.purpose, scenario.rule, draft.reason, draft.instructions, draft.known, draft.unknown)

@@ -33,4 +33,4 @@ def say_before(deed: str, say: str) -> Answer:
 
 def swap_phrase(swap: Swap) -> str:
     """What the new one should be like."""
-    return f"With {swap.wish}, otherwise the same."
+    return f"With {swap.phrase}, otherwise the same."

@@ -59,13 +59,13 @@ def change_addresses(rng: random.Random, draft: Draft) -> Draft:
 
 def _moved(draft: Draft, place: Address, other: Address) -> Draft:
     old, new = format_address(place), format_address(other)
-    if old not in draft.wishes and old not in draft.reason:
+    if old not in draft.instructions and old not in draft.reason:
         return draft
     return replace(
         draft,
         reason=draft.reason.replace(old, new),
-        wishes=draft.wishes.replace(old, new),
-        script=[Request.model_validate_json(part.model_dump_json().replace(old, new)) for part in draft.script],
+        instructions=draft.instructions.replace(old, new),
+        requests=[Request.model_validate_json(part.model_dump_json().replace(old, new)) for part in draft.requests],
         calls=[_sent(call, place, other) for call in draft.calls],
     )
 
@@ -88,6 +88,6 @@ def add_remarks(rng: random.Random, draft: Draft, count: int) -> Draft:
     if not remarks:
         return draft
     mentioned = mention(remarks)
-    first, *more = open_with(draft.reason, draft.script)
+    first, *more = open_with(draft.reason, draft.requests)
     opening = first.model_copy(update={"say": f"{mentioned.said} {first.say}"})
-    return replace(draft, known=join_sentences([draft.known, mentioned.known]), script=[opening, *more])
+    return replace(draft, known=join_sentences([draft.known, mentioned.known]), requests=[opening, *more])

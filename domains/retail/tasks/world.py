@@ -25,7 +25,7 @@ class Swap(NamedTuple):
         return round(self.variant.price - self.item.price, 2)
 
     @property
-    def wish(self) -> str:
+    def phrase(self) -> str:
         """What to ask for, such as ``color red instead of navy``."""
         return f"{self.axis} {self.variant.options[self.axis]} instead of {self.item.options[self.axis]}"
 

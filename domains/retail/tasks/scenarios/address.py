@@ -28,10 +28,10 @@ def parcel_to_a_new_address(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason=f"You want order {order.order_id} to go to another address.",
-            wishes=f"It should go to {format_address(places.DENVER)}, the workshop where you spend your days. Your own "
-            "address in the profile stays as it is.",
+            instructions=f"It should go to {format_address(places.DENVER)}, the workshop where you spend your days. "
+            "Your own address in the profile stays as it is.",
             calls=[*read(order), send_to(order, places.DENVER)],
-            script=[ask(address=format_address(places.DENVER))],
+            requests=[ask(address=format_address(places.DENVER))],
             declines=PROFILE_STAYS,
         )
 
@@ -44,10 +44,10 @@ def parcel_to_my_own_address(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"Order {order.order_id} will go to a place where you are not any more, you fear.",
-                wishes="If the order goes anywhere else than to the default address in your profile, you want it "
+                instructions="If the order goes anywhere else than to the default address in your profile, you want it "
                 "sent to that default address. You do not type addresses, the shop has it.",
                 calls=[*read(user, order), send_to(order, user.address)],
-                script=[
+                requests=[
                     ask(
                         f"Order {order.order_id} will go to a place where you are not any more, you fear. If it "
                         "goes anywhere else than to the default address in your profile, have it sent there.",
@@ -66,10 +66,10 @@ def parcel_where_another_went(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want order {order.order_id} sent to a friend.",
-                    wishes=f"Order {model.order_id} had your friend's address: {order.order_id} should go to the same "
-                    "one. You do not remember the street.",
+                    instructions=f"Order {model.order_id} had your friend's address: {order.order_id} should go to "
+                    "the same one. You do not remember the street.",
                     calls=[*read(order, model), send_to(order, model.address)],
-                    script=[
+                    requests=[
                         ask(
                             address=f"The same address that order {model.order_id} went to. You do not remember the "
                             "street."
@@ -87,10 +87,10 @@ def wrong_flat_number(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"The address of order {order.order_id} is not right.",
-                wishes="The flat has to be 'Apt 77', everything else of that order's address is right and stays. Your "
-                "profile is not to be touched, you deal with that later.",
+                instructions="The flat has to be 'Apt 77', everything else of that order's address is right and "
+                "stays. Your profile is not to be touched, you deal with that later.",
                 calls=[*read(order), send_to(order, address)],
-                script=[
+                requests=[
                     ask(address="The flat has to be 'Apt 77'. All else of that order's address is right and stays.")
                 ],
                 declines=PROFILE_STAYS,
@@ -106,16 +106,16 @@ def moving_house(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You are moving house and have to tell everybody your new address.",
-                wishes=f"Your new address is {format_address(places.CHICAGO)}. You want it in your profile, and every "
-                "order that is still pending should go there. Mention the orders only after the profile is done, if "
-                "the agent has not.",
+                instructions=f"Your new address is {format_address(places.CHICAGO)}. You want it in your profile, "
+                "and every order that is still pending should go there. Mention the orders only after the profile is "
+                "done, if the agent has not.",
                 calls=[
                     *read(user, *world.orders(user)),
                     move_profile(user, places.CHICAGO),
                     *(send_to(order, places.CHICAGO) for order in pending),
                 ],
                 unknown="You do not know which of your orders are still pending.",
-                script=[
+                requests=[
                     ask(address=format_address(places.CHICAGO)),
                     ask(
                         f"Every order that is still pending should go to {format_address(places.CHICAGO)}, too.",
@@ -132,10 +132,10 @@ def new_home_but_not_for_parcels(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason="You want another default address.",
-            wishes=f"From next month on you live at {format_address(places.RENO)}. What you have ordered so far must "
-            "still go to where it was ordered to, and you say so if the agent asks or offers to change it.",
+            instructions=f"From next month on you live at {format_address(places.RENO)}. What you have ordered so "
+            "far must still go to where it was ordered to, and you say so if the agent asks or offers to change it.",
             calls=[*read(user), move_profile(user, places.RENO)],
-            script=[ask(address=format_address(places.RENO))],
+            requests=[ask(address=format_address(places.RENO))],
             declines=["also order"],
         )
 
@@ -147,11 +147,11 @@ def address_after_a_change(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason=f"Order {order.order_id} has to go to another address: {format_address(places.MEMPHIS)}.",
-            wishes="You insist: the address of that order must be possible to change, since nothing has been sent. "
-            "If you hear a second time that it is not, you want that address at least as the default one in your "
+            instructions="You insist: the address of that order must be possible to change, since nothing has been "
+            "sent. If you hear a second time that it is not, you want that address at least as the default one in your "
             "profile.",
             calls=[*read(order), move_profile(user, places.MEMPHIS)],
-            script=[
+            requests=[
                 ask(
                     insist=1,
                     fallback=f"Then you want {format_address(places.MEMPHIS)} at least as the default address in your "
@@ -169,12 +169,12 @@ def address_of_a_processed_order(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You live elsewhere now, and order {order.order_id} should follow you.",
-                wishes=f"You want the order sent to {format_address(places.SEATTLE)}, and the same address in your "
-                "profile. If the order cannot be changed any more, ask for the parcel's tracking id and have the "
+                instructions=f"You want the order sent to {format_address(places.SEATTLE)}, and the same address in "
+                "your profile. If the order cannot be changed any more, ask for the parcel's tracking id and have the "
                 "profile changed.",
                 calls=[*read(order), move_profile(user, places.SEATTLE)],
-                tell=order.fulfillments[0].tracking_id,
-                script=[
+                communicate=order.fulfillments[0].tracking_id,
+                requests=[
                     ask(address=format_address(places.SEATTLE)),
                     ask(f"Then what is the tracking id of the parcel of order {order.order_id}?"),
                     ask(

@@ -31,11 +31,11 @@ def cancel_unneeded(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to cancel order {order.order_id}.",
-                wishes="The things in it are no longer needed, that is your reason. Before you agree, ask how much "
-                "money you will get back, and do not go on until you have the amount.",
+                instructions="The things in it are no longer needed, that is your reason. Before you agree, ask how "
+                "much money you will get back, and do not go on until you have the amount.",
                 calls=[*read(order), cancel(order)],
-                tell=[format_amount(order_total(order))],
-                script=[
+                communicate=[format_amount(order_total(order))],
+                requests=[
                     ask(
                         f"You want to cancel order {order.order_id}. How much money will you get back?",
                         reason=NOT_NEEDED,
@@ -57,11 +57,11 @@ def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"Order {order.order_id} was ordered by mistake and has to be cancelled.",
-                wishes="You ordered by mistake, you have no other reason. When the order is cancelled, ask what the "
-                "balance of the gift card that paid for it is now, as a sum and not as two parts.",
+                instructions="You ordered by mistake, you have no other reason. When the order is cancelled, ask "
+                "what the balance of the gift card that paid for it is now, as a sum and not as two parts.",
                 calls=[*read(user, order), cancel(order, "ordered by mistake")],
-                tell=[format_amount(card.balance + order_total(order))],
-                script=[
+                communicate=[format_amount(card.balance + order_total(order))],
+                requests=[
                     ask(reason=MISTAKE),
                     ask("What is the balance of the gift card that paid for it now, as a sum?"),
                 ],
@@ -77,11 +77,11 @@ def cancel_by_product(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You ordered {with_article(item.name)} and want to cancel the whole order that it is in.",
-                    wishes="Nothing in that order is needed any more: your reason is 'no longer needed'. Other "
+                    instructions="Nothing in that order is needed any more: your reason is 'no longer needed'. Other "
                     "things that happen to be in the order may go, too.",
                     calls=[*read(user, *world.orders(user)), cancel(order)],
                     unknown="You do not have the order's id at hand. It was some weeks ago.",
-                    script=[
+                    requests=[
                         ask(
                             reason=NOT_NEEDED,
                             order_id=f"You do not have the id at hand. It is the order with the {item.name}.",
@@ -100,12 +100,12 @@ def cancel_every_pending(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You are short of money and want to cancel everything that has not been sent yet.",
-                wishes="All pending orders are to be cancelled, because their content is no longer needed. In the end, "
-                "ask what you get back in total, over all of those orders.",
+                instructions="All pending orders are to be cancelled, because their content is no longer needed. In "
+                "the end, ask what you get back in total, over all of those orders.",
                 calls=[*read(user, *world.orders(user)), *(cancel(order) for order in pending)],
-                tell=[format_amount(sum(map(order_total, pending)))],
+                communicate=[format_amount(sum(map(order_total, pending)))],
                 unknown="You do not know the ids of your orders, nor which of them have been sent.",
-                script=[
+                requests=[
                     ask(
                         reason=NOT_NEEDED,
                         order_id="You do not know the ids, nor which orders have been sent: all that are pending.",
@@ -125,12 +125,12 @@ def cancel_dearer_of_two(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"Of your orders {pending[0].order_id} and {pending[1].order_id}, you want to cancel one.",
-                wishes="The one that cost more in total is to go, as no longer needed; the other one "
+                instructions="The one that cost more in total is to go, as no longer needed; the other one "
                 "stays. You do not say which one that is: the agent has to look it up. Ask how much it was.",
                 calls=[*read(*pending), cancel(dearer)],
-                tell=[format_amount(order_total(dearer))],
+                communicate=[format_amount(order_total(dearer))],
                 unknown="You do not know what each of the orders cost.",
-                script=[
+                requests=[
                     ask(
                         f"Of your orders {pending[0].order_id} and {pending[1].order_id}, you want to cancel the "
                         "one that cost more in total.",
@@ -151,12 +151,12 @@ def cancel_for_a_better_price(world: World) -> Iterator[Draft]:
                 user,
                 reason=f"You saw the contents of order {order.order_id} elsewhere for less money and want to cancel "
                 "it.",
-                wishes="Your only reason is the better price elsewhere: you do need the things, and you did not "
+                instructions="Your only reason is the better price elsewhere: you do need the things, and you did not "
                 "order them by mistake. You say so if you are offered such reasons, and never take them up. If your "
                 f"reason does not count, keep the order and have it sent to {format_address(places.BOSTON)}, instead, "
                 "where you stay for now.",
                 calls=[*read(order), send_to(order, places.BOSTON)],
-                script=[
+                requests=[
                     ask(
                         reason="It costs less elsewhere. You do need the things, and you did not order them by "
                         "mistake.",
@@ -175,10 +175,11 @@ def cancel_processed(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to cancel order {order.order_id}, which is no longer needed.",
-                wishes="If it cannot be cancelled any more, accept that and ask for the tracking id of the parcel.",
+                instructions="If it cannot be cancelled any more, accept that and ask for the tracking id of the "
+                "parcel.",
                 calls=read(order),
-                tell=order.fulfillments[0].tracking_id,
-                script=[ask(), ask(f"Then what is the tracking id of the parcel of order {order.order_id}?")],
+                communicate=order.fulfillments[0].tracking_id,
+                requests=[ask(), ask(f"Then what is the tracking id of the parcel of order {order.order_id}?")],
             )
 
 
@@ -191,11 +192,11 @@ def cancel_part_of_an_order(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to take one thing out of order {order.order_id}: the {describe_item(item)}.",
-                wishes="You want the other things, but only without that one. If a single thing cannot be taken out or "
-                "cancelled, cancel the whole order: like that, it is no longer needed. You do not want it changed to "
-                "anything else.",
+                instructions="You want the other things, but only without that one. If a single thing cannot be "
+                "taken out or cancelled, cancel the whole order: like that, it is no longer needed. You do not want "
+                "it changed to anything else.",
                 calls=[*read(order), cancel(order)],
-                script=[
+                requests=[
                     ask(
                         reason=NOT_NEEDED,
                         fallback=f"Then cancel the whole order {order.order_id}: like that, it is no longer needed.",
@@ -213,11 +214,11 @@ def cancel_after_a_change(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to cancel order {order.order_id}, since you no longer need it.",
-                wishes="If that is refused, ask once more, then give in. Finally ask how much was paid or refunded "
-                "when an item of that order was changed.",
+                instructions="If that is refused, ask once more, then give in. Finally ask how much was paid or "
+                "refunded when an item of that order was changed.",
                 calls=read(order),
-                tell=[format_amount(order.payment_history[1].amount)],
-                script=[
+                communicate=[format_amount(order.payment_history[1].amount)],
+                requests=[
                     ask(insist=1),
                     ask(f"How much was paid or refunded when an item of order {order.order_id} was changed?"),
                 ],
@@ -234,13 +235,13 @@ def cancel_for_a_flatmate(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want two orders cancelled: {foreign.order_id} and {order.order_id}.",
-                    wishes=f"{foreign.order_id} belongs to your flatmate {other.name.first_name}, who is away and has "
-                    "asked you for this favour; begin with it. You cannot put them on. Whatever happens to it, you "
-                    f"want your own order {order.order_id} cancelled, as it is no longer needed. Ask how much you get "
-                    "back for yours.",
+                    instructions=f"{foreign.order_id} belongs to your flatmate {other.name.first_name}, who is away "
+                    "and has asked you for this favour; begin with it. You cannot put them on. Whatever happens to "
+                    f"it, you want your own order {order.order_id} cancelled, as it is no longer needed. Ask how much "
+                    "you get back for yours.",
                     calls=[*read(order), cancel(order)],
-                    tell=[format_amount(order_total(order))],
-                    script=[
+                    communicate=[format_amount(order_total(order))],
+                    requests=[
                         ask(
                             f"You want order {foreign.order_id} cancelled. It belongs to your flatmate "
                             f"{other.name.first_name}, who is away and has asked for this favour.",
@@ -263,11 +264,11 @@ def cancelled_already(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to cancel order {order.order_id}: it was ordered by mistake.",
-                wishes="You do not remember that it is cancelled already. When you hear it, ask how much was "
+                instructions="You do not remember that it is cancelled already. When you hear it, ask how much was "
                 "refunded, and for the last four digits of the card that it was refunded to.",
                 calls=read(user, order),
-                tell=[format_amount(order_total(order)), card.last_four],
-                script=[
+                communicate=[format_amount(order_total(order)), card.last_four],
+                requests=[
                     ask(reason=MISTAKE),
                     ask(
                         f"How much was refunded for order {order.order_id}, and what are the last four digits of "
@@ -287,11 +288,11 @@ def cancel_one_and_redirect_one(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You have a request about order {gone.order_id}.",
-                wishes=f"First, you want {gone.order_id} cancelled: you ordered by mistake. When that is done, you "
-                f"want {kept.order_id} sent to {format_address(places.TAMPA)}, where your parents live; your profile "
-                "stays as it is.",
+                instructions=f"First, you want {gone.order_id} cancelled: you ordered by mistake. When that is done, "
+                f"you want {kept.order_id} sent to {format_address(places.TAMPA)}, where your parents live; your "
+                "profile stays as it is.",
                 calls=[*read(gone), cancel(gone, "ordered by mistake"), *read(kept), send_to(kept, places.TAMPA)],
-                script=[
+                requests=[
                     ask(f"You want order {gone.order_id} cancelled: you ordered it by mistake.", reason=MISTAKE),
                     ask(
                         f"You want order {kept.order_id} sent to another address, where your parents live. Your "

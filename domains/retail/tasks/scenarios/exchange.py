@@ -47,11 +47,11 @@ def exchange_an_option(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to exchange something from order {order.order_id}.",
-                wishes=f"It is the {swap.item.name}: you want it with {swap.wish}, otherwise the same. "
+                instructions=f"It is the {swap.item.name}: you want it with {swap.phrase}, otherwise the same. "
                 f"{owed(method)} Ask how much the difference is before you agree.",
                 calls=[*read(user, order, swap.item), exchange(order, [swap], method)],
-                tell=[format_amount(abs(swap.difference))],
-                script=[
+                communicate=[format_amount(abs(swap.difference))],
+                requests=[
                     ask(
                         f"You want to exchange something from order {order.order_id}. How much is the difference?",
                         items=f"the {swap.item.name}",
@@ -72,18 +72,18 @@ def exchange_two_items(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"Two things of order {order.order_id} came in a version that you do not like.",
-                    wishes=f"You want the {first.item.name} with {first.wish}, and the {second.item.name} with "
-                    f"{second.wish}; all else about them stays. The method that paid for the order pays the "
+                    instructions=f"You want the {first.item.name} with {first.phrase}, and the {second.item.name} with "
+                    f"{second.phrase}; all else about them stays. The method that paid for the order pays the "
                     "difference. Ask what you have to pay for both exchanges together.",
                     calls=[*read(order, first.item, second.item), exchange(order, [first, second], method)],
-                    tell=[format_amount(difference)],
-                    script=[
+                    communicate=[format_amount(difference)],
+                    requests=[
                         ask(
                             f"Two things of order {order.order_id} came in a version that you do not like, and you "
                             "want to exchange them. What do you have to pay for both together?",
                             items=f"the {first.item.name} and the {second.item.name}",
-                            new_items=f"The {first.item.name} with {first.wish}, and the {second.item.name} with "
-                            f"{second.wish}, otherwise the same.",
+                            new_items=f"The {first.item.name} with {first.phrase}, and the {second.item.name} with "
+                            f"{second.phrase}, otherwise the same.",
                             payment_method=SAME_METHOD,
                         )
                     ],
@@ -98,12 +98,12 @@ def exchange_and_one_more_thing(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to exchange the {first.item.name} of order {order.order_id}.",
-                wishes=f"You want it with {first.wish}, otherwise the same. You tell nothing else at first. When the "
-                "agent asks whether that is all, says that it works only once, or sums the exchange up for your "
-                f"agreement, you remember before you agree: the {second.item.name} should have {second.wish}, "
+                instructions=f"You want it with {first.phrase}, otherwise the same. You tell nothing else at first. "
+                "When the agent asks whether that is all, says that it works only once, or sums the exchange up for "
+                f"your agreement, you remember before you agree: the {second.item.name} should have {second.phrase}, "
                 f"otherwise the same. Both have to be exchanged, with {describe_method(method)} for the difference.",
                 calls=[*read(user, order, first.item, second.item), exchange(order, [first, second], method)],
-                script=[
+                requests=[
                     ask(
                         items=f"the {first.item.name}",
                         new_items=swap_phrase(first),
@@ -112,7 +112,7 @@ def exchange_and_one_more_thing(world: World) -> Iterator[Draft]:
                             say_before(
                                 "exchange",
                                 f"No, wait: the {second.item.name} of order {order.order_id} should be exchanged, "
-                                f"too, for one with {second.wish}, otherwise the same.",
+                                f"too, for one with {second.phrase}, otherwise the same.",
                             )
                         ],
                     )
@@ -129,11 +129,11 @@ def exchange_for_the_same(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"The {item.name} of order {order.order_id} has a scratch, and you want another one.",
-                    wishes=f"You want it exchanged for exactly the same version, {describe_item(item)}, only without a "
-                    "scratch; no other version will do. If that is refused, ask once more, and then return that item "
-                    "and keep the others. The money should go to the method that paid.",
+                    instructions=f"You want it exchanged for exactly the same version, {describe_item(item)}, only "
+                    "without a scratch; no other version will do. If that is refused, ask once more, and then return "
+                    "that item and keep the others. The money should go to the method that paid.",
                     calls=[*read(order), return_items(order, [item], method)],
-                    script=[
+                    requests=[
                         ask(
                             f"The {item.name} of order {order.order_id} has a scratch, and you want it exchanged for "
                             "another one, exactly the same.",
@@ -161,12 +161,12 @@ def exchange_beyond_the_gift_card(world: World) -> Iterator[Draft]:
                         user,
                         reason=f"You want a better {swap.item.name} than the one that came with order "
                         f"{order.order_id}.",
-                        wishes=f"You want it with {swap.wish}, otherwise the same, and want to pay the difference by "
-                        "gift card. If the card does not cover it, ask what is on it, and pay the difference by "
-                        f"{describe_method(other)}.",
+                        instructions=f"You want it with {swap.phrase}, otherwise the same, and want to pay the "
+                        "difference by gift card. If the card does not cover it, ask what is on it, and pay the "
+                        f"difference by {describe_method(other)}.",
                         calls=[*read(user, order, swap.item), exchange(order, [swap], other)],
-                        tell=[format_amount(card.balance)],
-                        script=[
+                        communicate=[format_amount(card.balance)],
+                        requests=[
                             ask(
                                 f"You want to exchange the {swap.item.name} that came with order {order.order_id} "
                                 "for a better one.",
@@ -174,7 +174,7 @@ def exchange_beyond_the_gift_card(world: World) -> Iterator[Draft]:
                                 new_items=swap_phrase(swap),
                                 payment_method="your gift card",
                                 fallback="What is the balance of your gift card, then? You want to exchange the "
-                                f"{swap.item.name} of order {order.order_id} for one with {swap.wish}, otherwise "
+                                f"{swap.item.name} of order {order.order_id} for one with {swap.phrase}, otherwise "
                                 f"the same, and {describe_method(other)} should pay.",
                             )
                         ],
@@ -191,11 +191,11 @@ def exchange_saves_to_gift_card(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"The {swap.item.name} of order {order.order_id} is more than you need.",
-                    wishes=f"You want to exchange it for one with {swap.wish}, otherwise the same. What you save "
-                    "should be put on your gift card. Ask how much that is.",
+                    instructions=f"You want to exchange it for one with {swap.phrase}, otherwise the same. What you "
+                    "save should be put on your gift card. Ask how much that is.",
                     calls=[*read(user, order, swap.item), exchange(order, [swap], card)],
-                    tell=[format_amount(-swap.difference)],
-                    script=[
+                    communicate=[format_amount(-swap.difference)],
+                    requests=[
                         ask(
                             f"The {swap.item.name} of order {order.order_id} is more than you need, and you want "
                             "to exchange it.",
@@ -218,11 +218,11 @@ def exchange_for_the_dearest(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to treat yourself: a better {item.name} than the one of order {order.order_id}.",
-                    wishes=f"You want the most expensive {item.name} that is in stock, whatever its options. "
+                    instructions=f"You want the most expensive {item.name} that is in stock, whatever its options. "
                     f"{owed(method)} Ask what the new one costs.",
                     calls=[*read(user, order, item), exchange(order, [Swap(item, stock[-1])], method)],
-                    tell=[format_amount(stock[-1].price)],
-                    script=[
+                    communicate=[format_amount(stock[-1].price)],
+                    requests=[
                         ask(
                             f"You want to treat yourself: exchange the {item.name} of order {order.order_id} for a "
                             "better one.",
@@ -248,11 +248,12 @@ def exchange_sold_out_then_return(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to exchange the {swap.item.name} of order {order.order_id}.",
-                wishes=f"You want {swap.wish}, otherwise the same, and nothing else. If that cannot be had, return the "
-                f"{swap.item.name} and only that, with the refund to the method that paid, and ask how much it is.",
+                instructions=f"You want {swap.phrase}, otherwise the same, and nothing else. If that cannot be had, "
+                f"return the {swap.item.name} and only that, with the refund to the method that paid, and ask how "
+                "much it is.",
                 calls=[*read(order, swap.item), return_items(order, [swap.item], method)],
-                tell=[format_amount(swap.item.price)],
-                script=[
+                communicate=[format_amount(swap.item.price)],
+                requests=[
                     ask(
                         items=f"the {swap.item.name}",
                         new_items=swap_phrase(swap),

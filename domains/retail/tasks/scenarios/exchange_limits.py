@@ -32,11 +32,11 @@ def exchange_what_can_be_changed(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to exchange the {swap.item.name} of order {order.order_id}.",
-                    wishes=f"You want it with {swap.wish}, otherwise the same. You thought that it had been left with "
-                    "a neighbor; if it has not been sent, you want it changed right away. You accept that the order "
-                    f"is final then. {owed(method)}",
+                    instructions=f"You want it with {swap.phrase}, otherwise the same. You thought that it had been "
+                    "left with a neighbor; if it has not been sent, you want it changed right away. You accept that "
+                    f"the order is final then. {owed(method)}",
                     calls=[*read(user, order, swap.item), change(order, [swap], method)],
-                    script=[
+                    requests=[
                         ask(
                             items=f"the {swap.item.name}",
                             new_items=swap_phrase(swap),
@@ -57,11 +57,12 @@ def exchange_again(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to exchange the {left[0].name} of order {order.order_id}, too.",
-                wishes="You would take any other version. If it is too late for that, you want neither a return nor "
-                "a person on the line; ask what the price difference of the exchange is that you requested before.",
+                instructions="You would take any other version. If it is too late for that, you want neither a "
+                "return nor a person on the line; ask what the price difference of the exchange is that you requested "
+                "before.",
                 calls=read(order),
-                tell=[format_amount(abs(order.exchange_price_difference))],
-                script=[
+                communicate=[format_amount(abs(order.exchange_price_difference))],
+                requests=[
                     ask(items=f"the {left[0].name}", new_items="Any other version.", payment_method=SAME_METHOD),
                     ask(
                         "What is the price difference of the exchange that you requested before for order "
@@ -85,16 +86,16 @@ def exchange_in_two_orders(world: World) -> Iterator[Draft]:
                     yield Draft(
                         user,
                         reason=f"You wish to exchange the {first.item.name} of order {one.order_id}.",
-                        wishes=f"You wish for {first.wish}, otherwise the same. When that is done, you bring up order "
-                        f"{two.order_id}: its {second.item.name} should have {second.wish}, otherwise the same. Both "
-                        f"times, the difference goes by {describe_method(methods[0])}.",
+                        instructions=f"You wish for {first.phrase}, otherwise the same. When that is done, you bring "
+                        f"up order {two.order_id}: its {second.item.name} should have {second.phrase}, otherwise the "
+                        f"same. Both times, the difference goes by {describe_method(methods[0])}.",
                         calls=[
                             *read(user, one, first.item),
                             exchange(one, [first], methods[0]),
                             *read(two, second.item),
                             exchange(two, [second], methods[0]),
                         ],
-                        script=[
+                        requests=[
                             ask(
                                 items=f"the {first.item.name}",
                                 new_items=swap_phrase(first),
@@ -120,12 +121,12 @@ def exchange_and_return(world: World) -> Iterator[Draft]:
                     yield Draft(
                         user,
                         reason=f"From order {order.order_id}, you want to return one thing and exchange another.",
-                        wishes=f"The {item.name} should go back, and the {swap.item.name} should be exchanged for one "
-                        f"with {swap.wish}, otherwise the same. If only one of the two is possible for an order, you "
-                        f"want the exchange, and keep the {item.name}. {owed(method)} Do not agree to anything "
-                        "before it is clear whether both are possible; ask for it.",
+                        instructions=f"The {item.name} should go back, and the {swap.item.name} should be exchanged "
+                        f"for one with {swap.phrase}, otherwise the same. If only one of the two is possible for an "
+                        f"order, you want the exchange, and keep the {item.name}. {owed(method)} Do not agree to "
+                        "anything before it is clear whether both are possible; ask for it.",
                         calls=[*read(user, order, swap.item), exchange(order, [swap], method)],
-                        script=[
+                        requests=[
                             ask(
                                 f"From order {order.order_id}, you want to return the {item.name} and exchange the "
                                 f"{swap.item.name}. Are both possible?",
@@ -133,7 +134,7 @@ def exchange_and_return(world: World) -> Iterator[Draft]:
                                 new_items=swap_phrase(swap),
                                 payment_method=describe_method(method),
                                 fallback=f"Then you want to exchange the {swap.item.name} of order "
-                                f"{order.order_id} for one with {swap.wish}, otherwise the same, and keep all else.",
+                                f"{order.order_id} for one with {swap.phrase}, otherwise the same, and keep all else.",
                             )
                         ],
                     )
@@ -151,11 +152,11 @@ def exchange_for_another_product(world: World) -> Iterator[Draft]:
                     user,
                     reason=f"You want to exchange the {item.name} of order {order.order_id} for "
                     f"{with_article(other.name)}.",
-                    wishes=f"You have no use for any {item.name}. If it cannot become {with_article(other.name)}, "
-                    "return it, with the refund to the method that paid for the order. The rest of the order stays "
-                    "with you, and you order nothing.",
+                    instructions=f"You have no use for any {item.name}. If it cannot become "
+                    f"{with_article(other.name)}, return it, with the refund to the method that paid for the order. "
+                    "The rest of the order stays with you, and you order nothing.",
                     calls=[*read(order), return_items(order, [item], method)],
-                    script=[
+                    requests=[
                         ask(
                             items=f"the {item.name}",
                             payment_method=SAME_METHOD,

@@ -45,11 +45,11 @@ def change_an_option(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You chose the wrong {swap.item.name} in order {order.order_id}.",
-                    wishes=f"You want it with {swap.wish}, otherwise the same. The method that paid for the order "
-                    "should pay the difference, too. Ask how much that is before you agree.",
+                    instructions=f"You want it with {swap.phrase}, otherwise the same. The method that paid for the "
+                    "order should pay the difference, too. Ask how much that is before you agree.",
                     calls=[*read(order, swap.item), change(order, [swap], method)],
-                    tell=[format_amount(swap.difference)],
-                    script=[
+                    communicate=[format_amount(swap.difference)],
+                    requests=[
                         ask(
                             f"You chose the wrong {swap.item.name} in order {order.order_id}. How much is the "
                             "difference if it is changed?",
@@ -71,12 +71,12 @@ def change_to_the_cheapest(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"The {item.name} in order {order.order_id} turned out too expensive for you.",
-                    wishes=f"You want the cheapest {item.name} that is in stock instead, whatever its options. The "
-                    "difference should go back to the method that paid for the order. Ask for the price of the new "
+                    instructions=f"You want the cheapest {item.name} that is in stock instead, whatever its options. "
+                    "The difference should go back to the method that paid for the order. Ask for the price of the new "
                     "one.",
                     calls=[*read(order, item), change(order, [Swap(item, stock[0])], method)],
-                    tell=[format_amount(stock[0].price)],
-                    script=[
+                    communicate=[format_amount(stock[0].price)],
+                    requests=[
                         ask(
                             f"The {item.name} in order {order.order_id} turned out too expensive for you, and you want "
                             "a cheaper one.",
@@ -99,17 +99,17 @@ def change_to_the_second_choice(world: World) -> Iterator[Draft]:
                     yield Draft(
                         user,
                         reason=f"You want to change the {gone.item.name} in order {order.order_id}.",
-                        wishes=f"You want {gone.wish}, otherwise the same. If that cannot be had, and only then, you "
-                        f"want {swap.wish} and all else as in the order. Price differences go by "
+                        instructions=f"You want {gone.phrase}, otherwise the same. If that cannot be had, and only "
+                        f"then, you want {swap.phrase} and all else as in the order. Price differences go by "
                         f"{describe_method(method)}.",
                         calls=[*read(user, order, gone.item), change(order, [swap], method)],
-                        script=[
+                        requests=[
                             ask(
                                 items=f"the {gone.item.name}",
                                 new_items=swap_phrase(gone),
                                 payment_method=describe_method(method),
                                 fallback=f"Then you want the {gone.item.name} of order {order.order_id} with "
-                                f"{swap.wish}, and all else as in the order.",
+                                f"{swap.phrase}, and all else as in the order.",
                             )
                         ],
                     )
@@ -127,16 +127,16 @@ def change_to_another_product(world: World) -> Iterator[Draft]:
                     user,
                     reason=f"In order {order.order_id}, you want {with_article(other.name)} in the place of the "
                     f"{swap.item.name}.",
-                    wishes=f"Any {other.name} for about the same money will do. If that cannot be done, you keep the "
-                    f"{swap.item.name}, but with {swap.wish} and otherwise unchanged, with {describe_method(method)} "
-                    "for the difference. You neither cancel nor order anything.",
+                    instructions=f"Any {other.name} for about the same money will do. If that cannot be done, you "
+                    f"keep the {swap.item.name}, but with {swap.phrase} and otherwise unchanged, with "
+                    f"{describe_method(method)} for the difference. You neither cancel nor order anything.",
                     calls=[*read(user, order, swap.item), change(order, [swap], method)],
-                    script=[
+                    requests=[
                         ask(
                             items=f"the {swap.item.name}",
                             payment_method=describe_method(method),
                             fallback=f"Then you keep the {swap.item.name} of order {order.order_id}, but want it "
-                            f"changed to one with {swap.wish}, otherwise the same.",
+                            f"changed to one with {swap.phrase}, otherwise the same.",
                         )
                     ],
                     declines=["cancel instead", "transfer", "human agent"],
@@ -154,18 +154,18 @@ def gift_card_does_not_cover_the_difference(world: World) -> Iterator[Draft]:
                     yield Draft(
                         user,
                         reason=f"You want a better version of the {swap.item.name} in order {order.order_id}.",
-                        wishes=f"It should be {swap.wish}, with nothing else changed. Your gift card should pay the "
-                        "difference. If it does not cover that, ask how much the difference is, and use "
+                        instructions=f"It should be {swap.phrase}, with nothing else changed. Your gift card should "
+                        "pay the difference. If it does not cover that, ask how much the difference is, and use "
                         f"{describe_method(other)} instead.",
                         calls=[*read(user, order, swap.item), change(order, [swap], other)],
-                        tell=[format_amount(swap.difference)],
-                        script=[
+                        communicate=[format_amount(swap.difference)],
+                        requests=[
                             ask(
                                 items=f"the {swap.item.name}",
                                 new_items=swap_phrase(swap),
                                 payment_method="your gift card",
                                 fallback=f"How much is the difference, then? You want the {swap.item.name} of "
-                                f"order {order.order_id} changed to one with {swap.wish}, otherwise the same, and "
+                                f"order {order.order_id} changed to one with {swap.phrase}, otherwise the same, and "
                                 f"{describe_method(other)} should pay.",
                             )
                         ],
@@ -182,11 +182,11 @@ def change_saves_to_gift_card(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"A plainer {swap.item.name} than the one in order {order.order_id} would do for you.",
-                    wishes=f"You want {swap.wish} and otherwise the same. What you save should go to your gift card. "
-                    "When it is done, ask for the balance of the card.",
+                    instructions=f"You want {swap.phrase} and otherwise the same. What you save should go to your "
+                    "gift card. When it is done, ask for the balance of the card.",
                     calls=[*read(user, order, swap.item), change(order, [swap], card)],
-                    tell=[format_amount(card.balance - swap.difference)],
-                    script=[
+                    communicate=[format_amount(card.balance - swap.difference)],
+                    requests=[
                         ask(
                             items=f"the {swap.item.name}", new_items=swap_phrase(swap), payment_method="your gift card"
                         ),
@@ -205,14 +205,14 @@ def change_both_of_two(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"In order {order.order_id} there are two of the same {item.name}, in the wrong version.",
-                    wishes=f"Both should come with {swap.wish}, otherwise the same; the difference goes by the "
+                    instructions=f"Both should come with {swap.phrase}, otherwise the same; the difference goes by the "
                     "method that paid for the order. Ask what the difference for both together is.",
                     calls=[*read(order, item), change(order, both, method)],
-                    tell=[format_amount(abs(2 * swap.difference))],
-                    script=[
+                    communicate=[format_amount(abs(2 * swap.difference))],
+                    requests=[
                         ask(
                             items=f"both of the {item.name}s",
-                            new_items=f"Both should come with {swap.wish}, otherwise the same.",
+                            new_items=f"Both should come with {swap.phrase}, otherwise the same.",
                             payment_method=SAME_METHOD,
                         ),
                         ask("What is the difference for both together?"),
@@ -230,10 +230,10 @@ def change_one_of_two(world: World) -> Iterator[Draft]:
                     user,
                     reason=f"You ordered two equal {item.name}s with order {order.order_id}, and one should be "
                     "different.",
-                    wishes=f"One of the two stays as it is. The other should have {swap.wish}, with all else the "
-                    "same. The method that paid for the order also takes or receives the difference.",
+                    instructions=f"One of the two stays as it is. The other should have {swap.phrase}, with all else "
+                    "the same. The method that paid for the order also takes or receives the difference.",
                     calls=[*read(user, order, item), change(order, [swap], method)],
-                    script=[
+                    requests=[
                         ask(
                             items=f"One of the two {item.name}s. The other stays as it is.",
                             new_items=swap_phrase(swap),
@@ -251,12 +251,12 @@ def change_sold_out_then_cancel(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You need the {swap.item.name} in order {order.order_id} in another version.",
-                wishes=f"You need {swap.wish}, everything else the same; nothing else is of use. If it cannot be had "
-                "now, you do not want to wait: the whole order is then no longer needed and should be cancelled. Ask "
-                "how much you get back.",
+                instructions=f"You need {swap.phrase}, everything else the same; nothing else is of use. If it "
+                "cannot be had now, you do not want to wait: the whole order is then no longer needed and should be "
+                "cancelled. Ask how much you get back.",
                 calls=[*read(order, swap.item), cancel(order)],
-                tell=[format_amount(order_total(order))],
-                script=[
+                communicate=[format_amount(order_total(order))],
+                requests=[
                     ask(
                         items=f"the {swap.item.name}",
                         new_items=swap_phrase(swap),
@@ -281,16 +281,16 @@ def change_within_a_limit(world: World) -> Iterator[Draft]:
                     yield Draft(
                         user,
                         reason=f"You would like to change the {dear.item.name} in order {order.order_id}.",
-                        wishes=f"You are willing to pay at most {limit} dollars more than now. You first wish for "
-                        f"{dear.wish}, otherwise the same, and ask what that costs more. Since that is above your "
-                        f"limit, you decide on {cheap.wish}, otherwise the same. The difference goes by "
+                        instructions=f"You are willing to pay at most {limit} dollars more than now. You first wish "
+                        f"for {dear.phrase}, otherwise the same, and ask what that costs more. Since that is above "
+                        f"your limit, you decide on {cheap.phrase}, otherwise the same. The difference goes by "
                         f"{describe_method(method)}.",
                         calls=[*read(user, order, dear.item), change(order, [cheap], method)],
-                        tell=[format_amount(dear.difference)],
-                        script=[
+                        communicate=[format_amount(dear.difference)],
+                        requests=[
                             ask(
                                 f"What would the {dear.item.name} in order {order.order_id} cost more with "
-                                f"{dear.wish}, otherwise the same?"
+                                f"{dear.phrase}, otherwise the same?"
                             ),
                             ask(
                                 f"You want to change the {cheap.item.name} in order {order.order_id}.",
@@ -311,18 +311,19 @@ def change_again(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to change the {describe_item(swap.item)} in order {order.order_id}.",
-                    wishes=f"You want it with {swap.wish}. If that is refused, do not ask for any other change or for "
-                    "a person; ask what you have paid for that item, and what the wanted one would have cost.",
+                    instructions=f"You want it with {swap.phrase}. If that is refused, do not ask for any other "
+                    "change or for a person; ask what you have paid for that item, and what the wanted one would have "
+                    "cost.",
                     calls=read(order, swap.item),
-                    tell=[format_amount(swap.item.price), format_amount(swap.variant.price)],
-                    script=[
+                    communicate=[format_amount(swap.item.price), format_amount(swap.variant.price)],
+                    requests=[
                         ask(
                             items=f"the {describe_item(swap.item)}",
                             new_items=swap_phrase(swap),
                             payment_method=SAME_METHOD,
                         ),
                         ask(f"What have you paid for the {describe_item(swap.item)} in order {order.order_id}?"),
-                        ask(f"What would that {swap.item.name} have cost with {swap.wish}?"),
+                        ask(f"What would that {swap.item.name} have cost with {swap.phrase}?"),
                     ],
                     declines=["transfer", "human agent", "other change"],
                 )
@@ -336,11 +337,11 @@ def one_more_of_it(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want two of the {item.name} in order {order.order_id} instead of one.",
-                wishes="You want the second one in that very order; you do not want to place an order of your own, and "
-                f"you do not ask for that. If nothing can be added, leave the items alone, and have the order sent to "
-                f"{format_address(places.DENVER)}, where you will be on holiday.",
+                instructions="You want the second one in that very order; you do not want to place an order of your "
+                "own, and you do not ask for that. If nothing can be added, leave the items alone, and have the order "
+                f"sent to {format_address(places.DENVER)}, where you will be on holiday.",
                 calls=[*read(order), send_to(order, places.DENVER)],
-                script=[
+                requests=[
                     ask(
                         items=f"the {item.name}",
                         fallback=f"Then leave the items alone, and have order {order.order_id} sent to "
@@ -363,11 +364,11 @@ def change_the_right_one(world: World) -> Iterator[Draft]:
                         user,
                         reason=f"Order {order.order_id} holds two versions of the {item.name}, and one of them is "
                         "wrong.",
-                        wishes=f"The order has {describe_items([item, *twin])}. The first of these should come with "
-                        f"{swap.wish}, otherwise the same; the other one stays. The difference goes by the method "
-                        "that paid.",
+                        instructions=f"The order has {describe_items([item, *twin])}. The first of these should come "
+                        f"with {swap.phrase}, otherwise the same; the other one stays. The difference goes by the "
+                        "method that paid.",
                         calls=[*read(order, item), change(order, [swap], method)],
-                        script=[
+                        requests=[
                             ask(
                                 items=f"the {describe_item(item)}",
                                 new_items=swap_phrase(swap),

@@ -35,10 +35,10 @@ def judged_time_of_a_refund(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to return the {item.name} of order {order.order_id}.",
-                    wishes="You keep all else. The refund goes to the card that paid. You do not ask how long it "
+                    instructions="You keep all else. The refund goes to the card that paid. You do not ask how long it "
                     "takes.",
                     calls=[*read(order), return_items(order, [item], card)],
-                    script=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
+                    requests=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
                 )
 
 
@@ -56,14 +56,14 @@ def judged_no_opinion(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You are not happy with the {swap.item.name} of order {order.order_id}.",
-                    wishes=f"You waver between what you have and one with {swap.wish}, otherwise the same. Ask the "
-                    "agent twice which of them it would choose. In the end you exchange it for the new one, with "
-                    f"{describe_method(card)} for the difference, whatever the agent has said.",
+                    instructions=f"You waver between what you have and one with {swap.phrase}, otherwise the same. "
+                    "Ask the agent twice which of them it would choose. In the end you exchange it for the new one, "
+                    f"with {describe_method(card)} for the difference, whatever the agent has said.",
                     calls=[*read(user, order, swap.item), exchange(order, [swap], card)],
-                    script=[
+                    requests=[
                         ask(
                             f"You are not happy with the {swap.item.name} of order {order.order_id} and waver: "
-                            f"which version should you choose, that one or one with {swap.wish}?",
+                            f"which version should you choose, that one or one with {swap.phrase}?",
                             insist=1,
                         ),
                         ask(
@@ -92,10 +92,10 @@ def judged_warning_before_a_change(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to change the {swap.item.name} in order {order.order_id}.",
-                    wishes=f"You want it with {swap.wish}, otherwise the same. The card that paid also takes or "
-                    "receives the difference. You do not ask what this means for the order.",
+                    instructions=f"You want it with {swap.phrase}, otherwise the same. The card that paid also takes "
+                    "or receives the difference. You do not ask what this means for the order.",
                     calls=[*read(order, swap.item), change(order, [swap], card)],
-                    script=[
+                    requests=[
                         ask(
                             items=f"the {swap.item.name}",
                             new_items=swap_phrase(swap),

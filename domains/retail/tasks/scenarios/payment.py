@@ -41,11 +41,11 @@ def pay_by_gift_card(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want your gift card to pay for order {order.order_id}.",
-                wishes="The whole order is to be paid by your gift card. When that is done, ask what is left on the "
-                "card.",
+                instructions="The whole order is to be paid by your gift card. When that is done, ask what is left "
+                "on the card.",
                 calls=[*read(user, order), pay_by(order, card)],
-                tell=[format_amount(card.balance - order_total(order))],
-                script=[ask(payment_method="your gift card"), ask("How much is left on your gift card now?")],
+                communicate=[format_amount(card.balance - order_total(order))],
+                requests=[ask(payment_method="your gift card"), ask("How much is left on your gift card now?")],
             )
 
 
@@ -57,10 +57,10 @@ def pay_by_other_method(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You wish to pay for order {order.order_id} by another method.",
-                wishes=f"It is to be {describe_method(new)}. Ask when the money comes back to "
+                instructions=f"It is to be {describe_method(new)}. Ask when the money comes back to "
                 f"{describe_method(method)}.",
                 calls=[*read(user, order), pay_by(order, new)],
-                script=[
+                requests=[
                     ask(payment_method=describe_method(new)),
                     ask(f"When does the money come back to {describe_method(method)}?"),
                 ],
@@ -77,11 +77,11 @@ def gift_card_does_not_cover_the_order(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want order {order.order_id} to be paid with your gift card.",
-                    wishes="You believe that there is enough on it. If there is not, ask for its exact balance, and "
-                    f"then let {describe_method(new)} pay for the whole order.",
+                    instructions="You believe that there is enough on it. If there is not, ask for its exact "
+                    f"balance, and then let {describe_method(new)} pay for the whole order.",
                     calls=[*read(user, order), pay_by(order, new)],
-                    tell=[format_amount(card.balance)],
-                    script=[
+                    communicate=[format_amount(card.balance)],
+                    requests=[
                         ask(payment_method="your gift card"),
                         ask("What is the exact balance of your gift card?"),
                         ask(
@@ -102,11 +102,11 @@ def pay_in_two_parts(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to change how order {order.order_id} is paid.",
-                    wishes="Your gift card should pay as much as it can, and the rest should come from "
+                    instructions="Your gift card should pay as much as it can, and the rest should come from "
                     f"{describe_method(new)}. If it has to be a single method, argue once, then take "
                     f"{describe_method(new)} alone.",
                     calls=[*read(user, order), pay_by(order, new)],
-                    script=[
+                    requests=[
                         ask(
                             payment_method="Your gift card should pay as much as it can, and the rest should come "
                             f"from {describe_method(new)}.",
@@ -126,12 +126,12 @@ def pay_by_somebody_elses_card(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"Your sister wants to pay for order {order.order_id}, which is a present from her.",
-                    wishes="You have her Visa card in your hand, it ends in 0907, and want the order to be paid by "
-                    "it. The card is not in your profile and is not going to be: you do not ask for that and decline "
-                    "it when it is offered. If her card cannot be used, the order is to be paid by "
+                    instructions="You have her Visa card in your hand, it ends in 0907, and want the order to be "
+                    "paid by it. The card is not in your profile and is not going to be: you do not ask for that and "
+                    "decline it when it is offered. If her card cannot be used, the order is to be paid by "
                     f"{describe_method(new)}.",
                     calls=[*read(user, order), pay_by(order, new)],
-                    script=[
+                    requests=[
                         ask(
                             payment_method="Her Visa card ending in 0907. It is not in your profile and is not "
                             "going to be.",
@@ -152,11 +152,11 @@ def spare_the_gift_card(world: World) -> Iterator[Draft]:
                     user,
                     reason=f"You would rather keep your gift card for later: order {order.order_id} should not be "
                     "paid by it.",
-                    wishes=f"The order is to be paid by {describe_method(new)}. When that is done, ask for the gift "
-                    "card's new balance.",
+                    instructions=f"The order is to be paid by {describe_method(new)}. When that is done, ask for the "
+                    "gift card's new balance.",
                     calls=[*read(user, order), pay_by(order, new)],
-                    tell=[format_amount(card.balance + order_total(order))],
-                    script=[
+                    communicate=[format_amount(card.balance + order_total(order))],
+                    requests=[
                         ask(payment_method=describe_method(new)),
                         ask("What is the new balance of your gift card?"),
                     ],
@@ -171,10 +171,10 @@ def address_and_payment(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"Two things about order {order.order_id} have to change.",
-                wishes=f"It should go to {format_address(places.PROVIDENCE)}, for this time only, and it should be "
-                f"paid by {describe_method(new)}. You mention the payment when the address is settled.",
+                instructions=f"It should go to {format_address(places.PROVIDENCE)}, for this time only, and it "
+                f"should be paid by {describe_method(new)}. You mention the payment when the address is settled.",
                 calls=[*read(user, order), send_to(order, places.PROVIDENCE), pay_by(order, new)],
-                script=[
+                requests=[
                     ask(
                         f"Order {order.order_id} should go to another address, for this time only.",
                         address=format_address(places.PROVIDENCE),
@@ -198,17 +198,18 @@ def everything_about_an_order(world: World) -> Iterator[Draft]:
                     user,
                     reason=f"You have three changes for order {order.order_id}, and you name them all in your first "
                     "message: another version of an item, another payment method, another address.",
-                    wishes=f"One after the other: the {describe_item(swap.item)} should come with {swap.wish}, the "
-                    f"rest as it is; the order should be paid by {describe_method(new)}, which also takes or receives "
-                    f"the price difference; and it should go to {format_address(places.TAMPA)}, while your profile "
-                    "stays as it is. You leave it to the agent what is done first, so long as all three are done.",
+                    instructions=f"One after the other: the {describe_item(swap.item)} should come with "
+                    f"{swap.phrase}, the rest as it is; the order should be paid by {describe_method(new)}, which "
+                    "also takes or receives the price difference; and it should go to "
+                    f"{format_address(places.TAMPA)}, while your profile stays as it is. You leave it to the agent "
+                    "what is done first, so long as all three are done.",
                     calls=[
                         *read(user, order, swap.item),
                         send_to(order, places.TAMPA),
                         pay_by(order, new),
                         change(order, [swap], new),
                     ],
-                    script=[
+                    requests=[
                         ask(
                             f"You have three changes for order {order.order_id}: another version of an item, "
                             "another payment method, another address.",
@@ -233,11 +234,12 @@ def cancel_one_and_pay_one(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You need help with two orders, {gone.order_id} and {kept.order_id}.",
-                    wishes=f"{gone.order_id} should be cancelled, because it is no longer needed. {kept.order_id} "
-                    f"should be paid by {describe_method(new)}. Ask how much it is that is charged there.",
+                    instructions=f"{gone.order_id} should be cancelled, because it is no longer needed. "
+                    f"{kept.order_id} should be paid by {describe_method(new)}. Ask how much it is that is charged "
+                    "there.",
                     calls=[*read(user, gone, kept), cancel(gone), pay_by(kept, new)],
-                    tell=[format_amount(order_total(kept))],
-                    script=[
+                    communicate=[format_amount(order_total(kept))],
+                    requests=[
                         ask(
                             f"You need help with two orders. First, cancel order {gone.order_id}, please.",
                             reason=NOT_NEEDED,

@@ -32,10 +32,10 @@ def where_is_my_parcel(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You are waiting for order {order.order_id}.",
-                wishes="You want the tracking id of the parcel, and how much you paid for the order in total.",
+                instructions="You want the tracking id of the parcel, and how much you paid for the order in total.",
                 calls=read(order),
-                tell=[*order.fulfillments[0].tracking_id, format_amount(order_total(order))],
-                script=[
+                communicate=[*order.fulfillments[0].tracking_id, format_amount(order_total(order))],
+                requests=[
                     ask(f"You are waiting for order {order.order_id}. What is the tracking id of the parcel?"),
                     ask(f"How much did you pay for order {order.order_id} in total?"),
                 ],
@@ -51,11 +51,11 @@ def what_is_on_my_gift_cards(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You have two gift cards in the shop and have lost track of them.",
-                wishes="You want to know how much there is on the two cards together. Do not accept two figures: ask "
-                "for the sum.",
+                instructions="You want to know how much there is on the two cards together. Do not accept two "
+                "figures: ask for the sum.",
                 calls=read(user),
-                tell=[format_amount(sum(card.balance for card in cards))],
-                script=[
+                communicate=[format_amount(sum(card.balance for card in cards))],
+                requests=[
                     ask(
                         "You have two gift cards in the shop and have lost track of them. How much is there on the "
                         "two cards together, as a sum?"
@@ -73,12 +73,15 @@ def what_have_i_spent(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You keep accounts of what you spend, and the shop is missing in them.",
-                wishes="You want to know what all of your orders have cost in total, and what the most expensive of "
-                "them cost by itself.",
+                instructions="You want to know what all of your orders have cost in total, and what the most "
+                "expensive of them cost by itself.",
                 calls=read(user, *orders),
-                tell=[format_amount(sum(map(order_total, orders))), format_amount(max(map(order_total, orders)))],
+                communicate=[
+                    format_amount(sum(map(order_total, orders))),
+                    format_amount(max(map(order_total, orders))),
+                ],
                 unknown="You do not know the orders' ids.",
-                script=[
+                requests=[
                     ask(
                         "You keep accounts of what you spend, and the shop is missing in them. What have all of "
                         "your orders cost in total?",
@@ -100,14 +103,14 @@ def what_does_it_cost(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You think about buying {with_article(product.name)}, but not today.",
-                wishes=f"You want to know what the cheapest {product.name} costs, and what the most expensive one "
-                "costs, among those that are in stock now. You do not want to order anything.",
+                instructions=f"You want to know what the cheapest {product.name} costs, and what the most expensive "
+                "one costs, among those that are in stock now. You do not want to order anything.",
                 calls=[
                     Call("list_all_product_types", {}),
                     Call("get_product_details", {"product_id": product.product_id}),
                 ],
-                tell=[format_amount(stock[0].price), format_amount(stock[-1].price)],
-                script=[
+                communicate=[format_amount(stock[0].price), format_amount(stock[-1].price)],
+                requests=[
                     ask(
                         f"You think about buying {with_article(product.name)}, but not today. What does the cheapest "
                         f"{product.name} cost that is in stock?"
@@ -127,12 +130,12 @@ def where_is_my_refund(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You cancelled an order and want to know where your money went.",
-                wishes=f"It was the one with the {describe_item(order.items[0])}. You want to know the amount of the "
-                "refund, and the last four digits of the card that it went to.",
+                instructions=f"It was the one with the {describe_item(order.items[0])}. You want to know the amount "
+                "of the refund, and the last four digits of the card that it went to.",
                 calls=read(user, *world.orders(user)),
-                tell=[format_amount(order_total(order)), method.last_four],
+                communicate=[format_amount(order_total(order)), method.last_four],
                 unknown="You do not know the order's id.",
-                script=[
+                requests=[
                     ask(
                         "You cancelled an order and want to know where your money went. It was the one with the "
                         f"{describe_item(order.items[0])}. How much was refunded?",
@@ -152,12 +155,12 @@ def what_did_my_neighbor_order(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to know what is in order {foreign.order_id}.",
-                    wishes=f"It is your neighbor's, {other.name.first_name} {other.name.last_name}: the parcel was "
-                    "left with you, and you are curious. Ask twice. Then ask for the tracking id of your own order "
+                    instructions=f"It is your neighbor's, {other.name.first_name} {other.name.last_name}: the parcel "
+                    "was left with you, and you are curious. Ask twice. Then ask for the tracking id of your own order "
                     f"{order.order_id}.",
                     calls=read(order),
-                    tell=order.fulfillments[0].tracking_id,
-                    script=[
+                    communicate=order.fulfillments[0].tracking_id,
+                    requests=[
                         ask(
                             f"You want to know what is in order {foreign.order_id}. It is your neighbor's, "
                             f"{other.name.first_name} {other.name.last_name}.",
@@ -177,12 +180,12 @@ def one_of_two_namesakes(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason="You want to cancel an order that you placed by mistake.",
-                wishes="It was ordered by mistake. It is the only one of your orders that is still pending. Ask how "
-                "much you get back.",
+                instructions="It was ordered by mistake. It is the only one of your orders that is still pending. "
+                "Ask how much you get back.",
                 calls=[*read(user, *world.orders(user)), cancel(order, "ordered by mistake")],
-                tell=[format_amount(order_total(order))],
+                communicate=[format_amount(order_total(order))],
                 unknown="You do not know the order's id.",
-                script=[
+                requests=[
                     ask(
                         reason=MISTAKE,
                         order_id="You do not know the id. It is the only one of your orders that is still pending.",
@@ -202,9 +205,10 @@ def an_outdated_email_address(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to return the {item.name} of order {order.order_id}.",
-                    wishes="Everything else stays with you. The money should go to the method that paid for the order.",
+                    instructions="Everything else stays with you. The money should go to the method that paid for "
+                    "the order.",
                     calls=[*read(order), return_items(order, [item], method)],
-                    script=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
+                    requests=[ask(items=f"the {item.name}", payment_method=SAME_METHOD)],
                 )
 
 
@@ -216,11 +220,11 @@ def an_id_is_not_enough(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You are {user.user_id} and want to cancel order {order.order_id}, which is no longer needed.",
-                wishes="You begin with your user id and give your email address as soon as you are asked for it. "
+                instructions="You begin with your user id and give your email address as soon as you are asked for it. "
                 "Your zip code you never tell; say that the email address has to do. Your reason is that you no "
                 "longer need the things.",
                 calls=[*read(order), cancel(order)],
-                script=[ask(reason=NOT_NEEDED)],
+                requests=[ask(reason=NOT_NEEDED)],
             )
 
 
@@ -238,9 +242,9 @@ def three_matters(world: World) -> Iterator[Draft]:
                     yield Draft(
                         user,
                         reason=f"You have several matters, the first of them is order {one.order_id}.",
-                        wishes=f"First, you return the {item.name} of {one.order_id} and only that, with the refund "
-                        f"to the method that paid, and you ask how much it is. Second, {pending[0].order_id} should "
-                        f"be paid by {describe_method(new)}. Third, your default address is now "
+                        instructions=f"First, you return the {item.name} of {one.order_id} and only that, with the "
+                        f"refund to the method that paid, and you ask how much it is. Second, {pending[0].order_id} "
+                        f"should be paid by {describe_method(new)}. Third, your default address is now "
                         f"{format_address(places.MEMPHIS)}, while your orders keep theirs.",
                         calls=[
                             *read(user, one),
@@ -249,8 +253,8 @@ def three_matters(world: World) -> Iterator[Draft]:
                             pay_by(pending[0], new),
                             move_profile(user, places.MEMPHIS),
                         ],
-                        tell=[format_amount(item.price)],
-                        script=[
+                        communicate=[format_amount(item.price)],
+                        requests=[
                             ask(
                                 f"You have several matters. First, you want to return the {item.name} of order "
                                 f"{one.order_id}, and only that. How much is the refund?",
@@ -280,18 +284,18 @@ def exchange_and_redirect(world: World) -> Iterator[Draft]:
                     yield Draft(
                         user,
                         reason=f"You have a request for order {one.order_id}, and one for {two.order_id}.",
-                        wishes=f"The {swap.item.name} of {one.order_id} should be exchanged for one with {swap.wish}, "
-                        f"otherwise the same; {describe_method(methods[0])} is good for the difference, and you ask "
-                        f"how much that is. Then {two.order_id} should go to {format_address(places.CHICAGO)}, though "
-                        "you do not live there.",
+                        instructions=f"The {swap.item.name} of {one.order_id} should be exchanged for one with "
+                        f"{swap.phrase}, otherwise the same; {describe_method(methods[0])} is good for the "
+                        f"difference, and you ask how much that is. Then {two.order_id} should go to "
+                        f"{format_address(places.CHICAGO)}, though you do not live there.",
                         calls=[
                             *read(user, one, swap.item),
                             exchange(one, [swap], methods[0]),
                             *read(two),
                             send_to(two, places.CHICAGO),
                         ],
-                        tell=[format_amount(abs(swap.difference))],
-                        script=[
+                        communicate=[format_amount(abs(swap.difference))],
+                        requests=[
                             ask(
                                 f"You want to exchange the {swap.item.name} of order {one.order_id}. How much is "
                                 "the difference?",

@@ -47,10 +47,11 @@ def return_everything(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to return all that came with order {order.order_id}.",
-                wishes=f"All items go back, the money should go to {describe_method(method)}. Ask how much it will be.",
+                instructions=f"All items go back, the money should go to {describe_method(method)}. Ask how much it "
+                "will be.",
                 calls=[*read(user, order), return_items(order, order.items, method)],
-                tell=[_sum(order.items)],
-                script=[
+                communicate=[_sum(order.items)],
+                requests=[
                     ask(items="all of them", payment_method=describe_method(method)),
                     ask("How much will the refund be?"),
                 ],
@@ -66,11 +67,11 @@ def return_two_of_three(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"Two things from order {order.order_id} do not please you.",
-                wishes=f"You want to send back the {describe_items(gone)}, and keep the {kept.name}. The money "
+                instructions=f"You want to send back the {describe_items(gone)}, and keep the {kept.name}. The money "
                 "should go where it came from. Ask how much you get back for the two together.",
                 calls=[*read(order), return_items(order, gone, method)],
-                tell=[_sum(gone)],
-                script=[
+                communicate=[_sum(gone)],
+                requests=[
                     ask(
                         f"Two things from order {order.order_id} do not please you, and you want to return them.",
                         items=f"the {describe_items(gone)}",
@@ -89,10 +90,10 @@ def return_one_of_two(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You got two {item.name}s with order {order.order_id}, and one is enough.",
-                wishes="You keep one of the two and all else, and return the other. The refund should go to the method "
-                "that paid for the order.",
+                instructions="You keep one of the two and all else, and return the other. The refund should go to "
+                "the method that paid for the order.",
                 calls=[*read(order), return_items(order, [item], method)],
-                script=[
+                requests=[
                     ask(
                         f"You got two {item.name}s with order {order.order_id}, and one is enough: you want to return "
                         "the other.",
@@ -112,11 +113,14 @@ def return_to_a_gift_card(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You wish to return the {item.name} from order {order.order_id}.",
-                wishes="You wish to have the refund on your gift card, not on anything else. Ask how much the refund "
-                "is.",
+                instructions="You wish to have the refund on your gift card, not on anything else. Ask how much the "
+                "refund is.",
                 calls=[*read(user, order), return_items(order, [item], card or method)],
-                tell=[_sum([item])],
-                script=[ask(items=f"the {item.name}", payment_method="your gift card"), ask("How much is the refund?")],
+                communicate=[_sum([item])],
+                requests=[
+                    ask(items=f"the {item.name}", payment_method="your gift card"),
+                    ask("How much is the refund?"),
+                ],
             )
 
 
@@ -129,10 +133,11 @@ def return_to_the_wrong_method(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to give back the {item.name} of order {order.order_id}.",
-                    wishes=f"You want the money on {describe_method(wrong)}. If that is not possible, complain, and "
-                    "then agree to have it on the method that paid for the order; on no gift card, though.",
+                    instructions=f"You want the money on {describe_method(wrong)}. If that is not possible, "
+                    "complain, and then agree to have it on the method that paid for the order; on no gift card, "
+                    "though.",
                     calls=[*read(user, order), return_items(order, [item], method)],
-                    script=[
+                    requests=[
                         ask(
                             items=f"the {item.name}",
                             payment_method=describe_method(wrong),
@@ -153,11 +158,11 @@ def return_before_it_arrives(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to return the {item.name} of order {order.order_id}, as you bought one elsewhere.",
-                wishes="If it cannot be returned yet, you do not want anything else done with the order. Ask for the "
-                "parcel's tracking id, and for the price of that item.",
+                instructions="If it cannot be returned yet, you do not want anything else done with the order. Ask "
+                "for the parcel's tracking id, and for the price of that item.",
                 calls=read(order),
-                tell=[*order.fulfillments[0].tracking_id, format_amount(item.price)],
-                script=[
+                communicate=[*order.fulfillments[0].tracking_id, format_amount(item.price)],
+                requests=[
                     ask(items=f"the {item.name}", payment_method=SAME_METHOD),
                     ask(f"Then what is the tracking id of the parcel of order {order.order_id}?"),
                     ask(f"What is the price of the {describe_item(item)} in order {order.order_id}?"),
@@ -178,17 +183,17 @@ def return_from_two_orders(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason="You have things to return from two orders.",
-                    wishes=f"It is the {describe_item(one)} from {first.order_id} and the {describe_item(two)} from "
-                    f"{second.order_id}, nothing else. Each refund should go to the method that paid for that order. "
-                    "In the end, ask what both refunds come to in total.",
+                    instructions=f"It is the {describe_item(one)} from {first.order_id} and the {describe_item(two)} "
+                    f"from {second.order_id}, nothing else. Each refund should go to the method that paid for that "
+                    "order. In the end, ask what both refunds come to in total.",
                     calls=[
                         *read(first),
                         return_items(first, [one], method),
                         *read(second),
                         return_items(second, [two], other),
                     ],
-                    tell=[_sum(items)],
-                    script=[
+                    communicate=[_sum(items)],
+                    requests=[
                         ask(
                             f"You have things to return from two orders. From order {first.order_id}, it is the "
                             f"{describe_item(one)}.",
@@ -216,11 +221,11 @@ def return_more_afterwards(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You forgot something when you asked to return a part of order {order.order_id}.",
-                wishes=f"The {left[0].name} should go back as well. If that is not possible any more, accept it, and "
-                "ask how much you will get back in total for what you have announced before.",
+                instructions=f"The {left[0].name} should go back as well. If that is not possible any more, accept "
+                "it, and ask how much you will get back in total for what you have announced before.",
                 calls=read(order),
-                tell=[_sum(gone)],
-                script=[
+                communicate=[_sum(gone)],
+                requests=[
                     ask(
                         f"You forgot something when you asked to return a part of order {order.order_id}. The "
                         f"{left[0].name} should go back as well.",
@@ -244,11 +249,11 @@ def return_the_dearest(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to return a part of order {order.order_id}.",
-                wishes="Only the most expensive item of the order goes back, you keep the rest. You do not say which "
-                "one it is. Ask for its price. The refund goes to the method that paid.",
+                instructions="Only the most expensive item of the order goes back, you keep the rest. You do not say "
+                "which one it is. Ask for its price. The refund goes to the method that paid.",
                 calls=[*read(order), return_items(order, [item], method)],
-                tell=[_sum([item])],
-                script=[
+                communicate=[_sum([item])],
+                requests=[
                     ask(
                         items="Only the most expensive item of the order. Please look it up.",
                         payment_method=SAME_METHOD,
@@ -267,10 +272,10 @@ def return_by_product(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"The {item.name} that you bought is not what you had hoped for, and you want to return it.",
-                    wishes="You keep everything else. The money should come back to where it was paid from.",
+                    instructions="You keep everything else. The money should come back to where it was paid from.",
                     calls=[*read(user, *world.orders(user)), return_items(order, [item], method)],
                     unknown="You do not know which order it was, nor the order's id.",
-                    script=[
+                    requests=[
                         ask(
                             items=f"the {item.name}",
                             payment_method=SAME_METHOD,
@@ -289,12 +294,12 @@ def return_less_than_planned(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to return the whole of order {order.order_id}.",
-                wishes="When the agent sums up what goes back and asks for your agreement, you say no: you have "
+                instructions="When the agent sums up what goes back and asks for your agreement, you say no: you have "
                 f"tried the {kept.name} again, and keep it. All the other items do go back. The refund goes to the "
                 "method that paid. Ask how much it is now.",
                 calls=[*read(order), return_items(order, gone, method)],
-                tell=[_sum(gone)],
-                script=[
+                communicate=[_sum(gone)],
+                requests=[
                     ask(
                         items="all of them",
                         payment_method=SAME_METHOD,
@@ -319,11 +324,11 @@ def return_what_can_be_cancelled(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You want to return order {order.order_id}, all of it.",
-                wishes="You do not know that it has not even been sent. If it cannot be returned but can be "
+                instructions="You do not know that it has not even been sent. If it cannot be returned but can be "
                 "cancelled, have it cancelled: all of it is no longer needed. Ask how much money that is.",
                 calls=[*read(order), cancel(order)],
-                tell=[format_amount(order_total(order))],
-                script=[
+                communicate=[format_amount(order_total(order))],
+                requests=[
                     ask(
                         items="all of them",
                         payment_method=SAME_METHOD,
@@ -344,10 +349,10 @@ def return_to_a_new_gift_card(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to return the {item.name} of order {order.order_id} and get a gift card for it.",
-                    wishes="You have no gift card so far and want a new one with the refund on it. If there is no "
-                    "such thing, you take the refund on the method that paid for the order.",
+                    instructions="You have no gift card so far and want a new one with the refund on it. If there is "
+                    "no such thing, you take the refund on the method that paid for the order.",
                     calls=[*read(user, order), return_items(order, [item], method)],
-                    script=[
+                    requests=[
                         ask(
                             items=f"the {item.name}",
                             payment_method="A new gift card. You have none so far.",

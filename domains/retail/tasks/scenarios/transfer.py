@@ -28,9 +28,9 @@ def a_new_email_address(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason="You have a new email address and want it in your profile.",
-            wishes=f"It is {user.name.last_name.lower()}@example.net. You want nothing else, and it cannot wait.",
+            instructions=f"It is {user.name.last_name.lower()}@example.net. You want nothing else, and it cannot wait.",
             calls=[transfer("The customer wants another email address in the profile.")],
-            script=[ask(new_email=f"{user.name.last_name.lower()}@example.net")],
+            requests=[ask(new_email=f"{user.name.last_name.lower()}@example.net")],
         )
 
 
@@ -41,10 +41,10 @@ def a_new_card_in_the_profile(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason="You have a new credit card and want it in your profile, among the payment methods.",
-            wishes="You do not want it for any order that you have, only for later ones. You would give the card's "
-            "number to whoever can enter it. Nothing else matters to you today.",
+            instructions="You do not want it for any order that you have, only for later ones. You would give the "
+            "card's number to whoever can enter it. Nothing else matters to you today.",
             calls=[transfer("The customer wants a new credit card among the payment methods.")],
-            script=[ask()],
+            requests=[ask()],
         )
 
 
@@ -57,10 +57,10 @@ def a_new_order(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason=f"You wish to buy {with_article(product.name)} and would like the shop to place the order for you.",
-            wishes="You cannot place it yourself, since the website does not open on your computer. Your existing "
-            "orders have nothing to do with it.",
+            instructions="You cannot place it yourself, since the website does not open on your computer. Your "
+            "existing orders have nothing to do with it.",
             calls=[transfer("The customer wants an order to be placed for them.")],
-            script=[ask()],
+            requests=[ask()],
         )
 
 
@@ -73,10 +73,10 @@ def a_repair(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"Your {item.name} has stopped working, and you want to have it repaired.",
-                    wishes="You want a repair under warranty, and that somebody arranges it. You want neither a "
+                    instructions="You want a repair under warranty, and that somebody arranges it. You want neither a "
                     "return nor an exchange, whatever is offered.",
                     calls=[transfer("The customer wants a repair under warranty, no return and no exchange.")],
-                    script=[ask()],
+                    requests=[ask()],
                     declines=["return", "exchange"],
                 )
 
@@ -89,14 +89,14 @@ def cancel_then_close_the_account(world: World) -> Iterator[Draft]:
             yield Draft(
                 user,
                 reason=f"You are through with the shop: first of all, cancel order {order.order_id}.",
-                wishes="It is no longer needed. Only when it is cancelled, you go on: now your account should be "
+                instructions="It is no longer needed. Only when it is cancelled, you go on: now your account should be "
                 "deleted, with all that the shop knows about you.",
                 calls=[
                     *read(order),
                     cancel(order),
                     transfer("Order cancelled; the customer wants the account deleted."),
                 ],
-                script=[
+                requests=[
                     ask(reason=NOT_NEEDED),
                     ask("Now your account should be deleted, with all that the shop knows about you."),
                 ],
@@ -113,15 +113,15 @@ def return_then_ask_for_a_name_change(world: World) -> Iterator[Draft]:
                 yield Draft(
                     user,
                     reason=f"You want to return the {item.name} of order {order.order_id}.",
-                    wishes="All else stays, and the refund goes to the method that paid. When the return is settled, "
-                    "and not before, you say that you have married and want the last name in your profile changed to "
-                    "Ellery.",
+                    instructions="All else stays, and the refund goes to the method that paid. When the return is "
+                    "settled, and not before, you say that you have married and want the last name in your profile "
+                    "changed to Ellery.",
                     calls=[
                         *read(order),
                         return_items(order, [item], method),
                         transfer("Return requested; the customer wants another last name in the profile."),
                     ],
-                    script=[
+                    requests=[
                         ask(items=f"the {item.name}", payment_method=SAME_METHOD),
                         ask("You have married and want the last name in your profile changed to Ellery."),
                     ],
@@ -135,11 +135,11 @@ def a_person_on_demand(world: World) -> Iterator[Draft]:
         yield Draft(
             user,
             reason=f"You want order {order.order_id} cancelled: you no longer need it.",
-            wishes="If it cannot be cancelled, demand to talk to a person who can do it, twice. If the agent still "
-            "declines, give in. Then you want your default address changed, as nothing else helps: it is "
+            instructions="If it cannot be cancelled, demand to talk to a person who can do it, twice. If the agent "
+            "still declines, give in. Then you want your default address changed, as nothing else helps: it is "
             f"{format_address(places.BOSTON)}. Leave the order alone from then on.",
             calls=[*read(order), move_profile(user, places.BOSTON)],
-            script=[
+            requests=[
                 ask(),
                 ask(f"You demand to talk to a person who can cancel order {order.order_id}.", insist=1),
                 ask(
