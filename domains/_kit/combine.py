@@ -1,4 +1,4 @@
-"""Several matters in one conversation, and remarks that are beside the point."""
+"""Several matters in one conversation, and remarks that have nothing to do with it."""
 
 from __future__ import annotations
 

@@ -23,8 +23,8 @@ class TaskSampler(ABC, Generic[T]):
     """Draws tasks; no two of them are about the same while there is something else.
 
     Args:
-        difficulty: ``requests`` are matters in one conversation, ``distractors`` are remarks that are beside the
-            point; ``faults`` have no meaning here.
+        difficulty: ``requests`` are matters in one conversation, ``distractors`` are remarks that have
+            nothing to do with it; ``faults`` have no meaning here.
 
     Attributes:
         domain: The domain's name.

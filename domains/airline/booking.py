@@ -41,7 +41,7 @@ def book(db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo],
 
 
 def new_leg(db: AirlineDB, flight: FlightInfo, cabin: Cabin, seats: int) -> Leg:
-    """A flight at its current price.
+    """Return a flight at its current price.
 
     Raises:
         ToolError: No such flight, not open for booking, or with fewer free seats than needed.

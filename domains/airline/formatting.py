@@ -9,7 +9,7 @@ from .search import AIRPORTS
 if TYPE_CHECKING:
     from .models import Name, Passenger
 
-#: Cities by code; airports of the same city are told apart.
+#: Cities by code; airports of the same city have different names.
 CITIES: Final = dict(AIRPORTS) | {"JFK": "New York (JFK)", "LGA": "New York (LaGuardia)", "EWR": "Newark"}
 
 

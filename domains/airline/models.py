@@ -205,19 +205,19 @@ class AirlineDB(Database):
     reservations: Table[Reservation]
 
     def flight(self, flight_number: str) -> Flight:
-        """The flight with this number."""
+        """Return the flight with this number."""
         return _found("Flight", self.flights, flight_number)
 
     def user(self, user_id: str) -> User:
-        """The user with this id."""
+        """Return the user with this id."""
         return _found("User", self.users, user_id)
 
     def reservation(self, reservation_id: str) -> Reservation:
-        """The reservation with this id."""
+        """Return the reservation with this id."""
         return _found("Reservation", self.reservations, reservation_id)
 
     def day(self, flight_number: str, date: str) -> Day:
-        """How a flight stands on a date."""
+        """Return the state of a flight on a date."""
         dates = self.flight(flight_number).dates
         if date not in dates:
             raise ToolError(f"Flight {flight_number} not found on date {date}")
@@ -232,7 +232,7 @@ def _found(kind: str, table: Table[R], key: str) -> R:
 
 
 def as_records(kind: type[R], items: list[R | dict[str, Any]]) -> list[R]:
-    """The items as records if all are objects; else as they came, for the caller to fail on.
+    """Return the items as records if all are objects; else as they came, for the caller to fail on.
 
     Source: τ²-bench v1.0.1: a list of anything else passes, and reaches the database where nobody looks at it.
     """

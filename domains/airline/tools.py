@@ -270,7 +270,7 @@ class AirlineTools(Toolkit[AirlineDB]):
         raise ToolError("Too many reservations")
 
     def _charged(self, reservation_id: str, payment_id: str, total: int) -> Reservation:
-        """The reservation, to be changed, with the payment of the change noted in its history."""
+        """Return the reservation, to be changed, with the payment of the change noted in its history."""
         payment = charge(self.db, self.db.reservation(reservation_id).user_id, payment_id, total)
         reservation = self.db.reservations[reservation_id]
         if payment is not None:

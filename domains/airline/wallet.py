@@ -22,21 +22,21 @@ class Wallet:
 
     @property
     def cards(self) -> list[CreditCard]:
-        """Credit cards."""
+        """Return the credit cards."""
         return self._all(CreditCard)
 
     @property
     def gift_cards(self) -> list[GiftCard]:
-        """Gift cards, the highest balance first."""
+        """Return the gift cards, the highest balance first."""
         return sorted(self._all(GiftCard), key=lambda card: -card.amount)
 
     @property
     def certificates(self) -> list[Any]:
-        """Certificates, the highest value first."""
+        """Return the certificates, the highest value first."""
         rest = [m for m in self.user.payment_methods.values() if m.source == "certificate"]
         return sorted(rest, key=lambda certificate: -certificate.amount)
 
     @property
     def card(self) -> CreditCard:
-        """The first credit card."""
+        """Return the first credit card."""
         return self.cards[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from .._kit.formatting import join_words
 from .models import CreditCard, GiftCard
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def describe_method(method: PaymentMethod) -> str:
-    """How the customer calls it, such as ``your Visa card ending in 1234``."""
+    """Return what the customer calls a payment method, such as ``your Visa card ending in 1234``."""
     if isinstance(method, CreditCard):
         brand = {"amex": "American Express"}.get(method.brand, method.brand.capitalize())
         return f"your {brand} card ending in {method.last_four}"
@@ -21,38 +22,32 @@ def describe_method(method: PaymentMethod) -> str:
 
 
 def describe_item(item: OrderItem | Variant, name: str = "") -> str:
-    """Such as ``Rain Jacket (color navy, size M)``."""
+    """Return an item with its options, such as ``Rain Jacket (color navy, size M)``."""
     options = ", ".join(f"{axis} {value}" for axis, value in item.options.items())
     return f"{name or getattr(item, 'name', '')} ({options})"
 
 
 def describe_items(items: Iterable[OrderItem]) -> str:
-    """The items, the last two joined by ``and``."""
-    return listed(describe_item(item) for item in items)
-
-
-def listed(parts: Iterable[str]) -> str:
-    """``a, b and c``."""
-    *most, last = parts
-    return f"{', '.join(most)} and {last}" if most else last
+    """Return the items with their options, as an enumeration."""
+    return join_words(describe_item(item) for item in items)
 
 
 def format_address(address: Address) -> str:
-    """On one line; without a flat where there is none."""
+    """Return an address on one line; without a flat where there is none."""
     lines = [address.address1, address.address2, address.city, f"{address.state} {address.zip}", address.country]
     return ", ".join(filter(None, lines))
 
 
 def with_article(name: str) -> str:
-    """A product's name with its article."""
+    """Return a product's name with its article."""
     return f"{'an' if name[0] in 'AEIO' else 'a'} {name}"
 
 
 def format_amount(amount: float) -> str:
-    """As the agent may tell it; a float as such has no second digit where that is 0."""
+    """Return an amount with two digits, which a float as such does not have where the last one is 0."""
     return f"{amount:.2f}"
 
 
 def format_dollars(amount: float) -> str:
-    """An amount as it is told."""
-    return f"${amount:.2f}"
+    """Return an amount with a dollar sign."""
+    return f"${format_amount(amount)}"

@@ -1,4 +1,4 @@
-"""What the rules agent makes of a user's words: ids, days, places, cabins, numbers, names, yes and no."""
+"""Reading of a user's words: ids, days, places, cabins, numbers, names, yes and no."""
 
 from __future__ import annotations
 
@@ -20,10 +20,8 @@ _DATE = re.compile(r"\bMay (\d{1,2})\b|\b(2024-05-\d\d)\b|\b(tomorrow)\b|\b(toda
 _BORN = re.compile(r"\b(?:19|20)\d\d-\d\d-\d\d\b")
 _NO = re.compile(r"^\W*(?:no|nope|do not|don't|wait)\b(?! (?:checked|bags?|insurance|stop))", re.IGNORECASE)
 _NUMBERS = {
-    word: parse_number
-    for parse_number, word in enumerate(
-        ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
-    )
+    word: number
+    for number, word in enumerate(("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"))
 }
 _NUMBER = rf"(\d+|{'|'.join(_NUMBERS)}|an?)"
 _BAGS = re.compile(rf"\b{_NUMBER} (?:\w+ ){{0,2}}?(?:bags?|suitcases?)\b", re.IGNORECASE)
@@ -43,18 +41,18 @@ _FROM = re.compile(rf"\bfrom ({_CITY})")
 
 
 def is_no(text: str) -> bool:
-    """Whether something is turned down."""
+    """Return whether a text turns something down."""
     return bool(_NO.search(text))
 
 
 def user_id(text: str) -> str | None:
-    """The id of a user."""
+    """Return the id of a user, if one is named."""
     found = _USER_ID.search(text)
     return found[0] if found else None
 
 
 def reservation_ids(text: str) -> list[str]:
-    """The ids of reservations that are named, each once."""
+    """Return the ids of the reservations that are named, each once."""
     return list(dict.fromkeys(_RESERVATION_ID.findall(text)))
 
 
@@ -62,24 +60,24 @@ def reservation_ids(text: str) -> list[str]:
 
 
 def route(text: str) -> tuple[str, str] | None:
-    """The airports between which somebody flies."""
+    """Return the airports between which somebody flies, if both are named."""
     found = _WAY.search(text)
     return (_BY_NAME[found[1]], _BY_NAME[found[2]]) if found else None
 
 
 def origin(text: str) -> str | None:
-    """The airport that a flight leaves from."""
+    """Return the airport that a flight leaves from, if one is named."""
     found = _FROM.search(text)
     return _BY_NAME[found[1]] if found else None
 
 
 def airports(text: str) -> set[str]:
-    """All airports that are named."""
+    """Return all airports that are named."""
     return {_BY_NAME[found] for found in re.findall(rf"(?:{_CITY})", text)}
 
 
 def dates(text: str) -> list[str]:
-    """The days that are named, each once, as ``2024-05-20``."""
+    """Return the days that are named, each once, as ``2024-05-20``."""
     found = []
     for day, whole, tomorrow, _ in _DATE.findall(text):
         found.append(f"2024-05-{int(day):02}" if day else whole or (TOMORROW if tomorrow else TODAY))
@@ -87,7 +85,7 @@ def dates(text: str) -> list[str]:
 
 
 def days_later(text: str) -> int:
-    """By how many days something is put off."""
+    """Return by how many days something is put off; 0 where the text does not say."""
     found = re.search(rf"\b{_NUMBER} days? later\b|\bby {_NUMBER} days?\b|\b(day after)\b", text.lower())
     if found is None:
         return 0
@@ -95,12 +93,12 @@ def days_later(text: str) -> int:
 
 
 def parse_number(word: str) -> int:
-    """A number in digits or in words."""
+    """Return a number that is written in digits or in words."""
     return int(word) if word.isdigit() else _NUMBERS.get(word.lower(), 1)
 
 
 def bag_count(text: str) -> int | None:
-    """How many bags are spoken of."""
+    """Return how many bags are mentioned, if any are."""
     found = _BAGS.search(text)
     if found:
         return parse_number(found[1])
@@ -108,13 +106,13 @@ def bag_count(text: str) -> int | None:
 
 
 def people_count(text: str) -> int | None:
-    """How many people are spoken of: ``for four``, ``six people``."""
+    """Return how many people are mentioned: ``for four``, ``six people``."""
     found = re.search(rf"\bfor {_NUMBER}\b|\b{_NUMBER} (?:people|passengers|persons|travell?ers)\b", text.lower())
     return parse_number(found[1] or found[2]) if found else None
 
 
 def cabins(text: str) -> list[Cabin]:
-    """The cabins that are named, each once."""
+    """Return the cabins that are named, each once."""
     found: list[Cabin] = []
     for word in _CABIN.findall(text):
         low = word.lower().replace(" ", "_")
@@ -125,7 +123,7 @@ def cabins(text: str) -> list[Cabin]:
 
 
 def is_covered(reason: str) -> bool:
-    """Whether the insurance covers a reason: health or weather."""
+    """Return whether the insurance covers a reason: health or weather."""
     clauses = [clause for clause in re.split(r"[.;]| but ", reason) if not re.search(r"good health|\bfine\b", clause)]
     return any(_COVERED.search(clause) for clause in clauses)
 
@@ -134,7 +132,7 @@ def is_covered(reason: str) -> bool:
 
 
 def passengers(text: str, user: User) -> list[Passenger]:
-    """Those who fly, by what is said of them: the user first, then whoever is named."""
+    """Return the people who fly: the user first, then whoever is named."""
     rest = [other for other in user.saved_passengers if full_name(other) in text]
     if re.search(r"\b(?:all|everybody|the \w+ people)\b.*\bsaved in my profile", text):
         rest = list(user.saved_passengers)
@@ -149,7 +147,7 @@ def passengers(text: str, user: User) -> list[Passenger]:
 
 
 def changed_passengers(text: str, reservation: Reservation, user: User) -> list[Passenger] | None:
-    """The passengers of a reservation as they should be; None where the text does not tell that."""
+    """Return the passengers of a reservation as they should be; None where the text does not say."""
     listed = list(reservation.passengers)
     concerned = [passenger for passenger in listed if re.search(rf"{re.escape(full_name(passenger))}(?![\w-])", text)]
     if not concerned:

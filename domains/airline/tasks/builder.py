@@ -1,4 +1,4 @@
-"""A task in the making: the reference actions, carried out as they are written down, and the texts around them."""
+"""A builder of tasks: reference actions, carried out as they are noted down, and the texts around them."""
 
 from __future__ import annotations
 
@@ -28,13 +28,12 @@ if TYPE_CHECKING:
     from .trips import FlightList, Trip
     from .world import Offer
 
-
 #: Begins to build the task of a user.
 NewTask: TypeAlias = "Callable[[User], TaskBuilder]"
 
 
 class Order(NamedTuple):
-    """What is to be booked.
+    """A booking to be made.
 
     Attributes:
         pay: Ids of payment methods; each pays what it can of what is left.
@@ -99,13 +98,13 @@ class TaskBuilder:
         self.call("search_onestop_flight", origin=origin, destination=destination, date=date)
 
     def read_statuses(self, trip: Trip, *positions: int) -> None:
-        """Look how flights of a reservation stand: those at the positions, or all of them."""
+        """Read the status of flights of a reservation: those at the positions, or all of them."""
         for position in positions or range(len(trip.legs)):
             leg = trip.legs[position]
             self.call("get_flight_status", flight_number=leg.flight_number, date=leg.date)
 
     def search_fares(self, trip: Trip) -> None:
-        """Search what the flights of a reservation cost now."""
+        """Search the current fares of the flights of a reservation."""
         for leg in trip.legs:
             self.search_direct(leg.origin, leg.destination, leg.date)
 
@@ -116,7 +115,7 @@ class TaskBuilder:
         self.call("cancel_reservation", reservation_id=trip.id)
 
     def change_flights(self, trip: Trip, flights: FlightList, pay: str, cabin: Cabin | None = None) -> int:
-        """Change flights or cabin; returns what that costs, negative where it gives money back."""
+        """Change flights or cabin, and return what that costs, negative where it gives money back."""
         before = len(self._history(trip))
         self.call(
             "update_reservation_flights",
@@ -128,7 +127,7 @@ class TaskBuilder:
         return sum(payment.amount for payment in self._history(trip)[before:])
 
     def add_bags(self, trip: Trip, more: int, pay: str, cabin: Cabin | None = None) -> int:
-        """Add bags; returns what that costs.
+        """Add bags, and return what that costs.
 
         Args:
             trip: To which reservation.
@@ -155,7 +154,7 @@ class TaskBuilder:
         self.call("update_reservation_passengers", reservation_id=trip.id, passengers=listed)
 
     def book(self, origin: str, destination: str, order: Order) -> int:
-        """Book flights; returns the total price."""
+        """Book flights, and return the total price."""
         people = len(order.people)
         nonfree = max(0, order.bags - free_bags(self._user.membership, order.cabin) * people)
         total = people * (sum(offer.price for offer in order.offers) + INSURANCE_PRICE * order.insured)
@@ -216,8 +215,8 @@ class TaskBuilder:
             say: How it is put; empty for the task's reason, in the first person.
             insist: How often it is repeated when it is refused.
             fallback: What is asked for once it stays refused.
-            answers: Other questions about it.
-            facts: What is told when it is asked for, by name.
+            answers: Answers to other questions about it.
+            facts: Answers to questions about a fact, by its name.
         """
         self._requests.append(ask(say, insist=insist, fallback=fallback, answers=answers, **facts))
 
@@ -225,26 +224,26 @@ class TaskBuilder:
         self, say: str = "", *, insist: int = 0, fallback: str | None = None, payment_method: str, **facts: str
     ) -> None:
         """Note down that the user asks for a booking next; as :meth:`ask`, with usual facts unless others are given."""
-        told = {**BOOKING, **facts, "payment_method": payment_method}
-        self.ask(say, insist=insist, fallback=fallback, answers=(), **told)
+        given = {**BOOKING, **facts, "payment_method": payment_method}
+        self.ask(say, insist=insist, fallback=fallback, answers=(), **given)
 
     def communicate(self, *facts: float | str) -> None:
-        """Note down what the agent must tell."""
+        """Note down phrases that the agent must say."""
         self._phrases += [str(fact) for fact in facts]
 
     def build(self, *, rule: str, reason: str, do: str, known: str = "", unknown: str = "", persona: str = "") -> Task:
-        """The task.
+        """Return the task.
 
         Args:
             rule: The rule of the policy that it is about.
             reason: The user's reason for the call.
             do: How the user is to act.
-            known: What the user knows beside name and user id.
+            known: What the user knows, apart from name and user id.
             unknown: What the user does not know.
             persona: What the user is like.
         """
         who = f"You are {full_name(self._user.name)}. Your user id is {self._user.user_id}."
-        told = Instructions(
+        instructions = Instructions(
             domain="airline",
             reason_for_call=reason,
             known_info=f"{who} {known}".strip(),
@@ -256,7 +255,7 @@ class TaskBuilder:
             id=self._id,
             description=Description(purpose=self._purpose, relevant_policies=rule),
             user_scenario=UserScenario(
-                persona=persona or None, instructions=told, script=self._script(reason, persona)
+                persona=persona or None, instructions=instructions, script=self._script(reason, persona)
             ),
             evaluation_criteria=EvaluationCriteria(
                 actions=self._actions, communicate_info=self._phrases, reward_basis=["DB", "COMMUNICATE", *gated]

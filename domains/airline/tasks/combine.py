@@ -1,4 +1,4 @@
-"""Several matters of one user in one conversation, and remarks that are beside the point."""
+"""Several matters of one user in one conversation, and remarks that have nothing to do with it."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _criteria(tasks: Sequence[Task]) -> EvaluationCriteria:
 
 
 def add_remarks(task: Task, rng: Random, count: int) -> Task:
-    """Return the task with so many remarks that are beside the point, made with the first message."""
+    """Return the task with so many remarks that have nothing to do with it, made with the first message."""
     remarks = rng.sample(_REMARKS, min(count, len(_REMARKS)))
     if not remarks:
         return task

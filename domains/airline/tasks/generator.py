@@ -47,7 +47,7 @@ SMALL = (
 
 
 def database(seed: int = DEFAULT_SEED) -> AirlineDB:
-    """Flights, users and reservations.
+    """Return flights, users and reservations of a seed.
 
     Raises:
         ConfigurationError: Faker is not installed.
@@ -60,7 +60,7 @@ def database(seed: int = DEFAULT_SEED) -> AirlineDB:
 
 
 def tasks(db: AirlineDB) -> list[Task]:
-    """A task of each scenario, verified.
+    """Return a task of each scenario, verified.
 
     Args:
         db: What the scenarios choose from.
@@ -102,7 +102,7 @@ def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
 
 
 def _as_lines(value: dict[str, Any], deeper: dict[str, int], depth: int = 2, indent: str = "") -> str:
-    """An object as JSON, with a line for each record.
+    """Return an object as JSON, with a line for each record.
 
     Args:
         value: The object.

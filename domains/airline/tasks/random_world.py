@@ -37,7 +37,7 @@ class RandomWorld(World):
         self._days_later: dict[tuple[str, int], int] = {}
 
     def _is_free(self, named: tuple[str, ...]) -> bool:
-        """Whether ids of a user, or of a reservation and its user, may be used."""
+        """Return whether a user, or a reservation and its user, may be used."""
         return self._user_id in ("", *named) and self._taken.isdisjoint(named)
 
     def _choice(self, among: list[T], where: Callable[[T], object], ids: Callable[[T], tuple[str, ...]]) -> T:
@@ -48,24 +48,24 @@ class RandomWorld(World):
 
     @property
     def days(self) -> Sequence[str]:
-        """The days on which something can be booked, in any order."""
+        """Return the days on which something can be booked, in any order."""
         return self._shuffled(super().days)
 
     def choose(self, offers: Iterable[Offer], position: int) -> Offer | None:
-        """The first of the offers, which come in any order."""
+        """Return the first of the offers, which come in any order."""
         del position
         return next(iter(offers), None)
 
     def pairs(self) -> Iterable[tuple[str, str]]:
-        """Ends of direct flights, in any order."""
+        """Return the ends of direct flights, in any order."""
         return self._shuffled(super().pairs())
 
     def unconnected(self) -> Iterable[tuple[str, str]]:
-        """Ends between which nothing flies directly, in any order."""
+        """Return ends between which nothing flies directly, in any order."""
         return self._shuffled(super().unconnected())
 
     def later(self, trip: Trip, position: int, *, choices: int = 1, most_days: int = 3) -> Offer | None:
-        """The one cheapest flight for a flight of a trip on some later day, the same each time it is asked for."""
+        """Return the one cheapest flight for a flight of a trip on some later day, the same each time."""
         leg = trip.legs[position]
         end = trip.legs[position + 1].date if position + 1 < len(trip.legs) else None
         first = self._days_later.setdefault((trip.id, position), self._rng.randrange(most_days))

@@ -1,4 +1,4 @@
-"""What scenarios about booking have in common: choosing a way and a day, and speaking of them."""
+"""Routes and days for scenarios about booking, and how they are written."""
 
 from __future__ import annotations
 
@@ -18,29 +18,31 @@ NO_EXTRAS = "You have no checked bags and do not want insurance. "
 
 
 def from_to(origin: str, destination: str) -> str:
-    """Such as ``from Boston to Seattle``."""
+    """Return a route as text, such as ``from Boston to Seattle``."""
     return f"from {CITIES[origin]} to {CITIES[destination]}"
 
 
-def _ways(w: World, *, choices: int = 2) -> Iterator[tuple[str, str, str]]:
-    """Ends and days of direct flights, several a day."""
-    for date in w.days:
-        for origin, destination in w.pairs():
-            if w.count_direct(origin, destination, date) >= choices:
+def _routes(world: World, *, choices: int = 2) -> Iterator[tuple[str, str, str]]:
+    """Yield ends and days of direct flights, several a day."""
+    for date in world.days:
+        for origin, destination in world.pairs():
+            if world.count_direct(origin, destination, date) >= choices:
                 yield origin, destination, date
 
 
-def pick_offer(w: World, fits: Callable[[str, str, str], Offer | None], *, skip: int = 0, choices: int = 2) -> Offer:
-    """An offer on the way and day that fits, of three digits, after skipping some, so that scenarios differ."""
-    found = (offer for way in _ways(w, choices=choices) if (offer := fits(*way)) and offer.price >= 100)
-    return require_found(w.choose(found, skip * 11))
+def pick_offer(
+    world: World, fits: Callable[[str, str, str], Offer | None], *, skip: int = 0, choices: int = 2
+) -> Offer:
+    """Return an offer on a route and day that fits, of three digits, after skipping some, so that scenarios differ."""
+    found = (offer for route in _routes(world, choices=choices) if (offer := fits(*route)) and offer.price >= 100)
+    return require_found(world.choose(found, skip * 11))
 
 
 def endpoints(offer: Offer) -> tuple[str, str]:
-    """Where an offer begins and ends."""
+    """Return the airports where an offer begins and ends."""
     return offer.flights[0].origin, offer.flights[-1].destination
 
 
 def has_one_card(user: User) -> bool:
-    """Whether a user has a single credit card, so that it needs no name."""
+    """Return whether a user has a single credit card, so that it needs no name."""
     return len(Wallet(user).cards) == 1

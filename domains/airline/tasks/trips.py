@@ -1,4 +1,4 @@
-"""Reservations as scenarios look at them: how their flights stand, who flies, and what their users can pay with."""
+"""Reservations as scenarios see them: the status of their flights, who flies, and what their users can pay with."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from ..wallet import Wallet
 if TYPE_CHECKING:
     from ..models import AirlineDB, Cabin, Leg, PaymentMethod, Reservation, User
 
-
+#: Flights as the tools take them.
 FlightList: TypeAlias = list[dict[str, Any]]
 
 
 def describe_method(method: PaymentMethod) -> str:
-    """A payment method as its owner calls it: by its id."""
+    """Return what its owner calls a payment method: its kind and id."""
     return f"your {method.source.replace('_', ' ')} {method.id}"
 
 
 @dataclass(frozen=True)
 class Trip:
-    """A reservation with its user, and how its flights stand."""
+    """A reservation with its user and the status of its flights."""
 
     db: AirlineDB
     reservation: Reservation
@@ -34,86 +34,86 @@ class Trip:
 
     @property
     def id(self) -> str:
-        """The reservation's id."""
+        """Return the reservation's id."""
         return self.reservation.reservation_id
 
     @property
     def legs(self) -> list[Leg]:
-        """Its flights."""
+        """Return the flights."""
         return self.reservation.flights
 
     @property
     def statuses(self) -> list[str]:
-        """How each flight stands."""
+        """Return the status of each flight."""
         return [self.db.day(leg.flight_number, leg.date).status for leg in self.legs]
 
     @property
     def upcoming(self) -> bool:
-        """Every flight can still be booked."""
+        """Return whether every flight can still be booked."""
         return self.reservation.status is None and set(self.statuses) == {"available"}
 
     @property
     def hours(self) -> float:
-        """Hours since it was booked."""
+        """Return the hours since it was booked."""
         return (MOMENT - dt.datetime.fromisoformat(self.reservation.created_at)).total_seconds() / 3600
 
     @property
     def booked_days_ago(self) -> bool:
-        """Booked days ago."""
+        """Return whether it was booked more than two days ago."""
         return self.hours > 48
 
     @property
     def cabin(self) -> Cabin:
-        """Its cabin."""
+        """Return the cabin."""
         return self.reservation.cabin
 
     @property
     def insured(self) -> bool:
-        """Whether it has insurance."""
+        """Return whether it has insurance."""
         return self.reservation.insurance == "yes"
 
     @property
     def one_way(self) -> bool:
-        """Whether it has one flight only."""
+        """Return whether it has one flight only."""
         return len(self.legs) == 1
 
     @property
     def is_round_trip(self) -> bool:
-        """Whether it has one flight out and one back."""
+        """Return whether it has one flight out and one back."""
         return self.reservation.flight_type == "round_trip" and len(self.legs) == 2
 
     @property
     def people(self) -> int:
-        """How many fly."""
+        """Return how many people fly."""
         return len(self.reservation.passengers)
 
     @property
     def free_bags(self) -> int:
-        """How many bags are free in all."""
+        """Return how many bags are free in all."""
         return free_bags(self.user.membership, self.cabin) * self.people
 
     @property
     def paid(self) -> int:
-        """What has been paid."""
+        """Return what has been paid, in USD."""
         return sum(payment.amount for payment in self.reservation.payment_history)
 
     @property
     def route(self) -> str:
-        """Such as ``from Boston to Seattle``."""
+        """Return the route as text, such as ``from Boston to Seattle``."""
         return f"from {CITIES[self.reservation.origin]} to {CITIES[self.reservation.destination]}"
 
     @property
     def wallet(self) -> Wallet:
-        """What its user can pay with."""
+        """Return the payment methods of its user."""
         return Wallet(self.user)
 
     @property
     def flight_list(self) -> FlightList:
-        """Its flights as the tools take them."""
+        """Return the flights as the tools take them."""
         return [{"flight_number": leg.flight_number, "date": leg.date} for leg in self.legs]
 
     def upgrade(self, cabin: Cabin) -> int | None:
-        """What changing the cabin costs in all; None where that cannot be done."""
+        """Return the price of changing the cabin, in all; None where that cannot be done."""
         total = 0
         for leg in self.legs:
             day = self.db.day(leg.flight_number, leg.date)

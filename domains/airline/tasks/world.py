@@ -1,4 +1,4 @@
-"""What scenarios choose from: trips, users, and flights that can be booked, found in the database by what they are."""
+"""The database as scenarios see it: trips, users, and flights that can be booked, found by what they are."""
 
 from __future__ import annotations
 
@@ -23,14 +23,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _NOTHING = "nothing in the database fits the scenario: try another seed"
-
-
 #: The days that can be booked, but for the first one and the last ones.
 COMING = DAYS[DAYS.index(TODAY) + 2 : -3]
 
 
 def format_date(date: str) -> str:
-    """A date as people say it: ``May 20``."""
+    """Return a date as people say it: ``May 20``."""
     day = dt.date.fromisoformat(date[:10])
     return f"{day:%B} {day.day}"
 
@@ -44,12 +42,12 @@ class Offer(NamedTuple):
 
     @property
     def flight_list(self) -> FlightList:
-        """As the tools take them."""
+        """Return the flights as the tools take them."""
         return [{"flight_number": f.flight_number, "date": d} for f, d in zip(self.flights, self.dates, strict=True)]
 
 
 class World:
-    """The database, and which of its trips and users other scenarios have taken."""
+    """The database, and how often scenarios have used its trips and users."""
 
     def __init__(self, db: AirlineDB) -> None:
         self.db = db
@@ -61,7 +59,7 @@ class World:
         self._used: Counter[str] = Counter()
 
     def trip(self, *, where: Callable[[Trip], object]) -> Trip:
-        """A trip that the condition holds for, the least used first.
+        """Return a trip that meets the condition, the least used first.
 
         Raises:
             ConfigurationError: There is none.
@@ -69,7 +67,7 @@ class World:
         return self._choice(self._trips, where, lambda trip: (trip.id, trip.user.user_id))
 
     def user(self, *, where: Callable[[User], object]) -> User:
-        """A user that the condition holds for, the least used first.
+        """Return a user who meets the condition, the least used first.
 
         Raises:
             ConfigurationError: There is none.
@@ -86,20 +84,20 @@ class World:
 
     @property
     def days(self) -> Sequence[str]:
-        """The days on which something can be booked."""
+        """Return the days on which something can be booked."""
         return COMING
 
     def choose(self, offers: Iterable[Offer], position: int) -> Offer | None:
-        """One of the offers, the one at a position; of fewer offers, counted round and round."""
+        """Return the offer at a position; of fewer offers, counted round and round."""
         found = list(offers)
         return found[position % len(found)] if found else None
 
     def trips(self, user: User) -> list[Trip]:
-        """All trips of a user, in the order of the profile."""
+        """Return all trips of a user, in the order of the profile."""
         return [next(trip for trip in self._trips if trip.id == trip_id) for trip_id in user.reservations]
 
     def offers(self, origin: str, destination: str, date: str, cabin: Cabin, people: int = 1) -> list[Offer]:
-        """Direct flights with enough seats, the cheapest first."""
+        """Return direct flights with enough seats, the cheapest first."""
         days = self._open(origin, destination, date)
         found = [
             Offer((flight,), (date,), day.prices[cabin]) for flight, day in days if day.available_seats[cabin] >= people
@@ -107,11 +105,11 @@ class World:
         return sorted(found, key=lambda offer: offer.price)
 
     def cheapest(self, origin: str, destination: str, date: str, cabin: Cabin, people: int = 1) -> Offer | None:
-        """The one cheapest direct flight with enough seats; None where there is none, or more than one."""
-        return _first_alone(self.offers(origin, destination, date, cabin, people))
+        """Return the one cheapest direct flight with enough seats; None where there is none, or more than one."""
+        return only_cheapest(self.offers(origin, destination, date, cabin, people))
 
     def later(self, trip: Trip, position: int, *, choices: int = 1, most_days: int = 3) -> Offer | None:
-        """The one cheapest flight for a flight of a trip on the first possible later day; the others stay.
+        """Return the one cheapest flight for a flight of a trip on the first possible later day; the others stay.
 
         Args:
             trip: Which trip.
@@ -130,11 +128,11 @@ class World:
         return None
 
     def count_direct(self, origin: str, destination: str, date: str) -> int:
-        """How many direct flights a search shows."""
+        """Return how many direct flights a search shows."""
         return len(list(self._open(origin, destination, date)))
 
     def connections(self, origin: str, destination: str, date: str, cabin: Cabin, people: int = 1) -> list[Offer]:
-        """What a search for flights with one stop shows, as far as there are enough seats; the cheapest first."""
+        """Return connections with one stop that have enough seats, the cheapest first."""
         found = [
             Offer(
                 flights=(self.db.flight(first.flight_number), self.db.flight(second.flight_number)),
@@ -147,11 +145,11 @@ class World:
         return sorted(found, key=lambda offer: offer.price)
 
     def pairs(self) -> Iterable[tuple[str, str]]:
-        """Ends of direct flights."""
+        """Return the ends of direct flights."""
         return list(self._flights)
 
     def unconnected(self) -> Iterable[tuple[str, str]]:
-        """Ends between which nothing flies directly."""
+        """Return ends between which nothing flies directly."""
         codes = [code for code, _ in AIRPORTS]
         return [(a, b) for a in codes for b in codes if a != b and (a, b) not in self._flights]
 
@@ -162,14 +160,8 @@ class World:
                 yield flight, day
 
 
-def _first_alone(offers: list[Offer]) -> Offer | None:
-    if not offers or (len(offers) > 1 and offers[0].price == offers[1].price):
-        return None
-    return offers[0]
-
-
 def require_found(thing: T | None) -> T:
-    """The thing, which the scenario has made sure of.
+    """Return the thing, which the scenario has made sure of.
 
     Raises:
         ConfigurationError: It is not there.
@@ -180,10 +172,12 @@ def require_found(thing: T | None) -> T:
 
 
 def only_cheapest(offers: list[Offer]) -> Offer | None:
-    """The first of offers in order of price, unless it costs the same as the second."""
-    return _first_alone(offers)
+    """Return the first of offers in order of price; None where there is none, or where the second costs the same."""
+    if not offers or (len(offers) > 1 and offers[0].price == offers[1].price):
+        return None
+    return offers[0]
 
 
 def as_passenger(user: User) -> Passenger:
-    """The user, flying."""
+    """Return the user as a passenger."""
     return Passenger(first_name=user.name.first_name, last_name=user.name.last_name, dob=user.dob)

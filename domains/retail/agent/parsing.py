@@ -1,4 +1,4 @@
-"""What the rules agent makes of a customer's words: who they are, which things they mean, what they agree to."""
+"""Reading of a customer's words: who they are, which things they mean, what they agree to."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _PAID_BEFORE = re.compile(
 
 
 class Identity(NamedTuple):
-    """What a text gives away of who writes it."""
+    """What a text says of who writes it."""
 
     email: str | None
     name: tuple[str, str] | None
@@ -43,7 +43,7 @@ class Identity(NamedTuple):
 
 
 def identity(text: str) -> Identity:
-    """An email address, a first and a last name, a zip code: each of them if it is there."""
+    """Return the email address, the name and the zip code in a text, each of them if it is there."""
     name = _NAME.search(text) or _TWO_WORDS.search(text)
     email, zip_code = _EMAIL.search(text), _ZIP.search(text)
     return Identity(
@@ -54,22 +54,22 @@ def identity(text: str) -> Identity:
 
 
 def clauses(text: str) -> list[str]:
-    """A text's parts between commas and the like."""
+    """Return a text's parts between commas and the like."""
     return [part for part in _CLAUSES.split(text) if part and part.strip()]
 
 
 def is_no(text: str) -> bool:
-    """Whether a proposal is turned down."""
+    """Return whether a text turns a proposal down."""
     return bool(_NO.search(text))
 
 
 def order_ids(text: str) -> list[str]:
-    """The ids of orders that are named, each once."""
+    """Return the ids of the orders that are named, each once."""
     return list(dict.fromkeys(f"#{number}" for number in _ORDER_ID.findall(text)))
 
 
 def cancel_reason(text: str) -> CancelReason | None:
-    """The reason for a cancellation, if it is one of the two that count."""
+    """Return the reason for a cancellation, if it is one of the two that count."""
     for clause in re.split(r"[,;:.]| and ", text.lower()):
         if re.search(r"\bno longer need|\bnot need\w* any ?more|\bdo(?:es)? not need\b|\bdon't need\b", clause):
             return "no longer needed"
@@ -79,7 +79,7 @@ def cancel_reason(text: str) -> CancelReason | None:
 
 
 def address(text: str, now: Address) -> Address | None:
-    """An address that is written out, or the one that there is now with another flat."""
+    """Return the address that is written out, or the present one with another flat."""
     if found := _ADDRESS.search(text):
         parts = {name: part or "" for name, part in found.groupdict().items()}
         return Address(**{**parts, "country": parts["country"] or now.country})
@@ -91,12 +91,12 @@ def address(text: str, now: Address) -> Address | None:
 
 
 def mentions(text: str, name: str) -> bool:
-    """Whether a product is named."""
+    """Return whether a product is named."""
     return bool(re.search(rf"\b{re.escape(name)}(?:s|es)?\b", text, re.IGNORECASE))
 
 
 def items(text: str, order: Order) -> list[OrderItem]:
-    """The items of an order that are meant; one that is there twice is meant once unless both are."""
+    """Return the items of an order that are meant; one that is there twice is meant once unless both are."""
     low = text.lower()
     if re.search(r"\b(?:most expensive|dearest) item", low):
         return [max(order.items, key=lambda item: item.price)]
@@ -111,7 +111,7 @@ def items(text: str, order: Order) -> list[OrderItem]:
 
 
 def _of_product(text: str, name: str, named: list[OrderItem]) -> list[OrderItem]:
-    """Of several items of a product, the described one; both if the text says so, none if it cannot be told which."""
+    """Return the described one of several items of a product; both if the text says so, none if it is not clear."""
     alike = [item for item in named if item.name == name]
     if len(alike) > 1 and re.search(r"\b(?:both|the two of them|all)\b", text.lower()):
         return alike
@@ -122,7 +122,7 @@ def _of_product(text: str, name: str, named: list[OrderItem]) -> list[OrderItem]
 
 
 def part_about(text: str, name: str, others: Iterable[str]) -> str:
-    """The part of a text from a product's name to the next product's; all of it where only one is named."""
+    """Return the part of a text from a product's name to the next product's; all of it where only one is named."""
     starts = {
         found.start(): other
         for other in {name, *others}
@@ -135,7 +135,7 @@ def part_about(text: str, name: str, others: Iterable[str]) -> str:
 
 
 def options(text: str, product: Product) -> dict[str, str]:
-    """The options that a version of a product should have, as far as they are told."""
+    """Return the options that a version of a product should have, as far as they are given."""
     axes = _axes(product)
     for values in axes.values():
         for value in values:
@@ -147,7 +147,7 @@ def options(text: str, product: Product) -> dict[str, str]:
 
 
 def _axes(product: Product) -> dict[str, list[str]]:
-    """What versions differ in, each with its values, short ones last so that they win."""
+    """Return what versions differ in, each with its values, short ones last so that they win."""
     axes: dict[str, list[str]] = {}
     for variant in product.variants.values():
         for axis, value in variant.options.items():
@@ -161,7 +161,7 @@ def _has(text: str, words: str) -> bool:
 
 
 def wanted_variant(text: str, item: OrderItem, product: Product) -> Variant | None:
-    """The version that is wanted in an item's place; None where it does not exist or cannot be had."""
+    """Return the version that is wanted in an item's place; None where it does not exist or is not in stock."""
     stock = in_stock(product)
     extreme = re.search(r"\b(cheapest|most expensive|dearest)\b", text.lower())
     if extreme and stock:
@@ -171,7 +171,7 @@ def wanted_variant(text: str, item: OrderItem, product: Product) -> Variant | No
 
 
 def in_stock(product: Product) -> list[Variant]:
-    """The versions that can be had, the cheapest first."""
+    """Return the versions that are in stock, the cheapest first."""
     return sorted((v for v in product.variants.values() if v.available), key=lambda variant: variant.price)
 
 
@@ -179,14 +179,14 @@ def in_stock(product: Product) -> list[Variant]:
 
 
 class MethodFound(NamedTuple):
-    """What a text says about a payment method: the method, or why it cannot be taken."""
+    """A payment method that a text names, or why it cannot be taken."""
 
     method: PaymentMethod | None
     problem: str = ""
 
 
 def payment_method(text: str, user: User, paid_by: PaymentMethod) -> MethodFound | None:
-    """The payment method that is meant; None where none is named.
+    """Return the payment method that is meant; None where none is named.
 
     Args:
         text: What the customer says.

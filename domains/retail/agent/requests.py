@@ -71,15 +71,15 @@ KINDS: tuple[RequestKind[Session], ...] = (
         change_items,
     ),
 )
-#: What is said about an order or about money beside a request, and is none.
+#: Remarks about an order or about money that are no requests.
 _ASIDE = re.compile(r"\b(?:profile|they|rest|all else|orders?) (?:stays?|keep)\b|\brefund\b|\bthat paid\b")
 
-#: How a request is put as a question.
+#: The beginning of a request that is put as a question.
 _POLITE = re.compile(r"\W*(?:please,? )?(?:can|could|would|will) (?:you|i|we)\b", re.IGNORECASE)
 
 
 def recognise(text: str) -> list[RequestKind[Session]]:
-    """The kinds of requests in a text, in the order of the table; questions are none."""
+    """Return the kinds of requests in a text, in the order of the table; questions are none."""
     found: list[RequestKind[Session]] = []
     for sentence in sentences(text):
         parts = [] if is_question(sentence) else parsing.clauses(sentence)
@@ -88,7 +88,7 @@ def recognise(text: str) -> list[RequestKind[Session]]:
 
 
 def requests(text: str) -> list[tuple[RequestKind[Session], str]]:
-    """The kinds of requests in a text, each with the part of the text that is about it: all, if one order is named."""
+    """Return the kinds of requests in a text, each with the part of it that it is about: all, if one order is named."""
     kinds = recognise(text)
     if len(kinds) == 1 or len(parsing.order_ids(text)) <= 1:
         return [(kind, text) for kind in kinds]
@@ -101,7 +101,7 @@ def requests(text: str) -> list[tuple[RequestKind[Session], str]]:
 
 
 def is_question(sentence: str) -> bool:
-    """Whether a sentence asks for something to be told."""
+    """Return whether a sentence asks for information."""
     if _POLITE.match(sentence):
         return bool(re.search(r"\b(?:tell|say|know)\b", sentence))
     return sentence.rstrip().endswith("?") or bool(re.match(r"I want to know\b", sentence))
@@ -112,7 +112,7 @@ def _kind(part: str, text: str) -> list[RequestKind[Session]]:
     if kind is None:
         return []
     if kind.name == "profile" and parsing.order_ids(text):
-        # The default address is spoken of, as where an order should go, or should not.
+        # The default address is mentioned as where an order should go, or should not.
         kind = next(kind for kind in KINDS if kind.name == "address")
     aside = _ASIDE.search(part) and kind.name not in ("return", "cancel", "version", "out of scope")
     return [] if aside else [kind]

@@ -1,7 +1,7 @@
-"""Tasks from scenarios: a scenario casts its parts from the database, and what it drafts becomes a task.
+"""Tasks from scenarios: a scenario yields a draft for each choice of people and things, and a draft becomes a task.
 
-A scenario yields a draft for every way to cast it. The one whose customer has been in the fewest tasks is taken, so
-that a database from another seed gives a set of its own, or says which scenario it cannot cast.
+The draft whose customer has been in the fewest tasks is taken, so that a database from another seed gives a set of its
+own, or says which scenario nobody fits.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from ..models import User
     from .world import World
 
-
 _CLOSING = (
     "Once you are told that all is done, or have your answers, say goodbye. Ask for nothing that is not named here."
 )
@@ -54,7 +53,7 @@ class Call(NamedTuple):
 
 @dataclass(frozen=True)
 class Draft:
-    """A scenario with its parts cast.
+    """A scenario with people and things chosen.
 
     Attributes:
         caller: Who writes.
@@ -62,7 +61,7 @@ class Draft:
         instructions: What they want exactly, and how they react.
         calls: The reference actions that follow the identification.
         communicate: Phrases that the agent has to say.
-        known: What they know beside who they are.
+        known: What they know, apart from who they are.
         unknown: What they do not know.
         requests: What they say where no model plays them, one after the other; without any, just the reason.
         declines: Offers that they turn down there.
@@ -81,12 +80,12 @@ class Draft:
 
 @dataclass(frozen=True)
 class Scenario:
-    """What can happen, for whomever it fits.
+    """Something that can happen to whomever it fits.
 
     Attributes:
         task_id: The task's id.
-        drafts: Yields a draft for each choice of the parts.
-        purpose: What the task is for, for people.
+        drafts: Yields a draft for each choice of people and things.
+        purpose: What the task is for, to be read by people.
         rule: The part of the policy that it is about.
         found_by: How the customer is found; ``offered`` for a user id first and the email address on request.
         persona: A way to write.
@@ -105,21 +104,21 @@ class Scenario:
 
 
 def scenario(rule: str, **more: Any) -> Callable[[Callable[[World], Iterator[Draft]]], Scenario]:
-    """Make a scenario of a function that casts it: its name becomes the task's id, its docstring the purpose.
+    """Make a scenario of a function that drafts it: its name becomes the task's id, its docstring the purpose.
 
     Args:
         rule: The part of the policy that the scenario is about.
         more: The other attributes.
     """
 
-    def made(cast: Callable[[World], Iterator[Draft]]) -> Scenario:
-        return Scenario(cast.__name__.replace("_", "-"), cast, cast.__doc__ or "", rule, **more)
+    def made(drafts: Callable[[World], Iterator[Draft]]) -> Scenario:
+        return Scenario(drafts.__name__.replace("_", "-"), drafts, drafts.__doc__ or "", rule, **more)
 
     return made
 
 
 def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
-    """A task of each scenario.
+    """Build a task of each scenario.
 
     Raises:
         ConfigurationError: The database has nobody for a scenario.
@@ -137,16 +136,15 @@ def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
 
 
 def is_gradable(one: Scenario, draft: Draft) -> bool:
-    """Whether the customer's text gives no phrase away, and no amount can be told with one digit less."""
+    """Return whether the customer's text gives no phrase away, and no amount can be given with one digit less."""
     text = str(_user(one, draft)).lower()
     ends = [cents for phrase in draft.communicate for cents in _CENTS.findall(phrase)]
-    return not any(phrase.lower() in text for phrase in draft.communicate) and not any(
-        end.endswith("0") for end in ends
-    )
+    given_away = any(phrase.lower() in text for phrase in draft.communicate)
+    return not given_away and not any(end.endswith("0") for end in ends)
 
 
 def build_task(one: Scenario, draft: Draft) -> Task:
-    """The task of a scenario with its parts cast."""
+    """Build the task of a scenario from a draft."""
     calls = [_identification(one, draft.caller), *draft.calls]
     transferred = any(call.name == TRANSFER for call in calls)
     basis = ["DB", "COMMUNICATE"]
@@ -193,18 +191,18 @@ def _user(one: Scenario, draft: Draft) -> UserScenario:
             old = _outdated_email(caller)
             who = f"Your email address used to be {old}; you offer it first. Your zip code is {caller.address.zip}."
             gap = "You do not know that your profile has another email address, nor which."
-    told = Instructions(
+    instructions = Instructions(
         domain="retail",
         reason_for_call=draft.reason,
         known_info=" ".join(filter(None, [name, who, draft.known])),
         unknown_info=" ".join(filter(None, [gap, draft.unknown])) or None,
         task_instructions=f"{draft.instructions} {_CONSENT} {_CLOSING}",
     )
-    return UserScenario(persona=one.persona, instructions=told, script=_script(one, draft))
+    return UserScenario(persona=one.persona, instructions=instructions, script=_script(one, draft))
 
 
 def _script(one: Scenario, draft: Draft) -> UserScript:
-    """The customer without a model; the first request opens with the reason unless it says something else."""
+    """Return the customer without a model; the first request opens with the reason unless it says something else."""
     return UserScript(
         requests=[_with_order(request) for request in open_with(draft.reason, draft.requests)],
         facts=_identity(one, draft.caller),
@@ -214,7 +212,7 @@ def _script(one: Scenario, draft: Draft) -> UserScript:
 
 
 def _with_order(request: Request) -> Request:
-    """A request that names one order, whose id is told again when it is asked for."""
+    """Return the request; one that names a single order gives its id again when it is asked for."""
     named = set(_ORDER_ID.findall(request.say))
     if len(named) != 1 or "order_id" in request.facts:
         return request
@@ -222,7 +220,7 @@ def _with_order(request: Request) -> Request:
 
 
 def _identity(one: Scenario, caller: User) -> dict[str, str]:
-    """What tells the shop who they are; of it, each customer knows the part that the prose gives them."""
+    """Return the facts that identify the customer to the shop; each customer knows those that the prose gives."""
     facts = {"name": f"{caller.name.first_name} {caller.name.last_name}"}
     match one.found_by:
         case "email":

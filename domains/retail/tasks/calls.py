@@ -1,4 +1,4 @@
-"""The calls that reference solutions are made of."""
+"""Calls of reference solutions."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 #: More matters in one conversation fit hardly any customer.
 MAX_REQUESTS = 4
 #: Scenarios that mean what they say only by themselves: they speak of all orders, of a sum over what was done, of
-#: an order that only one thing tells from the others, or of who is calling.
+#: an order that only one thing distinguishes from the others, or of who is calling.
 _NOT_COMBINABLE = frozenset(
     {
         "an-id-is-not-enough",
@@ -48,7 +48,7 @@ _ORDER_ID = re.compile(r"#W\d{7}")
 
 
 class Matter(NamedTuple):
-    """A scenario with its parts cast; ``key`` tells it from all others."""
+    """A scenario with one of its drafts, identified by ``key``."""
 
     key: tuple[str, int]
     scenario: Scenario
@@ -56,17 +56,17 @@ class Matter(NamedTuple):
 
 
 class MatterPool:
-    """All that can be cast, each scenario when it is first needed."""
+    """All drafts of scenarios, each scenario drafted when it is first needed."""
 
     def __init__(self, world: World, scenarios: Iterable[Scenario]) -> None:
         self._world, self._scenarios = world, list(scenarios)
-        self._casts: dict[str, list[Matter]] = {}
+        self._drafted: dict[str, list[Matter]] = {}
         self._touches: dict[tuple[str, int], frozenset[str]] = {}
 
     def draw(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Scenario, Draft]:
-        """So many matters of one customer, none in the way of another; first what tells them from all others."""
+        """Draw so many matters of one customer, none in the way of another, with a key that identifies them."""
         if count == 1:
-            return rng.choice(self._cast(rng.choice(self._scenarios)))
+            return rng.choice(self._matters_of(rng.choice(self._scenarios)))
         chosen: list[Matter] = []
         for _ in range(_ATTEMPTS):
             chosen = self._independent(rng, rng.choice(self._by_customer), count)
@@ -74,24 +74,24 @@ class MatterPool:
                 break
         return tuple(matter.key for matter in chosen), *_combined(chosen)
 
-    def _cast(self, one: Scenario) -> list[Matter]:
-        if one.task_id not in self._casts:
+    def _matters_of(self, one: Scenario) -> list[Matter]:
+        if one.task_id not in self._drafted:
             drafts = enumerate(one.drafts(self._world))
-            self._casts[one.task_id] = [Matter((one.task_id, number), one, draft) for number, draft in drafts]
-        return self._casts[one.task_id]
+            self._drafted[one.task_id] = [Matter((one.task_id, number), one, draft) for number, draft in drafts]
+        return self._drafted[one.task_id]
 
     @functools.cached_property
     def _by_customer(self) -> list[list[list[Matter]]]:
-        """What can be one of several matters, by customer and scenario."""
+        """Return what can be one of several matters, by customer and scenario."""
         found: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
         for one in self._scenarios:
-            for matter in self._cast(one) if one.task_id not in _NOT_COMBINABLE else ():
-                if not _ends(matter.draft):
+            for matter in self._matters_of(one) if one.task_id not in _NOT_COMBINABLE else ():
+                if not _ends_with_transfer(matter.draft):
                     found[matter.draft.caller.user_id][one.task_id].append(matter)
         return [list(by_scenario.values()) for by_scenario in found.values()]
 
     def _independent(self, rng: random.Random, by_scenario: list[list[Matter]], count: int) -> list[Matter]:
-        """Up to so many matters, of different scenarios, that touch different things."""
+        """Draw up to so many matters, of different scenarios, that touch different things."""
         chosen: list[Matter] = []
         touched: set[str] = set()
         for matters in rng.sample(by_scenario, len(by_scenario)):
@@ -105,12 +105,12 @@ class MatterPool:
         return chosen
 
     def _touched(self, matter: Matter) -> frozenset[str]:
-        """Orders and other things that no second matter in the conversation may touch."""
+        """Return the orders and other things that no second matter in the conversation may touch."""
         if matter.key not in self._touches:
             text = _text(matter.draft)
             orders = set(_ORDER_ID.findall(text))
             found = orders | {shared for shared in ("gift card", "modify_user_address", "profile") if shared in text}
-            # A refund that nobody calls by its name may still change what is on a card.
+            # A refund may change the balance of a gift card that no text names.
             histories = [self._world.db.order(order_id).payment_history for order_id in orders]
             if "gift_card_" in text + str(histories):
                 found.add("gift card")
@@ -122,13 +122,13 @@ def _text(draft: Draft) -> str:
     return f"{draft.reason} {draft.instructions} {draft.known} {draft.requests} {draft.calls}"
 
 
-def _ends(draft: Draft) -> bool:
-    """Whether it ends with a person: then each call is graded, and with it how the other matters are looked up."""
+def _ends_with_transfer(draft: Draft) -> bool:
+    """Return whether it ends in a transfer: then each call is graded, and with it how other matters are looked up."""
     return any(call.name == TRANSFER for call in draft.calls)
 
 
 def _declined(one: Matter, other: Matter) -> bool:
-    """Whether one of the two turns down, for the whole conversation, what the other is about."""
+    """Return whether one of the two turns down, for the whole conversation, what the other is about."""
     return any(
         set(words.split()) <= set(re.findall(r"\w+", _text(asking.draft).lower()))
         for declining, asking in ((one, other), (other, one))

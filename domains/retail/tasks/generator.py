@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pytest_tau.environment import Table
     from pytest_tau.models import Task
 
-#: A dozen that between them use every tool that writes, and refuse, tell and transfer.
+#: A dozen that use every writing tool, refuse, inform and transfer.
 SMALL = (
     "cancel-unneeded",
     "cancel-for-a-better-price",
@@ -47,7 +47,7 @@ _ELSEWHERE = 12
 
 
 def make_database(seed: int = DEFAULT_SEED) -> RetailDB:
-    """Products, customers and orders of a seed.
+    """Make the products, customers and orders of a seed.
 
     Raises:
         ConfigurationError: Faker is not installed.
@@ -61,7 +61,7 @@ def make_database(seed: int = DEFAULT_SEED) -> RetailDB:
 
 
 def database_text(db: RetailDB) -> str:
-    """The database as JSON, one record a line; what an order has not is left out."""
+    """Return the database as JSON, one record a line, without absent fields."""
     tables: dict[str, Table[Any]] = {"products": db.products, "users": db.users, "orders": db.orders}
     parts = []
     for name, table in tables.items():
@@ -72,7 +72,7 @@ def database_text(db: RetailDB) -> str:
 
 
 def make_tasks(db: RetailDB) -> list[Task]:
-    """A task of every scenario, each verified.
+    """Build a task of every scenario, each verified.
 
     Raises:
         ConfigurationError: The database has nobody for a scenario.

@@ -21,7 +21,7 @@ PROFILE_STAYS = ("also profile", "also default address")
 
 
 def say_before(deed: str, say: str) -> Answer:
-    """Something that is said, once, where the agent sums up what it is about to do, or asks whether that is all.
+    """Return what is said, once, where the agent sums up what it is about to do, or asks whether that is all.
 
     Args:
         deed: What it is about to do, such as ``return``.
@@ -32,5 +32,5 @@ def say_before(deed: str, say: str) -> Answer:
 
 
 def swap_phrase(swap: Swap) -> str:
-    """What the new one should be like."""
+    """Return what the new version should be like."""
     return f"With {swap.phrase}, otherwise the same."

@@ -1,4 +1,4 @@
-"""Variations of a draft: other addresses, and remarks that are beside the point."""
+"""Variations of a draft: other addresses, and remarks that have nothing to do with it."""
 
 from __future__ import annotations
 
@@ -39,25 +39,25 @@ _REMARKS = (
 
 
 class _Streets:
-    """Names of streets, as the maker of addresses asks for them."""
+    """A source of names of streets, in the place of Faker."""
 
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
 
     def street_name(self) -> str:
-        """Such as ``Quince Lane``."""
+        """Return a name such as ``Quince Lane``."""
         return f"{self._rng.choice(_STREETS)} {self._rng.choice(_WAYS)}"
 
 
 def change_addresses(rng: random.Random, draft: Draft) -> Draft:
-    """The draft with every place to move to replaced by another one."""
+    """Return the draft with every place to move to replaced by another one."""
     for place in places.PLACES:
         other = make_address(rng, _Streets(rng), rng.randrange(1_000_000))
-        draft = _moved(draft, place, other)
+        draft = _replace_address(draft, place, other)
     return draft
 
 
-def _moved(draft: Draft, place: Address, other: Address) -> Draft:
+def _replace_address(draft: Draft, place: Address, other: Address) -> Draft:
     old, new = format_address(place), format_address(other)
     if old not in draft.instructions and old not in draft.reason:
         return draft
@@ -66,11 +66,11 @@ def _moved(draft: Draft, place: Address, other: Address) -> Draft:
         reason=draft.reason.replace(old, new),
         instructions=draft.instructions.replace(old, new),
         requests=[Request.model_validate_json(part.model_dump_json().replace(old, new)) for part in draft.requests],
-        calls=[_sent(call, place, other) for call in draft.calls],
+        calls=[_replace_in_call(call, place, other) for call in draft.calls],
     )
 
 
-def _sent(call: Call, place: Address, other: Address) -> Call:
+def _replace_in_call(call: Call, place: Address, other: Address) -> Call:
     here = place.model_dump()
     if here.items() <= call.arguments.items():
         return call._replace(arguments={**call.arguments, **other.model_dump()})
@@ -78,7 +78,7 @@ def _sent(call: Call, place: Address, other: Address) -> Call:
 
 
 def add_remarks(rng: random.Random, draft: Draft, count: int) -> Draft:
-    """Return the draft with so many remarks that are beside the point, made with the first request."""
+    """Return the draft with so many remarks that have nothing to do with it, made with the first request."""
     text = f"{draft} {draft.calls}"
     others = [order_id for order_id in draft.caller.orders if order_id not in text]
     usable = [remark for remark in _REMARKS if others or "{order}" not in remark]

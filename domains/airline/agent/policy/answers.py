@@ -1,4 +1,4 @@
-"""What the rules agent tells when nothing is to be changed."""
+"""Answers to questions, for which nothing is to be changed."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ if TYPE_CHECKING:
 
 
 def balances(session: Session, text: str) -> Talk[str]:
-    """What gift cards and certificates are worth."""
+    """Answer what gift cards and certificates are worth."""
     del text
     wallet = Wallet((yield from session.user()))
-    told = []
+    sentences = []
     for name, cards in (("gift cards", wallet.gift_cards), ("certificates", wallet.certificates)):
         each = ", ".join(f"{card.id} over ${card.amount:.0f}" for card in cards) or "none"
-        told.append(f"Your {name}: {each}. Together they are worth ${sum(card.amount for card in cards):.0f}.")
-    return " ".join(told)
+        sentences.append(f"Your {name}: {each}. Together they are worth ${sum(card.amount for card in cards):.0f}.")
+    return " ".join(sentences)
 
 
 def amounts_paid(session: Session, text: str) -> Talk[str]:
-    """What was paid for one reservation or for all."""
+    """Answer what was paid for one reservation or for all."""
     reservations = yield from find_reservations(session, text)
     each = [f"for reservation {one.reservation_id} you paid ${_paid(one)}" for one in reservations]
     total = f" In total that is ${sum(map(_paid, reservations))}." if len(each) > 1 else ""
@@ -39,7 +39,7 @@ def _paid(reservation: Reservation) -> int:
 
 
 def refunds(session: Session, text: str) -> Talk[str]:
-    """What comes back by what was done in this conversation."""
+    """Answer what comes back by the changes of this conversation."""
     del text
     each = [f"${plan.refund} for reservation {plan.reservation_id}" for plan in session.done if plan.refund]
     if not each:
@@ -49,13 +49,13 @@ def refunds(session: Session, text: str) -> Talk[str]:
 
 
 def flight_status(session: Session, text: str) -> Talk[str]:
-    """How the flights of a reservation stand."""
-    told = []
+    """Answer the status of the flights of a reservation."""
+    sentences = []
     for one in (yield from find_reservations(session, text)):
         statuses = yield from session.statuses(one)
         pairs = zip(one.flights, statuses, strict=True)
-        told += [f"Flight {leg.flight_number} on {leg.date}: {_describe_status(status)}." for leg, status in pairs]
-    return " ".join(told)
+        sentences += [f"Flight {leg.flight_number} on {leg.date}: {_describe_status(status)}." for leg, status in pairs]
+    return " ".join(sentences)
 
 
 def _describe_status(status: str) -> str:

@@ -1,4 +1,4 @@
-"""Cancelling, and making up for trouble: what the policy asks to be checked, in its order."""
+"""Cancellation and compensation: the checks of the policy, in its order."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _hand_over_flown(session: Session, reservations: list[Reservation]) -> Talk[
 
 
 def _objection(session: Session, reservation: Reservation, reason: str) -> Talk[str]:
-    """Why a reservation may not be cancelled; empty where it may."""
+    """Return why a reservation may not be cancelled; empty where it may."""
     statuses = yield from session.statuses(reservation)
     if reservation.status == "cancelled":
         return "that has been done before"
@@ -93,7 +93,7 @@ def _cancellation(reservation: Reservation) -> Plan:
 
 
 def compensate(session: Session, text: str) -> Talk[list[Plan]]:
-    """A certificate, where the records show the trouble and the policy has one for it."""
+    """Propose a certificate, where the records show the trouble and the policy has one for it."""
     reservation = yield from _reservation_concerned(session, text)
     user = yield from session.user()
     statuses = yield from session.statuses(reservation)
@@ -122,7 +122,7 @@ def compensate(session: Session, text: str) -> Talk[list[Plan]]:
 
 
 def _reservation_concerned(session: Session, text: str) -> Talk[Reservation]:
-    """The reservation as it was when it was first read, since a change may have replaced the flight."""
+    """Return the reservation as it was when it was first read, since a change may have replaced the flight."""
     if not parsing.reservation_ids(text) and session.reservation_id:
         return session.before[session.reservation_id]
     found = yield from find_reservation(session, text)

@@ -48,7 +48,7 @@ def change_flights(session: Session, text: str) -> Talk[list[Plan]]:
 
 
 def _find_moves(session: Session, text: str, reservation: Reservation, statuses: list[str]) -> Talk[dict[int, str]]:
-    """The new day of each flight that moves, by its position."""
+    """Find the new day of each flight that moves, by its position."""
     legs = reservation.flights
     last = len(legs) - 1
     both = re.search(rf"(?:{_OUT})(.*)(?:{_BACK})(.*)", text, re.DOTALL)
@@ -72,7 +72,7 @@ def _is_connection(reservation: Reservation) -> bool:
 
 
 def _positions_in(text: str, legs: Sequence[Leg], statuses: Sequence[str]) -> list[int]:
-    """The positions of the flights that a text is about; none where it does not tell."""
+    """Return the positions of the flights that a text is about; none where it does not say."""
     if len(legs) == 1:
         return [0]
     if re.search(_BACK, text):
@@ -81,30 +81,30 @@ def _positions_in(text: str, legs: Sequence[Leg], statuses: Sequence[str]) -> li
         return [0]
     by_day = [position for position, leg in enumerate(legs) if leg.date in parsing.dates(text)]
     by_place = [position for position, leg in enumerate(legs) if leg.origin == parsing.origin(text)]
-    # Who speaks of a flight that does not fly, or not in time, means that one.
+    # Somebody who mentions a flight that does not fly, or not in time, means that one.
     by_trouble = [position for position, status in enumerate(statuses) if status not in {*FLOWN, "available"}]
     left = [position for position, status in enumerate(statuses) if status not in FLOWN]
     return next((found for found in (by_day, by_place, by_trouble, left) if len(found) == 1), [])
 
 
 def _new_flights(session: Session, text: str, reservation: Reservation, moves: dict[int, str]) -> Talk[list[Any]]:
-    """All flights of the reservation from now on: legs that stay, journeys that are new."""
+    """Find all flights of the reservation from now on: legs that stay, journeys that are new."""
     legs, cabin = reservation.flights, reservation.cabin
     if _is_connection(reservation):
         return [(yield from _same_connection(session, reservation, moves[0]))]
     prefers = yield from session.find(_WHICH_FLIGHT, lambda answer: parse_preference(answer, cabin), text)
-    wanted = SearchCriteria(cabin, len(reservation.passengers), prefers)
+    criteria = SearchCriteria(cabin, len(reservation.passengers), prefers)
     new: list[Any] = []
     for position, leg in enumerate(legs):
         if position in moves:
-            new.append((yield from find_preferred(session, (leg.origin, leg.destination), [moves[position]], wanted)))
+            new.append((yield from find_preferred(session, (leg.origin, leg.destination), [moves[position]], criteria)))
         else:
             new.append(leg)
     return new
 
 
 def _same_connection(session: Session, reservation: Reservation, date: str) -> Talk[Journey]:
-    """The flights of a journey with a stop, on another day."""
+    """Find the flights of a journey with a stop on another day."""
     numbers = [leg.flight_number for leg in reservation.flights]
     found = yield from search_journeys(session, (reservation.origin, reservation.destination), date, one_stop=True)
     seats, cabin = len(reservation.passengers), reservation.cabin
@@ -129,8 +129,8 @@ def change_cabin(session: Session, text: str) -> Talk[list[Plan]]:
     for leg in reservation.flights:
         same = parse_preference(leg.flight_number, cabin)
         assert same
-        wanted = SearchCriteria(cabin, len(reservation.passengers), same)
-        new.append((yield from find_preferred(session, (leg.origin, leg.destination), [leg.date], wanted)))
+        criteria = SearchCriteria(cabin, len(reservation.passengers), same)
+        new.append((yield from find_preferred(session, (leg.origin, leg.destination), [leg.date], criteria)))
     return [(yield from _plan(session, reservation, new, cabin))]
 
 
@@ -139,18 +139,18 @@ def _other_cabin(reservation: Reservation) -> Callable[[str], list[Cabin] | None
 
 
 def _plan(session: Session, reservation: Reservation, new: Sequence[Leg | Journey], cabin: Cabin) -> Talk[Plan]:
-    """The change with its price, once it is known who pays."""
+    """Propose the change with its price, once it is known who pays."""
     prices = [part.price(cabin) if isinstance(part, Journey) else part.price for part in new]
     people = len(reservation.passengers)
     price = people * (sum(prices) - sum(leg.price for leg in reservation.flights))
     class_ = cabin.replace("_", " ")
     money = f"costs ${price}" if price >= 0 else f"gives you back ${-price}"
-    told = f"The change of reservation {reservation.reservation_id} in {class_} {money} in total."
-    method = yield from ask_for_card(session, price, told)
+    statement = f"The change of reservation {reservation.reservation_id} in {class_} {money} in total."
+    method = yield from ask_for_card(session, price, statement)
     flights = [flight for part in new for flight in _flight_records(part)]
-    listed = join_words([f"{flight['flight_number']} on {flight['date']}" for flight in flights])
+    flights_text = join_words([f"{flight['flight_number']} on {flight['date']}" for flight in flights])
     return Plan(
-        f"I will change reservation {reservation.reservation_id} to {listed} in {class_} for all {people}. That "
+        f"I will change reservation {reservation.reservation_id} to {flights_text} in {class_} for all {people}. That "
         f"{money} in total, by {method.id}.",
         Do(
             "update_reservation_flights",
@@ -169,5 +169,5 @@ def _plan(session: Session, reservation: Reservation, new: Sequence[Leg | Journe
 
 def _flight_records(part: Leg | Journey) -> list[dict[str, str]]:
     if isinstance(part, Journey):
-        return part.wanted
+        return part.flight_list
     return [{"flight_number": part.flight_number, "date": part.date}]

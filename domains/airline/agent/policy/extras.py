@@ -27,11 +27,11 @@ def add_bags(session: Session, text: str) -> Talk[list[Plan]]:
     nonfree = max(reservation.nonfree_baggages, total - free)
     price = BAG_PRICE * (nonfree - reservation.nonfree_baggages)
     name = reservation.reservation_id
-    told = (
+    statement = (
         f"With {user.membership} membership and in {reservation.cabin.replace('_', ' ')}, {free} bags are free in "
         f"reservation {name}; {more} more cost ${price} in total."
     )
-    method = (yield from ask_for_card(session, price, told)) if price else first_card(user)
+    method = (yield from ask_for_card(session, price, statement)) if price else first_card(user)
     return [
         Plan(
             f"I will add {more} checked bags to reservation {name}, {total} in all, for ${price} in total.",
@@ -50,12 +50,12 @@ def add_bags(session: Session, text: str) -> Talk[list[Plan]]:
 
 
 def change_passengers(session: Session, text: str) -> Talk[list[Plan]]:
-    """Correct a passenger, or put somebody else in the place of one; the number stays."""
+    """Correct a passenger, or replace one by somebody else; the number stays."""
     reservation = yield from find_reservation(session, text)
     user = yield from session.user()
 
-    def read(told: str) -> list[str] | None:
-        found = parsing.changed_passengers(told, reservation, user)
+    def read(answer: str) -> list[str] | None:
+        found = parsing.changed_passengers(answer, reservation, user)
         return [passenger.model_dump_json() for passenger in found] if found else None
 
     question = "Which passenger is meant, and what are the right name and date of birth?"

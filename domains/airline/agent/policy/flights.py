@@ -1,4 +1,4 @@
-"""What can be flown on a day, and which of it a user prefers."""
+"""Searches for flights, and which of several a user prefers."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ class Journey(NamedTuple):
     flights: tuple[DirectFlight, ...]
 
     @property
-    def wanted(self) -> list[dict[str, str]]:
-        """As the tools take them."""
+    def flight_list(self) -> list[dict[str, str]]:
+        """Return the flights as the tools take them."""
         return [{"flight_number": flight.flight_number, "date": flight.date or ""} for flight in self.flights]
 
     @property
     def numbers(self) -> list[str]:
-        """The flight numbers."""
+        """Return the flight numbers."""
         return [flight.flight_number for flight in self.flights]
 
     def price(self, cabin: Cabin) -> int:
-        """What it costs each passenger."""
+        """Return the price for each passenger, in USD."""
         return sum(flight.prices[cabin] for flight in self.flights)
 
-    def said(self, cabin: Cabin) -> str:
-        """Number, day, times and price."""
+    def describe(self, cabin: Cabin) -> str:
+        """Return a description: numbers, days, times and price."""
         each = [
             f"{flight.flight_number} on {flight.date} from {flight.origin} at "
             f"{flight.scheduled_departure_time_est[_HHMM]} to {flight.destination}"
@@ -48,7 +48,7 @@ class Journey(NamedTuple):
 
 
 class SearchCriteria(NamedTuple):
-    """What a journey has to be like: cabin, seats, and which one of several."""
+    """Criteria of a search: cabin, seats, and which one of several journeys."""
 
     cabin: Cabin
     seats: int
@@ -56,33 +56,33 @@ class SearchCriteria(NamedTuple):
     one_stop: bool = False
 
 
-def search_journeys(session: Session, way: tuple[str, str], date: str, *, one_stop: bool) -> Talk[list[Journey]]:
-    """What can be booked on a day, direct or with one stop."""
+def search_journeys(session: Session, route: tuple[str, str], date: str, *, one_stop: bool) -> Talk[list[Journey]]:
+    """Search what can be booked on a day, direct or with one stop."""
     if one_stop:
-        return [Journey(tuple(pair)) for pair in (yield from session.onestop(*way, date))]
-    return [Journey((flight,)) for flight in (yield from session.direct(*way, date))]
+        return [Journey(tuple(pair)) for pair in (yield from session.onestop(*route, date))]
+    return [Journey((flight,)) for flight in (yield from session.direct(*route, date))]
 
 
 def find_preferred(
-    session: Session, way: tuple[str, str], dates: Sequence[str], wanted: SearchCriteria
+    session: Session, route: tuple[str, str], dates: Sequence[str], criteria: SearchCriteria
 ) -> Talk[Journey]:
-    """The preferred journey of some days.
+    """Find the preferred journey of some days.
 
     Raises:
         Declined: There is none with enough seats.
     """
     found: list[Journey] = []
-    for one_stop in (False, True) if wanted.one_stop else (False,):
+    for one_stop in (False, True) if criteria.one_stop else (False,):
         for date in dates:
-            listed = yield from search_journeys(session, way, date, one_stop=one_stop)
-            found += [one for one in listed if _free_seats(one, wanted.cabin) >= wanted.seats]
-        chosen = wanted.prefers(found) if found else None
+            results = yield from search_journeys(session, route, date, one_stop=one_stop)
+            found += [one for one in results if _free_seats(one, criteria.cabin) >= criteria.seats]
+        chosen = criteria.prefers(found) if found else None
         if chosen:
             return chosen
     days = " or ".join(dates)
-    cabin = wanted.cabin.replace("_", " ")
+    cabin = criteria.cabin.replace("_", " ")
     raise Declined(
-        f"I find no such flight with {wanted.seats} free seats in {cabin} from {way[0]} to {way[1]} on {days}"
+        f"I find no such flight with {criteria.seats} free seats in {cabin} from {route[0]} to {route[1]} on {days}"
     )
 
 
@@ -91,7 +91,7 @@ def _free_seats(journey: Journey, cabin: Cabin) -> int:
 
 
 def parse_preference(text: str, cabin: Cabin) -> Callable[[Sequence[Journey]], Journey | None] | None:
-    """Which of several journeys a user prefers; None where the text does not tell."""
+    """Return how a user chooses among journeys; None where the text does not say."""
     low = text.lower()
     numbers = re.findall(r"\bHAT\d{3}\b", text)
     if numbers:
@@ -108,7 +108,7 @@ def parse_preference(text: str, cabin: Cabin) -> Callable[[Sequence[Journey]], J
 
 
 def accepts_stop(text: str) -> bool:
-    """Whether a connection will do where nothing flies directly."""
+    """Return whether a connection will do where nothing flies directly."""
     return bool(_ONE_STOP.search(text.lower()))
 
 

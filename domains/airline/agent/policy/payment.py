@@ -1,4 +1,4 @@
-"""What pays: one method for a change, several in order for a booking, as the policy allows."""
+"""Payment methods: one for a change, several in order for a booking, as the policy allows."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ _FOREIGN = re.compile(r"\bnew (?:credit )?card\b|\bnot in (?:my|the|your) profil
 _SPLIT = re.compile(r"\bhalf\b.*\bhalf\b|\bboth\b.*\bcards\b", re.IGNORECASE)
 
 
-def ask_for_card(session: Session, price: int, told: str) -> Talk[PaymentMethod]:
-    """The one card that a change is charged or refunded to.
+def ask_for_card(session: Session, price: int, statement: str) -> Talk[PaymentMethod]:
+    """Ask for the one card that a change is charged or refunded to.
 
     Args:
         session: The conversation so far.
         price: What it costs, negative where it gives back.
-        told: What is said about the price, before the question.
+        statement: What is said about the price, before the question.
     """
     user = yield from session.user()
 
@@ -41,7 +41,7 @@ def ask_for_card(session: Session, price: int, told: str) -> Talk[PaymentMethod]
             _check(method, price)
         return found or None
 
-    (method,) = yield from session.find(f"{told} {WHICH_METHOD}", read)
+    (method,) = yield from session.find(f"{statement} {WHICH_METHOD}", read)
     return method
 
 
@@ -53,7 +53,7 @@ def _check(method: PaymentMethod, price: int) -> None:
 
 
 def first_card(user: User) -> PaymentMethod:
-    """What a change without a price is put down to.
+    """Return the card that a change without a price is entered under.
 
     Raises:
         Declined: The user has certificates only, or nothing.
@@ -65,8 +65,8 @@ def first_card(user: User) -> PaymentMethod:
     return cards[0]
 
 
-def ask_for_payments(session: Session, total: int, told: str) -> Talk[list[dict[str, Any]]]:
-    """What each method pays for a booking, in the order in which the user names them."""
+def ask_for_payments(session: Session, total: int, statement: str) -> Talk[list[dict[str, Any]]]:
+    """Ask what pays for a booking, and return the share of each method in the order in which they are named."""
     user = yield from session.user()
 
     def read(text: str) -> list[dict[str, Any]] | None:
@@ -76,7 +76,7 @@ def ask_for_payments(session: Session, total: int, told: str) -> Talk[list[dict[
         _check_numbers(text, found)
         return _shares(found, total)
 
-    return (yield from session.find(f"{told} {WHICH_METHOD}", read))
+    return (yield from session.find(f"{statement} {WHICH_METHOD}", read))
 
 
 def _check_numbers(text: str, found: list[PaymentMethod]) -> None:
@@ -101,7 +101,7 @@ def _shares(found: list[PaymentMethod], total: int) -> list[dict[str, Any]]:
 
 
 def methods_in(text: str, user: User) -> list[PaymentMethod]:
-    """The payment methods that are meant, in the order of the text.
+    """Return the payment methods that are meant, in the order of the text.
 
     Raises:
         Declined: One of them is not in the profile.

@@ -1,4 +1,4 @@
-"""Which reservations a user means: by id, by what was spoken of, by the way and the day, or on request."""
+"""Reservations that a user means: by id, by what was mentioned last, by route and day, or on request."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ASK = "What is the reservation id?"
 
 
 def find_reservation(session: Session, text: str) -> Talk[Reservation]:
-    """The one reservation that is meant.
+    """Find the one reservation that is meant.
 
     Raises:
         Declined: It is not found, or it has been cancelled.
@@ -37,7 +37,7 @@ def find_reservation(session: Session, text: str) -> Talk[Reservation]:
 
 
 def find_reservations(session: Session, text: str) -> Talk[list[Reservation]]:
-    """The reservations that are meant.
+    """Find the reservations that are meant.
 
     Raises:
         Declined: None is found.
@@ -66,10 +66,10 @@ def _named(session: Session, text: str) -> Talk[list[Reservation]]:
 
 
 def _described(session: Session, text: str) -> Talk[list[Reservation]]:
-    """The one reservation that the places and the days in a text are those of."""
+    """Return the one reservation that fits the places and the days in a text, if there is just one."""
     reservations = [each for each in (yield from session.reservations()) if each.status is None]
-    way, days, places = parsing.route(text), set(parsing.dates(text)), parsing.airports(text)
-    same_way = [each for each in reservations if (each.origin, each.destination) == way]
-    same_day = [each for each in same_way or reservations if days & {leg.date for leg in each.flights}]
+    route, days, places = parsing.route(text), set(parsing.dates(text)), parsing.airports(text)
+    same_route = [each for each in reservations if (each.origin, each.destination) == route]
+    same_day = [each for each in same_route or reservations if days & {leg.date for leg in each.flights}]
     same_place = [each for each in reservations if each.destination in places]
-    return next((group for group in (same_way, same_day, same_place) if len(group) == 1), [])
+    return next((group for group in (same_route, same_day, same_place) if len(group) == 1), [])

@@ -144,7 +144,7 @@ class Booker:
         self._pairs = Counter((flight["origin"], flight["destination"]) for flight in flights.values())
 
     def reservations(self) -> dict[str, dict[str, Any]]:
-        """All reservations by id."""
+        """Return all reservations by id."""
         made: dict[str, dict[str, Any]] = {}
         user: dict[str, Any] = {}
         for kind in KINDS:

@@ -23,7 +23,7 @@ _CERTIFICATES = (75, 100, 150, 200, 250, 300)
 
 
 def users(count: int, seed: int, rng: Random) -> dict[str, dict[str, Any]]:
-    """Users by id, without reservations.
+    """Return users by id, without reservations.
 
     Raises:
         ConfigurationError: Faker is not installed.
@@ -103,5 +103,5 @@ def _birthday(rng: Random, first_year: int, last_year: int) -> str:
 
 
 def travellers(user: dict[str, Any], count: int) -> Sequence[dict[str, str]]:
-    """The user and the first companions, as passengers."""
+    """Return the user and the first companions, as passengers."""
     return [{**user["name"], "dob": user["dob"]}, *user["saved_passengers"]][:count]

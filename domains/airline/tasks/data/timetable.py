@@ -58,17 +58,17 @@ class Route(NamedTuple):
     minutes: int
 
     def leaves(self, date: str) -> dt.datetime:
-        """When it is scheduled to leave on a day."""
+        """Return the moment at which it is scheduled to leave on a day."""
         return dt.datetime.combine(dt.date.fromisoformat(date), self.departure)
 
 
 def flights(rng: Random) -> dict[str, dict[str, Any]]:
-    """All flights by number, each with all days."""
+    """Return all flights by number, each with all days."""
     return {f"HAT{number}": _flight(f"HAT{number}", route, rng) for number, route in enumerate(_routes(rng), start=201)}
 
 
 def usual_prices(origin: str, destination: str) -> dict[str, int]:
-    """What a flight costs on an average day, by cabin, in USD."""
+    """Return the price of a flight on an average day, by cabin, in USD."""
     economy = 70 + 0.075 * _miles(origin, destination)
     return {"basic_economy": round(economy * 0.62), "economy": round(economy), "business": round(economy * 2.6)}
 

@@ -22,7 +22,7 @@ _NOTHING_ELSE = "You want nothing else; decline whatever else you are offered."
 
 
 def cancellable(trip: Trip) -> bool:
-    """Whether a trip that lies ahead may be cancelled for any reason."""
+    """Return whether an upcoming trip may be cancelled for any reason."""
     return trip.hours < 24 or trip.cabin == "business"
 
 

@@ -23,7 +23,7 @@ _FLIGHTS = "Changing: flights"
 
 
 def plain(trip: Trip) -> bool:
-    """Whether a trip lies ahead, in economy, booked long ago, without insurance and not to be cancelled."""
+    """Return whether a trip is upcoming, in economy, booked long ago, without insurance and not to be cancelled."""
     return trip.upcoming and trip.booked_days_ago and trip.cabin == "economy" and not trip.insured
 
 

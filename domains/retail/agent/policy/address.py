@@ -1,4 +1,4 @@
-"""Addresses of orders and profiles, as the rules agent changes them."""
+"""Changes of the addresses of orders and profiles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WHERE_TO = "What is the new address?"
 
 def change_order_address(session: Session, text: str) -> Talk[list[Plan]]:
     """Send pending orders to another address."""
-    orders = yield from session.which_orders(_without_model(text), "pending")
+    orders = yield from session.find_orders(_without_model_order(text), "pending")
     for order in orders:
         require_status(order, "pending", "sent elsewhere")
     now = orders[0].address
@@ -62,20 +62,20 @@ def change_profile_address(session: Session, text: str) -> Talk[list[Plan]]:
     ]
 
 
-def _without_model(text: str) -> str:
-    """The text without the order whose address is to be taken over."""
+def _without_model_order(text: str) -> str:
+    """Return the text without the order whose address is to be taken over."""
     return re.sub(r"\b(?:same (?:address|one)|where)\b[^.]*#?W\d{7}", "", text)
 
 
 def _address(session: Session, text: str, now: Address) -> Talk[Address | None]:
-    """The address that is written out, or the default one, or that of another order."""
+    """Find the address that is written out, or the default one, or that of another order."""
     if written := parsing.address(text, now):
         return written
     if re.search(r"\bdefault address|\baddress in my profile|\bhome address", text):
         return (yield from session.user()).address
     if re.search(r"\bsame\b|\bwent to\b", text):
         for order_id in parsing.order_ids(text):
-            spoken_of, model = session.order_id, (yield from session.order(order_id))
-            session.order_id = spoken_of
+            mentioned, model = session.order_id, (yield from session.order(order_id))
+            session.order_id = mentioned
             return model.address
     return None

@@ -1,4 +1,4 @@
-"""What the rules agent tells: each kind of question, with the words that it is known by and how it is answered."""
+"""Answers to questions: each kind with what it is recognised by."""
 
 from __future__ import annotations
 
@@ -26,34 +26,34 @@ class Topic(NamedTuple):
     """A kind of question.
 
     Attributes:
-        words: What it is known by, over a question in lower case; the first row that fits counts.
-        answer: What is told.
-        own: Whether the summary of a change leaves it open.
+        pattern: What it is recognised by, over a question in lower case; the first row that fits counts.
+        answer: Answers it.
+        always: Whether it is answered even where a summary of changes follows.
     """
 
-    words: str
+    pattern: str
     answer: Callable[[Session, str, str], Talk[str]]
-    own: bool = True
+    always: bool = True
 
 
 def answers(session: Session, text: str, *, planned: bool) -> Talk[list[str]]:
-    """What a text asks to be told.
+    """Answer the questions in a text.
 
     Args:
         session: The conversation so far.
         text: What the customer says.
-        planned: Whether a summary of changes follows, which tells their money itself.
+        planned: Whether a summary of changes follows, which has their amounts itself.
     """
-    told = []
+    parts = []
     for question in filter(is_question, sentences(text)):
-        topic = next((topic for topic in TOPICS if re.search(topic.words, question.lower())), None)
-        if topic and (topic.own or not planned):
-            told.append((yield from topic.answer(session, question, text)))
-    return told
+        topic = next((topic for topic in TOPICS if re.search(topic.pattern, question.lower())), None)
+        if topic and (topic.always or not planned):
+            parts.append((yield from topic.answer(session, question, text)))
+    return parts
 
 
 def _tracking(session: Session, question: str, text: str) -> Talk[str]:
-    order = yield from session.which_order(text if parsing.order_ids(text) else question, "processed", "delivered")
+    order = yield from session.find_order(text if parsing.order_ids(text) else question, "processed", "delivered")
     numbers = [number for parcel in order.fulfillments for number in parcel.tracking_id]
     if not numbers:
         return f"Order {order.order_id} is {order.status}, so it has no tracking id yet."
@@ -65,10 +65,10 @@ def _balance(session: Session, question: str, text: str) -> Talk[str]:
     cards = gift_cards((yield from session.user()))
     if not cards:
         return "There is no gift card in your profile."
-    told = [f"Gift card {card.id} holds {format_dollars(card.balance)}." for card in cards]
+    parts = [f"Gift card {card.id} holds {format_dollars(card.balance)}." for card in cards]
     if len(cards) > 1:
-        told.append(f"Together they hold {format_dollars(sum(card.balance for card in cards))}.")
-    return join_sentences(told)
+        parts.append(f"Together they hold {format_dollars(sum(card.balance for card in cards))}.")
+    return join_sentences(parts)
 
 
 def _when(session: Session, question: str, text: str) -> Talk[str]:
@@ -109,12 +109,12 @@ def _all_orders(session: Session, question: str, text: str) -> Talk[str]:
 
 def _contents(session: Session, question: str, text: str) -> Talk[str]:
     del question
-    return _statement((yield from session.which_order(text)), (yield from session.user()))
+    return _statement((yield from session.find_order(text)), (yield from session.user()))
 
 
 def _what_if(session: Session, question: str, text: str) -> Talk[str]:
-    """What another version costs, and what it costs more than the one in an order."""
-    order = yield from session.which_order(question if parsing.order_ids(question) or session.order_id else text)
+    """Answer what another version costs, and what it costs more than the one in an order."""
+    order = yield from session.find_order(question if parsing.order_ids(question) or session.order_id else text)
     for item in parsing.items(question, order):
         variant = parsing.wanted_variant(question, item, (yield from session.product(item.product_id)))
         if variant is None:
@@ -128,33 +128,33 @@ def _what_if(session: Session, question: str, text: str) -> Talk[str]:
 
 
 def _money(session: Session, question: str, text: str) -> Talk[str]:
-    """What was done in this conversation, or else all about an order that has to do with money."""
+    """Answer what was done in this conversation, or else all about an order that has to do with money."""
     if session.done and not parsing.order_ids(question):
-        told = [plan.done for plan in session.done if plan.refund or plan.swaps]
-        if len(told) > 1:
-            told.append(f"In total you get back {format_dollars(sum(plan.refund for plan in session.done))}.")
-        return join_sentences(told or [session.done[-1].done])
+        parts = [plan.done for plan in session.done if plan.refund or plan.swaps]
+        if len(parts) > 1:
+            parts.append(f"In total you get back {format_dollars(sum(plan.refund for plan in session.done))}.")
+        return join_sentences(parts or [session.done[-1].done])
     statuses = ("cancelled",) if "cancelled" in text else ()
     asked = question if parsing.order_ids(question) or session.order_id else text
-    return _statement((yield from session.which_order(asked, *statuses)), (yield from session.user()))
+    return _statement((yield from session.find_order(asked, *statuses)), (yield from session.user()))
 
 
 def _statement(order: Order, user: User) -> str:
-    """All about an order."""
+    """Return all about an order."""
     items = ", ".join(f"{describe_item(item)} at {format_dollars(item.price)}" for item in order.items)
-    told = [f"Order {order.order_id} is {order.status} and holds: {items}."]
+    parts = [f"Order {order.order_id} is {order.status} and holds: {items}."]
     for entry in order.payment_history:
         method = user.payment_methods[entry.payment_method_id]
         digits = f" (last four digits {method.last_four})" if isinstance(method, CreditCard) else ""
         verb = "Paid with" if entry.transaction_type == "payment" else "Refunded to"
-        told.append(f"{verb} {describe_method(method)}{digits}: {format_dollars(entry.amount)}.")
+        parts.append(f"{verb} {describe_method(method)}{digits}: {format_dollars(entry.amount)}.")
     if len(order.payment_history) > 1:
-        told.append(f"All in all you paid {format_dollars(net_paid(order))}.")
+        parts.append(f"All in all you paid {format_dollars(net_paid(order))}.")
     if order.return_items:
-        told.append(f"For the return you get back {format_dollars(_price_of(order, order.return_items))}.")
+        parts.append(f"For the return you get back {format_dollars(_price_of(order, order.return_items))}.")
     if order.exchange_price_difference is not None:
-        told.append(f"The price difference of the exchange is {format_dollars(abs(order.exchange_price_difference))}.")
-    return join_sentences(told)
+        parts.append(f"The price difference of the exchange is {format_dollars(abs(order.exchange_price_difference))}.")
+    return join_sentences(parts)
 
 
 def _price_of(order: Order, item_ids: list[str]) -> float:
@@ -174,6 +174,6 @@ TOPICS = (
     Topic(
         r"\bhow much\b|\bprice\b|\bcost\b|\bdifference\b|\bdigits\b|\bpaid?\b|\brefunds?\b|\bget back\b|\btotal\b",
         _money,
-        own=False,
+        always=False,
     ),
 )

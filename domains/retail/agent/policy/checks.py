@@ -1,4 +1,4 @@
-"""What several of the rules agent's procedures check or find out."""
+"""Checks and questions that several procedures share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...models import Order, OrderStatus, PaymentMethod
     from ..session import Session
 
-#: What an order's status means to somebody who wants something else of it.
+#: The meaning of an order's status, for somebody who asks for what it does not allow.
 _MEANING: dict[OrderStatus, str] = {
     "pending": "it has not been sent yet, so it can be cancelled or changed",
     "pending (item modified)": "its items have been changed, and after that nothing else can be changed or cancelled",
@@ -30,7 +30,7 @@ def require_status(order: Order, status: OrderStatus, deed: str) -> None:
     Args:
         order: The order.
         status: The status that it must have, with nothing added.
-        deed: What is wanted, such as ``cancelled``.
+        deed: The change that is asked for, such as ``cancelled``.
     """
     if order.status != status:
         found = f"order {order.order_id} is {order.status}: {_MEANING[order.status]}"
@@ -38,7 +38,7 @@ def require_status(order: Order, status: OrderStatus, deed: str) -> None:
 
 
 def find_method(session: Session, text: str, order: Order, question: str) -> Talk[PaymentMethod]:
-    """The payment method that the customer names, here or when asked; it has to be in the profile."""
+    """Find the payment method that the customer names, here or when asked; it has to be in the profile."""
     user, before = (yield from session.user()), (yield from session.paid_by(order))
     named = parsing.payment_method(text, user, before)
     if named is None and (earlier := session.proposed_for(order)) and "payment_method_id" in earlier.call.arguments:

@@ -1,4 +1,4 @@
-"""Other versions of items, as the rules agent deals with them: a change before an order is sent, an exchange after."""
+"""Other versions of items: a change before an order is sent, an exchange after."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from typing import TYPE_CHECKING
 
 from ...._kit.dialog import Declined, Do
-from ...formatting import describe_item, describe_method, format_dollars, listed
+from ...._kit.formatting import join_words
+from ...formatting import describe_item, describe_method, format_dollars
 from ...models import GiftCard
 from ...payments import can_cover
 from .. import parsing
@@ -28,7 +29,7 @@ _TOO = re.compile(r"\b(?:too|also|as well)\b")
 
 def change_items(session: Session, text: str) -> Talk[list[Plan]]:
     """Change items of a pending order, or exchange those of a delivered one."""
-    order = yield from session.which_order(text, "pending", "delivered")
+    order = yield from session.find_order(text, "pending", "delivered")
     if order.status != "delivered":
         require_status(order, "pending", "exchanged" if "exchange" in text else "changed")
     yield from _refuse_other_products(session, text, order)
@@ -44,23 +45,23 @@ def change_items(session: Session, text: str) -> Talk[list[Plan]]:
 
 
 def _earlier(session: Session, text: str, order: Order) -> Swaps:
-    """What was proposed for the same order, where the customer adds to it."""
+    """Return what was proposed for the same order, where the customer adds to it."""
     plan = session.proposed_for(order)
     return plan.swaps if plan and _TOO.search(text) else ()
 
 
 def _refuse_other_products(session: Session, text: str, order: Order) -> Talk[None]:
-    """No item becomes one of another product."""
+    """Decline to turn an item into one of another product."""
     if not re.search(r"\bfor an? [A-Z]|\bin the place of\b|\binto an? [A-Z]", text):
         return
-    held = {item.name for item in order.items}
+    ordered = {item.name for item in order.items}
     for name in (yield from session.catalogue()):
-        if name not in held and parsing.mentions(text, name):
+        if name not in ordered and parsing.mentions(text, name):
             raise Declined(f"an item can become another version of the same product only, and no {name}")
 
 
 def _swaps(session: Session, text: str, order: Order) -> Talk[Swaps]:
-    """The items, each with the version that it should become."""
+    """Find the items, each with the version that it should become."""
     goods = parsing.items(text, order)
     if not goods:
         text = f"{text} {(yield from session.ask(_WHICH_ITEM))}"
@@ -68,7 +69,7 @@ def _swaps(session: Session, text: str, order: Order) -> Talk[Swaps]:
     if not goods:
         raise Declined(f"I do not find this item in order {order.order_id}")
     for item in goods:
-        if not (yield from _tells_version(session, text, item, goods)):
+        if not (yield from _names_version(session, text, item, goods)):
             answer = yield from session.ask(_WHICH_VERSION)
             goods = parsing.items(f"{text} {answer}", order) if "both" in answer.lower() else goods
             text = answer
@@ -79,13 +80,13 @@ def _swaps(session: Session, text: str, order: Order) -> Talk[Swaps]:
     return tuple(swaps)
 
 
-def _tells_version(session: Session, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[bool]:
-    """Whether the text says what the item should become."""
+def _names_version(session: Session, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[bool]:
+    """Return whether the text says what the item should become."""
     if re.search(r"\b(?:cheapest|most expensive|dearest|exactly the same)\b", text.lower()):
         return True
     product = yield from session.product(item.product_id)
-    told = parsing.options(_about(text, item, goods), product)
-    return any(item.options.get(axis) != value for axis, value in told.items())
+    options = parsing.options(_about(text, item, goods), product)
+    return any(item.options.get(axis) != value for axis, value in options.items())
 
 
 def _about(text: str, item: OrderItem, goods: list[OrderItem]) -> str:
@@ -93,7 +94,7 @@ def _about(text: str, item: OrderItem, goods: list[OrderItem]) -> str:
 
 
 def _version(session: Session, text: str, item: OrderItem, goods: list[OrderItem]) -> Talk[Variant]:
-    """The version that an item should become; it has to differ, and to be in stock."""
+    """Find the version that an item should become; it has to differ, and to be in stock."""
     if re.search(r"\bexactly the same\b", text.lower()):
         raise Declined("an item cannot be exchanged for the very same version, only for one that differs in an option")
     product = yield from session.product(item.product_id)
@@ -107,7 +108,7 @@ def _version(session: Session, text: str, item: OrderItem, goods: list[OrderItem
 
 def _plan(order: Order, swaps: Swaps, method: PaymentMethod, difference: float) -> Plan:
     pending = order.status == "pending"
-    pairs = listed(
+    pairs = join_words(
         f"the {describe_item(item)} for the {describe_item(variant, item.name)} at {format_dollars(variant.price)}"
         for item, variant in swaps
     )

@@ -1,4 +1,4 @@
-"""Cancellations, returns and changes of payment, as the rules agent deals with them."""
+"""Cancellations, returns and changes of payment."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def cancel(session: Session, text: str) -> Talk[list[Plan]]:
     """Cancel pending orders, for one of the two reasons that count."""
-    orders = yield from session.which_orders(text, "pending")
+    orders = yield from session.find_orders(text, "pending")
     for order in orders:
         require_status(order, "pending", "cancelled")
     why = parsing.cancel_reason(text)
@@ -48,7 +48,7 @@ def _cancellation(order: Order, why: CancelReason, method: PaymentMethod) -> Pla
 
 def return_items(session: Session, text: str) -> Talk[list[Plan]]:
     """Return delivered items, with the refund to the method that paid or to a gift card."""
-    order = yield from session.which_order(text, "delivered")
+    order = yield from session.find_order(text, "delivered")
     require_status(order, "delivered", "returned")
     goods = parsing.items(text, order) or parsing.items(
         (yield from session.ask("Which items do you want to return?")), order
@@ -78,7 +78,7 @@ def _return(order: Order, goods: list[OrderItem], method: PaymentMethod) -> Plan
 
 def change_payment(session: Session, text: str) -> Talk[list[Plan]]:
     """Let one other method pay for a pending order."""
-    order = yield from session.which_order(text, "pending")
+    order = yield from session.find_order(text, "pending")
     require_status(order, "pending", "changed")
     before, amount = (yield from session.paid_by(order)), order_total(order)
     if len(order.payment_history) > 1:

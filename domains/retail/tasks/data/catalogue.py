@@ -168,7 +168,7 @@ KINDS = (
 
 
 def make_products(rng: random.Random) -> list[Product]:
-    """Every kind with some of its possible versions, some of them sold out."""
+    """Make every kind of product with some of its possible versions, some of them sold out."""
     ids = map(str, rng.sample(range(1_000_000_000, 10_000_000_000), 20 * len(KINDS)))
     return [_product(rng, kind, ids) for kind in KINDS]
 
@@ -183,7 +183,7 @@ def _product(rng: random.Random, kind: Kind, ids: Iterator[str]) -> Product:
 
 
 def _variant(rng: random.Random, kind: Kind, options: dict[str, str], item_id: str, prices: set[float]) -> Variant:
-    """A version at a price of its own, so that a cheapest and a dearest one exist."""
+    """Make a version at a price of its own, so that a cheapest and a most expensive one exist."""
     plain = kind.price + sum(kind.axes[axis][value] for axis, value in options.items())
     price = _price(rng, plain)
     while price in prices:
@@ -193,5 +193,5 @@ def _variant(rng: random.Random, kind: Kind, options: dict[str, str], item_id: s
 
 
 def _price(rng: random.Random, plain: int) -> float:
-    """Near the plain price. The last digit is never 0: 4.50 may be told as 4.5, and phrases are compared as text."""
+    """Draw a price near the plain one. The last digit is never 0: 4.50 might be written 4.5, and text is compared."""
     return round(plain + rng.randint(-2, 2) + rng.randint(0, 9) / 10 + rng.randint(1, 9) / 100, 2)

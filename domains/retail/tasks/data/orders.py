@@ -27,7 +27,7 @@ _SELDOM = 7
 
 
 def make_orders(rng: random.Random, people: list[User], products: list[Product], elsewhere: list[Address]) -> RetailDB:
-    """A database with orders for the people, who get to know their ids."""
+    """Make a database with orders for the people, whose profiles get the ids."""
     counts = [count for count, times in _ORDERS.items() for _ in range(times)]
     statuses = [status for status, share in _SHARES.items() for _ in range(share)]
     rng.shuffle(counts)
@@ -87,7 +87,7 @@ def _item(product: Product, variant: Variant) -> OrderItem:
 
 
 def _fulfillments(rng: random.Random, items: list[OrderItem], tracking: Iterator[str]) -> list[Fulfillment]:
-    """One parcel, now and then two."""
+    """Make one parcel, now and then two."""
     ids = [item.item_id for item in items]
     parts = [ids[:1], ids[1:]] if len(ids) > 2 and not rng.randrange(_SELDOM) else [ids]
     return [Fulfillment(tracking_id=[next(tracking)], item_ids=part) for part in parts]
@@ -159,7 +159,7 @@ def _other_payment(rng: random.Random, db: RetailDB, order: Order) -> Request:
 
 
 def _return(rng: random.Random, db: RetailDB, order: Order) -> Request:
-    """Something, but not everything, goes back."""
+    """Return something, but not everything."""
     del db
     if len(order.items) < 2:
         return None

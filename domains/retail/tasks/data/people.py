@@ -52,7 +52,7 @@ _BALANCES = ((1, 9), (20, 120), (300, 900), (600, 1800))
 
 
 def make_people(rng: random.Random) -> list[User]:
-    """Every customer, without orders.
+    """Make every customer, without orders.
 
     Raises:
         ConfigurationError: Faker is not installed.
@@ -82,7 +82,7 @@ def make_people(rng: random.Random) -> list[User]:
 
 
 def make_address(rng: random.Random, fake: Any, city: int) -> Address:
-    """Somewhere in one of the cities."""
+    """Make an address in one of the cities."""
     name, state, digits = _CITIES[city % len(_CITIES)]
     flat = rng.choice(("", f"Apt {rng.randint(1, 48)}", f"Unit {rng.randint(1, 30)}"))
     return Address(
@@ -96,7 +96,7 @@ def make_address(rng: random.Random, fake: Any, city: int) -> Address:
 
 
 def make_addresses(rng: random.Random, count: int) -> list[Address]:
-    """Addresses of nobody in the profiles."""
+    """Make addresses that are in no profile."""
     fake = new_faker(rng.randrange(2**32))
     return [make_address(rng, fake, rng.randrange(len(_CITIES))) for _ in range(count)]
 

@@ -24,7 +24,7 @@ _HOME = "Change the default address"
 @scenario(_RULE)
 def parcel_to_a_new_address(world: World) -> Iterator[Draft]:
     """A pending order goes to a new address."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         yield Draft(
             user,
             reason=f"You want order {order.order_id} to go to another address.",
@@ -39,7 +39,7 @@ def parcel_to_a_new_address(world: World) -> Iterator[Draft]:
 @scenario(_RULE, found_by="zip", persona=personas.CHATTY)
 def parcel_to_my_own_address(world: World) -> Iterator[Draft]:
     """The new address has to be read from the profile."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         if order.address != user.address:
             yield Draft(
                 user,
@@ -60,7 +60,7 @@ def parcel_to_my_own_address(world: World) -> Iterator[Draft]:
 @scenario(_RULE)
 def parcel_where_another_went(world: World) -> Iterator[Draft]:
     """The new address has to be read from another order."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         for model in world.orders(user):
             if model.address not in (order.address, user.address):
                 yield Draft(
@@ -81,7 +81,7 @@ def parcel_where_another_went(world: World) -> Iterator[Draft]:
 @scenario(_RULE, persona=personas.TERSE)
 def wrong_flat_number(world: World) -> Iterator[Draft]:
     """Only the flat is wrong, all else has to be kept."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         if order.address.address2 and order.address.address2 != "Apt 77":
             address = order.address.model_copy(update={"address2": "Apt 77"})
             yield Draft(
@@ -128,7 +128,7 @@ def moving_house(world: World) -> Iterator[Draft]:
 @scenario(_HOME)
 def new_home_but_not_for_parcels(world: World) -> Iterator[Draft]:
     """The profile only; a pending order keeps its address."""
-    for user, _order in world.each("pending"):
+    for user, _order in world.each_order("pending"):
         yield Draft(
             user,
             reason="You want another default address.",
@@ -143,7 +143,7 @@ def new_home_but_not_for_parcels(world: World) -> Iterator[Draft]:
 @scenario(_RULE, persona=personas.CROSS)
 def address_after_a_change(world: World) -> Iterator[Draft]:
     """After a change of items the address must stay, though the tool would change it."""
-    for user, order in world.each("pending (item modified)"):
+    for user, order in world.each_order("pending (item modified)"):
         yield Draft(
             user,
             reason=f"Order {order.order_id} has to go to another address: {format_address(places.MEMPHIS)}.",
@@ -164,7 +164,7 @@ def address_after_a_change(world: World) -> Iterator[Draft]:
 @scenario("Records", found_by="zip")
 def address_of_a_processed_order(world: World) -> Iterator[Draft]:
     """A processed order keeps its address; the profile gets the new one."""
-    for user, order in world.each("processed"):
+    for user, order in world.each_order("processed"):
         if len(order.fulfillments) == 1:
             yield Draft(
                 user,

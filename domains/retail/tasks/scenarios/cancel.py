@@ -26,7 +26,7 @@ _RULE = "Cancel a pending order"
 @scenario(_RULE)
 def cancel_unneeded(world: World) -> Iterator[Draft]:
     """A plain cancellation, with the amount to tell."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         if isinstance(sole_payer(user, order), CreditCard):
             yield Draft(
                 user,
@@ -51,7 +51,7 @@ def cancel_unneeded(world: World) -> Iterator[Draft]:
 )
 def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
     """A gift card gets its money back at once: its new balance is to be told."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         card = sole_payer(user, order)
         if isinstance(card, GiftCard):
             yield Draft(
@@ -71,9 +71,9 @@ def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
 @scenario(_RULE, found_by="zip", persona=personas.CHATTY)
 def cancel_by_product(world: World) -> Iterator[Draft]:
     """The order has to be found by what is in it."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         for item in order.items if len(user.orders) > 2 and sole_payer(user, order) else ():
-            if world.only_with(user, item):
+            if world.is_only_one(user, item):
                 yield Draft(
                     user,
                     reason=f"You ordered {with_article(item.name)} and want to cancel the whole order that it is in.",
@@ -145,7 +145,7 @@ def cancel_dearer_of_two(world: World) -> Iterator[Draft]:
 @scenario(_RULE, persona=personas.CROSS)
 def cancel_for_a_better_price(world: World) -> Iterator[Draft]:
     """A reason that does not count is declined; another request is met."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         if sole_payer(user, order):
             yield Draft(
                 user,
@@ -170,7 +170,7 @@ def cancel_for_a_better_price(world: World) -> Iterator[Draft]:
 @scenario("Records")
 def cancel_processed(world: World) -> Iterator[Draft]:
     """A processed order cannot be cancelled; its parcel's number is told."""
-    for user, order in world.each("processed"):
+    for user, order in world.each_order("processed"):
         if len(order.fulfillments) == 1:
             yield Draft(
                 user,
@@ -186,7 +186,7 @@ def cancel_processed(world: World) -> Iterator[Draft]:
 @scenario("Change a pending order")
 def cancel_part_of_an_order(world: World) -> Iterator[Draft]:
     """A single item cannot be cancelled; the whole order can."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         method = sole_payer(user, order)
         for item in unique_items(order) if len(order.items) > 2 and method else ():
             yield Draft(
@@ -209,7 +209,7 @@ def cancel_part_of_an_order(world: World) -> Iterator[Draft]:
 @scenario("Records", found_by="zip")
 def cancel_after_a_change(world: World) -> Iterator[Draft]:
     """After a change of items an order cannot be cancelled."""
-    for user, order in world.each("pending (item modified)"):
+    for user, order in world.each_order("pending (item modified)"):
         if len(order.payment_history) == 2 and order.payment_history[1].amount:
             yield Draft(
                 user,
@@ -228,7 +228,7 @@ def cancel_after_a_change(world: World) -> Iterator[Draft]:
 @scenario("Identify the customer")
 def cancel_for_a_flatmate(world: World) -> Iterator[Draft]:
     """Somebody else's order is out of bounds, the customer's own is not."""
-    theirs = [(user, order) for user, order in world.each("pending") if sole_payer(user, order)]
+    theirs = [(user, order) for user, order in world.each_order("pending") if sole_payer(user, order)]
     for user, order in theirs:
         for other, foreign in theirs:
             if other != user:
@@ -258,7 +258,7 @@ def cancel_for_a_flatmate(world: World) -> Iterator[Draft]:
 @scenario("Records", persona=personas.CROSS)
 def cancelled_already(world: World) -> Iterator[Draft]:
     """An order that is cancelled already: where the money went."""
-    for user, order in world.each("cancelled"):
+    for user, order in world.each_order("cancelled"):
         card = user.payment_methods[order.payment_history[0].payment_method_id]
         if isinstance(card, CreditCard):
             yield Draft(

@@ -24,7 +24,7 @@ _ONCE = "Items can be changed once, and exchanged once"
 
 def delivered(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
     """Orders that were paid by a method whose limits the shop does not know."""
-    for user, order in world.each("delivered"):
+    for user, order in world.each_order("delivered"):
         method = sole_payer(user, order)
         if method and method in other_methods(user, None):
             yield user, order, method

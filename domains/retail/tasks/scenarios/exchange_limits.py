@@ -25,7 +25,7 @@ _ONCE = "Items can be changed once, and exchanged once"
 @scenario("Records")
 def exchange_what_can_be_changed(world: World) -> Iterator[Draft]:
     """The order turns out pending: the items are changed instead."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         method = sole_payer(user, order)
         for swap in world.swaps(order):
             if method and method in other_methods(user, None):
@@ -51,7 +51,7 @@ def exchange_what_can_be_changed(world: World) -> Iterator[Draft]:
 @scenario("Records", found_by="zip")
 def exchange_again(world: World) -> Iterator[Draft]:
     """An exchange has been requested already: nothing more."""
-    for user, order in world.each("exchange requested"):
+    for user, order in world.each_order("exchange requested"):
         left = [item for item in unique_items(order) if item.item_id not in (order.exchange_items or [])]
         if left and order.exchange_price_difference:
             yield Draft(

@@ -30,7 +30,7 @@ _ONCE = "Items can be changed once, and exchanged once"
 
 
 def _paid(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         method = sole_payer(user, order)
         if method:
             yield user, order, method
@@ -305,7 +305,7 @@ def change_within_a_limit(world: World) -> Iterator[Draft]:
 @scenario(_ONCE)
 def change_again(world: World) -> Iterator[Draft]:
     """An order's items cannot be changed again."""
-    for user, order in world.each("pending (item modified)"):
+    for user, order in world.each_order("pending (item modified)"):
         for swap in world.swaps(order):
             if swap.difference:
                 yield Draft(

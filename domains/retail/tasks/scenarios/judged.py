@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 )
 def judged_time_of_a_refund(world: World) -> Iterator[Draft]:
     """A refund's time is told, and the return is agreed on before it is made."""
-    for user, order in world.each("delivered"):
+    for user, order in world.each_order("delivered"):
         card = sole_payer(user, order)
         for item in unique_items(order) if len(order.items) > 1 else ():
             if isinstance(card, CreditCard):
@@ -49,7 +49,7 @@ def judged_time_of_a_refund(world: World) -> Iterator[Draft]:
 )
 def judged_no_opinion(world: World) -> Iterator[Draft]:
     """No opinions: which version looks better is for the customer to say."""
-    for user, order in world.each("delivered"):
+    for user, order in world.each_order("delivered"):
         card = sole_payer(user, order)
         for swap in world.swaps(order) if isinstance(card, CreditCard) else ():
             if card and swap.axis in ("color", "pattern", "wood", "finish", "size"):
@@ -85,7 +85,7 @@ def judged_no_opinion(world: World) -> Iterator[Draft]:
 )
 def judged_warning_before_a_change(world: World) -> Iterator[Draft]:
     """A change of items is final: the customer hears that first."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         card = sole_payer(user, order)
         for swap in world.swaps(order):
             if isinstance(card, CreditCard):

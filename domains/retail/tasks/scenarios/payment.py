@@ -26,7 +26,7 @@ _PAYMENT = "Change a pending order: payment method"
 
 
 def _unmodified(world: World, paid_by: type[CreditCard | GiftCard]) -> Iterator[tuple[User, Order, PaymentMethod]]:
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         method = sole_payer(user, order)
         if method is not None and isinstance(method, paid_by):
             yield user, order, method
@@ -35,7 +35,7 @@ def _unmodified(world: World, paid_by: type[CreditCard | GiftCard]) -> Iterator[
 @scenario(_PAYMENT)
 def pay_by_gift_card(world: World) -> Iterator[Draft]:
     """A gift card that is good for it pays; what is left on it is to be told."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         card, method = only_gift_card(user), sole_payer(user, order)
         if card and method and method != card and card.balance > order_total(order):
             yield Draft(
@@ -70,7 +70,7 @@ def pay_by_other_method(world: World) -> Iterator[Draft]:
 @scenario(_PAYMENT)
 def gift_card_does_not_cover_the_order(world: World) -> Iterator[Draft]:
     """A gift card that does not cover the order; then another method."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         card, method = only_gift_card(user), sole_payer(user, order)
         for new in other_methods(user, method) if card and method and method != card else ():
             if card and card.balance < order_total(order):
@@ -95,7 +95,7 @@ def gift_card_does_not_cover_the_order(world: World) -> Iterator[Draft]:
 @scenario(_PAYMENT, persona=personas.CROSS)
 def pay_in_two_parts(world: World) -> Iterator[Draft]:
     """A payment cannot be split."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         card, method = only_gift_card(user), sole_payer(user, order)
         for new in other_methods(user, method) if card and method and method != card else ():
             if card and card.balance < order_total(order):
@@ -120,7 +120,7 @@ def pay_in_two_parts(world: World) -> Iterator[Draft]:
 @scenario(_PAYMENT)
 def pay_by_somebody_elses_card(world: World) -> Iterator[Draft]:
     """A method that is not in the profile cannot pay."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         for new in other_methods(user, sole_payer(user, order)) if sole_payer(user, order) else ():
             if not isinstance(new, CreditCard):
                 yield Draft(
@@ -166,7 +166,7 @@ def spare_the_gift_card(world: World) -> Iterator[Draft]:
 @scenario(_RULE)
 def address_and_payment(world: World) -> Iterator[Draft]:
     """Address and payment of the same order."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         for new in other_methods(user, sole_payer(user, order)) if sole_payer(user, order) else ():
             yield Draft(
                 user,
@@ -191,7 +191,7 @@ def address_and_payment(world: World) -> Iterator[Draft]:
 @scenario(_RULE)
 def everything_about_an_order(world: World) -> Iterator[Draft]:
     """Address, payment and items: the items have to come last, whatever is asked first."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         for new in other_methods(user, sole_payer(user, order)) if sole_payer(user, order) else ():
             for swap in world.swaps(order):
                 yield Draft(

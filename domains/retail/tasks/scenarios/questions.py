@@ -27,7 +27,7 @@ _FACTS = "Scope: tell customers what is in their own profile and orders, and abo
 @scenario(_FACTS)
 def where_is_my_parcel(world: World) -> Iterator[Draft]:
     """A parcel's number and an order's total."""
-    for user, order in world.each("processed"):
+    for user, order in world.each_order("processed"):
         if len(order.fulfillments) == 1:
             yield Draft(
                 user,
@@ -124,7 +124,7 @@ def what_does_it_cost(world: World) -> Iterator[Draft]:
 @scenario(_FACTS, persona=personas.TERSE)
 def where_is_my_refund(world: World) -> Iterator[Draft]:
     """What was refunded for a cancelled order, and to which card."""
-    for user, order in world.each("cancelled"):
+    for user, order in world.each_order("cancelled"):
         method = user.payment_methods[order.payment_history[-1].payment_method_id]
         if isinstance(method, CreditCard) and len(world.orders(user, "cancelled")) == 1:
             yield Draft(
@@ -149,8 +149,8 @@ def where_is_my_refund(world: World) -> Iterator[Draft]:
 @scenario(_WHO, persona=personas.CROSS)
 def what_did_my_neighbor_order(world: World) -> Iterator[Draft]:
     """Another customer's order is not to be talked about."""
-    for user, order in world.each("processed"):
-        for other, foreign in world.each("delivered"):
+    for user, order in world.each_order("processed"):
+        for other, foreign in world.each_order("delivered"):
             if other != user and len(order.fulfillments) == 1:
                 yield Draft(
                     user,
@@ -174,7 +174,7 @@ def what_did_my_neighbor_order(world: World) -> Iterator[Draft]:
 @scenario(_WHO, found_by="zip")
 def one_of_two_namesakes(world: World) -> Iterator[Draft]:
     """Two customers have the same name; the zip code decides."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         alike = [other for other in world.users if other.name == user.name]
         if len(alike) == 2 and sole_payer(user, order) and len(world.orders(user, "pending")) == 1:
             yield Draft(
@@ -198,7 +198,7 @@ def one_of_two_namesakes(world: World) -> Iterator[Draft]:
 @scenario(_WHO, found_by="outdated email")
 def an_outdated_email_address(world: World) -> Iterator[Draft]:
     """An email address that nobody has any more; then name and zip code."""
-    for user, order in world.each("delivered"):
+    for user, order in world.each_order("delivered"):
         method = sole_payer(user, order)
         for item in unique_items(order) if method and len(order.items) > 1 else ():
             if method:
@@ -215,7 +215,7 @@ def an_outdated_email_address(world: World) -> Iterator[Draft]:
 @scenario(_WHO, found_by="offered", every_call=True)
 def an_id_is_not_enough(world: World) -> Iterator[Draft]:
     """A user id does not identify anybody: email or name and zip code do."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         if sole_payer(user, order):
             yield Draft(
                 user,

@@ -24,7 +24,7 @@ _RULE = "Return a delivered order"
 
 
 def _delivered(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
-    for user, order in world.each("delivered"):
+    for user, order in world.each_order("delivered"):
         method = sole_payer(user, order)
         if method:
             yield user, order, method
@@ -152,7 +152,7 @@ def return_to_the_wrong_method(world: World) -> Iterator[Draft]:
 @scenario("Records", found_by="zip")
 def return_before_it_arrives(world: World) -> Iterator[Draft]:
     """What is still on its way cannot be returned."""
-    for user, order in world.each("processed"):
+    for user, order in world.each_order("processed"):
         if len(order.fulfillments) == 1:
             item = order.items[0]
             yield Draft(
@@ -213,7 +213,7 @@ def return_from_two_orders(world: World) -> Iterator[Draft]:
 @scenario("Records", persona=personas.CHATTY)
 def return_more_afterwards(world: World) -> Iterator[Draft]:
     """After a return, nothing more can be returned from an order."""
-    for user, order in world.each("return requested"):
+    for user, order in world.each_order("return requested"):
         ids = order.return_items or []
         gone = [item for item in order.items if item.item_id in ids]
         left = [item for item in unique_items(order) if item.item_id not in ids]
@@ -268,7 +268,7 @@ def return_by_product(world: World) -> Iterator[Draft]:
     """The order has to be found by the item."""
     for user, order, method in _delivered(world):
         for item in order.items if len(user.orders) > 2 and len(order.items) > 1 else ():
-            if world.only_with(user, item):
+            if world.is_only_one(user, item):
                 yield Draft(
                     user,
                     reason=f"The {item.name} that you bought is not what you had hoped for, and you want to return it.",
@@ -319,7 +319,7 @@ def return_less_than_planned(world: World) -> Iterator[Draft]:
 @scenario("Records")
 def return_what_can_be_cancelled(world: World) -> Iterator[Draft]:
     """The order turns out pending, and can be cancelled."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         if sole_payer(user, order):
             yield Draft(
                 user,

@@ -67,7 +67,7 @@ def a_new_order(world: World) -> Iterator[Draft]:
 @scenario(_PERSON, found_by="zip", persona=personas.WARY)
 def a_repair(world: World) -> Iterator[Draft]:
     """A repair under warranty is out of scope."""
-    for user, order in world.each("delivered"):
+    for user, order in world.each_order("delivered"):
         for item in order.items:
             if item.name in ("Stand Mixer", "Rice Cooker", "Digital Piano", "Space Heater", "Webcam", "External Drive"):
                 yield Draft(
@@ -84,7 +84,7 @@ def a_repair(world: World) -> Iterator[Draft]:
 @scenario(_PERSON, persona=personas.CROSS)
 def cancel_then_close_the_account(world: World) -> Iterator[Draft]:
     """What can be done is done before the transfer."""
-    for user, order in world.each("pending"):
+    for user, order in world.each_order("pending"):
         if sole_payer(user, order):
             yield Draft(
                 user,
@@ -106,7 +106,7 @@ def cancel_then_close_the_account(world: World) -> Iterator[Draft]:
 @scenario(_PERSON)
 def return_then_ask_for_a_name_change(world: World) -> Iterator[Draft]:
     """A return, and then a matter for a person."""
-    for user, order in world.each("delivered"):
+    for user, order in world.each_order("delivered"):
         method = sole_payer(user, order)
         for item in unique_items(order) if len(order.items) > 1 else ():
             if method:
@@ -131,7 +131,7 @@ def return_then_ask_for_a_name_change(world: World) -> Iterator[Draft]:
 @scenario(_PERSON, persona=personas.CROSS)
 def a_person_on_demand(world: World) -> Iterator[Draft]:
     """A refusal is no reason to transfer, however often a person is asked for."""
-    for user, order in world.each("processed"):
+    for user, order in world.each_order("processed"):
         yield Draft(
             user,
             reason=f"You want order {order.order_id} cancelled: you no longer need it.",
