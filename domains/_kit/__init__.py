@@ -1,1 +1,1 @@
-"""What the bundled domains share: dialogues of rules agents, and the making of tasks."""
+"""Parts that the bundled domains share: dialogs of rules agents, and the building of tasks."""

@@ -41,7 +41,7 @@ class Do(NamedTuple):
 
 
 class Heard(NamedTuple):
-    """What comes back: the user's words, or the result of a call."""
+    """A reply: the user's words, or the result of a call."""
 
     text: str
     error: bool = False
@@ -78,7 +78,7 @@ class Plan:
 
 @dataclass
 class Session(Generic[P]):
-    """What has been read and done in a conversation.
+    """The state of a conversation: what has been read and done.
 
     Attributes:
         user_id: The user, once identified.

@@ -1,4 +1,4 @@
-"""How texts are put together."""
+"""Joining of texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What any rules agent reads out of a text: its sentences, and whether it agrees."""
+"""Reading of texts by any rules agent: their sentences, and whether they agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks by the thousand: drawn by chance, each verified, the same again for a seed."""
+"""Tasks by the thousand: drawn at random, each verified, the same again for a seed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users without a model say, made from texts that are written about them."""
+"""Scripts of users without a model, made from texts that are written about them."""
 
 from __future__ import annotations
 

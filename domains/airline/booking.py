@@ -1,4 +1,4 @@
-"""What flights cost and who pays for them: the rules that booking and changing a reservation share.
+"""Prices of flights and payments for them: the rules that booking and changing a reservation share.
 
 Source: τ²-bench v1.0.1, also for what is not checked and for what a refused call has changed by then.
 """
@@ -86,7 +86,7 @@ def _check_payments(user: User, payments: list[Payment], total: int) -> None:
         method = user.payment_methods.get(payment.payment_id)
         if method is None:
             raise ToolError(f"Payment method {payment.payment_id} not found")
-        # Each payment is held against the whole balance, also where a card is listed twice.
+        # Each payment is compared with the whole balance, also where a card is listed twice.
         if isinstance(method, GiftCard | Certificate) and method.amount < payment.amount:
             raise ToolError(f"Not enough balance in payment method {payment.payment_id}")
     paid = sum(payment.amount for payment in payments)

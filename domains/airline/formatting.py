@@ -1,4 +1,4 @@
-"""How airports and people are written."""
+"""Names of cities and people, as they are written."""
 
 from __future__ import annotations
 

@@ -21,14 +21,14 @@ class AirlineRecord(Record):
 
 
 class Name(AirlineRecord):
-    """What a user is called."""
+    """The name of a user."""
 
     first_name: str
     last_name: str
 
 
 class Address(AirlineRecord):
-    """Where a user lives."""
+    """The address of a user."""
 
     address1: str
     address2: str | None = None
@@ -179,7 +179,7 @@ class Payment(AirlineRecord):
 
 
 class Reservation(AirlineRecord):
-    """What a user has booked, paid and perhaps cancelled."""
+    """A booking of a user, with what was paid, perhaps cancelled."""
 
     reservation_id: str
     user_id: str
@@ -198,7 +198,7 @@ class Reservation(AirlineRecord):
 
 
 class AirlineDB(Database):
-    """What the agent's tools work on. Its methods look up shared records, for reading only, or raise ``ToolError``."""
+    """The airline's database. Its methods look up shared records, for reading only, or raise ``ToolError``."""
 
     flights: Table[Flight]
     users: Table[User]

@@ -1,4 +1,4 @@
-"""How items, payment methods, addresses and amounts are written."""
+"""Items, payment methods, addresses and amounts, as they are written."""
 
 from __future__ import annotations
 

@@ -44,14 +44,14 @@ class Product(_Part):
 
 
 class FullName(_Part):
-    """What a person is called."""
+    """The name of a person."""
 
     first_name: str
     last_name: str
 
 
 class Address(_Part):
-    """Where somebody lives or a parcel goes."""
+    """The address of a customer or of a parcel."""
 
     address1: str
     address2: str
@@ -144,7 +144,7 @@ class Order(_Part):
 
 
 class RetailDB(Database):
-    """What the agent's tools work on. Its methods look up shared records, for reading only, or raise ``ToolError``."""
+    """The shop's database. Its methods look up shared records, for reading only, or raise ``ToolError``."""
 
     products: Table[Product]
     users: Table[User]

@@ -6,7 +6,7 @@ from .models import GiftCard, Order, Payment, PaymentMethod, RetailDB, User
 
 
 def require_cover(method: PaymentMethod, amount: float, purpose: str) -> None:
-    """Refuse a gift card that holds less than the amount; of other methods the shop knows no limit."""
+    """Refuse a gift card with a balance below the amount; of other methods the shop knows no limit."""
     if not can_cover(method, amount):
         raise ToolError(f"Insufficient gift card balance to pay for the {purpose}")
 

@@ -45,7 +45,7 @@ class Plan(dialog.Plan):
 
 @dataclass(kw_only=True)
 class Session(dialog.Session[Plan]):
-    """What has been read and done in a conversation.
+    """The state of a conversation: what has been read and done.
 
     Attributes:
         is_request: Returns whether a text is a request of its own.

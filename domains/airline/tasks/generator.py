@@ -67,7 +67,7 @@ def tasks(db: AirlineDB) -> list[Task]:
 
     Raises:
         ConfigurationError: Nothing in the database fits a scenario.
-        TaskFormatError: A task is no good.
+        TaskFormatError: A task fails its verification.
     """
     world = World(db)
     made = []
@@ -92,7 +92,7 @@ def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
 
     Raises:
         ConfigurationError: Faker is not installed, or nothing in the database fits a scenario.
-        TaskFormatError: A task is no good.
+        TaskFormatError: A task fails its verification.
     """
     db_text = _as_lines(database(seed).dump(), {"flights": 3}) + "\n"
     # Tasks are built from what the file says.

@@ -1,4 +1,4 @@
-"""A world that chooses by chance: other people, reservations, ways and days than those of the bundled tasks."""
+"""A world that chooses at random: other people, reservations, ways and days than those of the bundled tasks."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ T = TypeVar("T")
 
 
 class RandomWorld(World):
-    """A world that chooses by chance.
+    """A world that chooses at random.
 
     Args:
         db: What it chooses from.

@@ -1,4 +1,4 @@
-"""What users say in many scenarios."""
+"""Phrases that users say in many scenarios."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ _PAID_BEFORE = re.compile(
 
 
 class Identity(NamedTuple):
-    """What a text says of who writes it."""
+    """The identity of a customer, as far as a text gives it."""
 
     email: str | None
     name: tuple[str, str] | None

@@ -35,7 +35,7 @@ class Plan(dialog.Plan):
 
 @dataclass
 class Session(dialog.Session[Plan]):
-    """What has been read and done in a conversation.
+    """The state of a conversation: what has been read and done.
 
     Attributes:
         order_id: The order that was mentioned last.

@@ -108,7 +108,7 @@ def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
 
     Raises:
         ConfigurationError: Faker is not installed, or the database has nobody for a scenario.
-        TaskFormatError: A task is no good.
+        TaskFormatError: A task fails its verification.
     """
     db_text = database_text(make_database(seed))
     # Tasks are built from what the file says.

@@ -1,4 +1,4 @@
-"""What customers say in many scenarios."""
+"""Phrases that customers say in many scenarios."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The reservations of the generated database: kinds that the tasks need, each on flights that stand as it asks for."""
+"""The reservations of the generated database: kinds that the tasks need, each on flights of the right status."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 Age: TypeAlias = Literal["fresh", "yesterday", "old"]
 
 
-class Standing(NamedTuple):
-    """How the first flight of a trip stands: its status, the first and the last day, and the status of the others."""
+class Situation(NamedTuple):
+    """The status of the first flight of a trip, the first and the last day for it, and the status of the others."""
 
     status: str
     first: str
@@ -30,32 +30,34 @@ class Standing(NamedTuple):
     others: str = "available"
 
 
-_STANDINGS: Final = {
-    "ahead": Standing("available", "2024-05-18", "2024-05-24"),
-    "flown": Standing("landed", "2024-05-09", "2024-05-13"),
-    "in the air": Standing("flying", TODAY, TODAY),
-    "on time": Standing("on time", TODAY, TODAY),
-    "delayed": Standing("delayed", TODAY, TODAY),
-    "was cancelled": Standing("cancelled", "2024-05-12", TODAY),
-    "will be cancelled": Standing("cancelled", "2024-05-16", "2024-05-24"),
-    "over": Standing("landed", "2024-05-02", "2024-05-06", others="landed"),
+_SITUATIONS: Final = {
+    "upcoming": Situation("available", "2024-05-18", "2024-05-24"),
+    "flown": Situation("landed", "2024-05-09", "2024-05-13"),
+    "in the air": Situation("flying", TODAY, TODAY),
+    "on time": Situation("on time", TODAY, TODAY),
+    "delayed": Situation("delayed", TODAY, TODAY),
+    "was cancelled": Situation("cancelled", "2024-05-12", TODAY),
+    "will be cancelled": Situation("cancelled", "2024-05-16", "2024-05-24"),
+    "over": Situation("landed", "2024-05-02", "2024-05-06", others="landed"),
 }
 #: Hours since a booking, at least and at most.
 _HOURS: dict[Age, tuple[float, float]] = {"fresh": (1, 20), "yesterday": (26, 40), "old": (24 * 13.5, 24 * 45)}
 
 
-class Kind(NamedTuple):
+class ReservationKind(NamedTuple):
     """A kind of reservation.
 
     Attributes:
-        people: How many fly.
-        busy: Both ends are connected by several direct flights a day.
-        stop: The way out has a stop.
-        companion: It belongs to the user of the reservation before it.
+        times: How many there are.
+        situation: The status of its flights, by name.
+        people: How many people fly.
+        busy: Whether both ends are connected by several direct flights a day.
+        stop: Whether the way out has a stop.
+        same_user: Whether it belongs to the user of the reservation before it.
     """
 
     times: int
-    standing: str
+    situation: str
     cabin: Cabin
     membership: str
     round_trip: bool = True
@@ -65,74 +67,74 @@ class Kind(NamedTuple):
     busy: bool = False
     stop: bool = False
     cancelled: bool = False
-    companion: bool = False
+    same_user: bool = False
 
 
 _ONE_WAY = False
-KINDS: Final = (
+RESERVATION_KINDS: Final = (
     # Several that belong to one user; first, so that nothing else is added to them.
-    Kind(1, "ahead", "economy", "regular", age="fresh"),
-    Kind(1, "ahead", "business", "regular", companion=True),
-    Kind(1, "ahead", "economy", "regular", companion=True),
-    Kind(1, "ahead", "economy", "silver", _ONE_WAY, insured=True, busy=True),
-    Kind(1, "ahead", "economy", "silver", companion=True, busy=True),
-    Kind(1, "ahead", "economy", "gold", _ONE_WAY, busy=True),
-    Kind(1, "ahead", "economy", "gold", _ONE_WAY, busy=True, companion=True),
-    Kind(1, "ahead", "business", "gold", companion=True),
-    # Ahead, and nothing else to it.
-    Kind(3, "ahead", "economy", "regular", people=2, busy=True),
-    Kind(3, "ahead", "economy", "silver", people=2, busy=True),
-    Kind(3, "ahead", "economy", "gold", people=1, busy=True),
-    Kind(3, "ahead", "economy", "regular", _ONE_WAY, busy=True),
-    Kind(3, "ahead", "economy", "silver", _ONE_WAY, people=2, busy=True),
-    Kind(2, "ahead", "economy", "gold", _ONE_WAY, people=3, busy=True),
-    Kind(2, "ahead", "economy", "regular", _ONE_WAY, people=3),
-    Kind(2, "ahead", "economy", "silver"),
-    Kind(3, "ahead", "economy", "gold", people=2),
-    Kind(3, "ahead", "economy", "silver", _ONE_WAY, stop=True),
-    Kind(2, "ahead", "economy", "regular", _ONE_WAY, people=2, stop=True),
-    Kind(5, "ahead", "economy", "regular", insured=True, people=2),
-    Kind(3, "ahead", "economy", "gold", insured=True),
-    Kind(3, "ahead", "economy", "silver", _ONE_WAY, insured=True, busy=True),
-    Kind(3, "ahead", "basic_economy", "regular", people=2),
-    Kind(3, "ahead", "basic_economy", "silver", _ONE_WAY, busy=True),
-    Kind(2, "ahead", "basic_economy", "gold"),
-    Kind(2, "ahead", "basic_economy", "silver", insured=True, people=2),
-    Kind(4, "ahead", "business", "regular", people=2),
-    Kind(3, "ahead", "business", "silver", busy=True),
-    Kind(2, "ahead", "business", "gold", _ONE_WAY, people=2),
-    Kind(3, "ahead", "economy", "regular", age="fresh"),
-    Kind(2, "ahead", "economy", "gold", _ONE_WAY, people=2, age="fresh", busy=True),
-    Kind(3, "ahead", "basic_economy", "regular", _ONE_WAY, age="fresh", busy=True),
-    Kind(2, "ahead", "basic_economy", "silver", people=2, age="fresh"),
-    Kind(3, "ahead", "economy", "regular", people=2, age="yesterday"),
-    Kind(2, "ahead", "economy", "silver", _ONE_WAY, age="yesterday"),
+    ReservationKind(1, "upcoming", "economy", "regular", age="fresh"),
+    ReservationKind(1, "upcoming", "business", "regular", same_user=True),
+    ReservationKind(1, "upcoming", "economy", "regular", same_user=True),
+    ReservationKind(1, "upcoming", "economy", "silver", _ONE_WAY, insured=True, busy=True),
+    ReservationKind(1, "upcoming", "economy", "silver", same_user=True, busy=True),
+    ReservationKind(1, "upcoming", "economy", "gold", _ONE_WAY, busy=True),
+    ReservationKind(1, "upcoming", "economy", "gold", _ONE_WAY, busy=True, same_user=True),
+    ReservationKind(1, "upcoming", "business", "gold", same_user=True),
+    # Upcoming, and nothing else to it.
+    ReservationKind(3, "upcoming", "economy", "regular", people=2, busy=True),
+    ReservationKind(3, "upcoming", "economy", "silver", people=2, busy=True),
+    ReservationKind(3, "upcoming", "economy", "gold", people=1, busy=True),
+    ReservationKind(3, "upcoming", "economy", "regular", _ONE_WAY, busy=True),
+    ReservationKind(3, "upcoming", "economy", "silver", _ONE_WAY, people=2, busy=True),
+    ReservationKind(2, "upcoming", "economy", "gold", _ONE_WAY, people=3, busy=True),
+    ReservationKind(2, "upcoming", "economy", "regular", _ONE_WAY, people=3),
+    ReservationKind(2, "upcoming", "economy", "silver"),
+    ReservationKind(3, "upcoming", "economy", "gold", people=2),
+    ReservationKind(3, "upcoming", "economy", "silver", _ONE_WAY, stop=True),
+    ReservationKind(2, "upcoming", "economy", "regular", _ONE_WAY, people=2, stop=True),
+    ReservationKind(5, "upcoming", "economy", "regular", insured=True, people=2),
+    ReservationKind(3, "upcoming", "economy", "gold", insured=True),
+    ReservationKind(3, "upcoming", "economy", "silver", _ONE_WAY, insured=True, busy=True),
+    ReservationKind(3, "upcoming", "basic_economy", "regular", people=2),
+    ReservationKind(3, "upcoming", "basic_economy", "silver", _ONE_WAY, busy=True),
+    ReservationKind(2, "upcoming", "basic_economy", "gold"),
+    ReservationKind(2, "upcoming", "basic_economy", "silver", insured=True, people=2),
+    ReservationKind(4, "upcoming", "business", "regular", people=2),
+    ReservationKind(3, "upcoming", "business", "silver", busy=True),
+    ReservationKind(2, "upcoming", "business", "gold", _ONE_WAY, people=2),
+    ReservationKind(3, "upcoming", "economy", "regular", age="fresh"),
+    ReservationKind(2, "upcoming", "economy", "gold", _ONE_WAY, people=2, age="fresh", busy=True),
+    ReservationKind(3, "upcoming", "basic_economy", "regular", _ONE_WAY, age="fresh", busy=True),
+    ReservationKind(2, "upcoming", "basic_economy", "silver", people=2, age="fresh"),
+    ReservationKind(3, "upcoming", "economy", "regular", people=2, age="yesterday"),
+    ReservationKind(2, "upcoming", "economy", "silver", _ONE_WAY, age="yesterday"),
     # Begun, or over.
-    Kind(3, "flown", "economy", "regular", busy=True),
-    Kind(3, "flown", "economy", "gold", people=2),
-    Kind(2, "flown", "economy", "silver", people=2, insured=True),
-    Kind(2, "flown", "business", "regular"),
-    Kind(2, "in the air", "economy", "silver"),
-    Kind(2, "in the air", "business", "regular"),
-    Kind(5, "over", "economy", "gold", people=2),
-    Kind(3, "over", "basic_economy", "regular", _ONE_WAY),
+    ReservationKind(3, "flown", "economy", "regular", busy=True),
+    ReservationKind(3, "flown", "economy", "gold", people=2),
+    ReservationKind(2, "flown", "economy", "silver", people=2, insured=True),
+    ReservationKind(2, "flown", "business", "regular"),
+    ReservationKind(2, "in the air", "economy", "silver"),
+    ReservationKind(2, "in the air", "business", "regular"),
+    ReservationKind(5, "over", "economy", "gold", people=2),
+    ReservationKind(3, "over", "basic_economy", "regular", _ONE_WAY),
     # In trouble, or claimed to be.
-    Kind(2, "was cancelled", "economy", "regular"),
-    Kind(2, "was cancelled", "economy", "silver", people=2),
-    Kind(2, "was cancelled", "basic_economy", "gold", people=2),
-    Kind(2, "was cancelled", "business", "regular", people=3),
-    Kind(2, "will be cancelled", "basic_economy", "regular", _ONE_WAY),
-    Kind(2, "will be cancelled", "economy", "silver", people=2),
-    Kind(2, "will be cancelled", "economy", "regular", people=2, insured=True),
-    Kind(2, "delayed", "economy", "silver", people=2),
-    Kind(2, "delayed", "economy", "regular", _ONE_WAY, people=2, insured=True),
-    Kind(2, "delayed", "business", "regular", people=2),
-    Kind(2, "delayed", "economy", "regular"),
-    Kind(1, "delayed", "economy", "gold", _ONE_WAY, people=3),
-    Kind(2, "on time", "economy", "gold", people=2),
-    Kind(2, "on time", "economy", "silver", _ONE_WAY),
+    ReservationKind(2, "was cancelled", "economy", "regular"),
+    ReservationKind(2, "was cancelled", "economy", "silver", people=2),
+    ReservationKind(2, "was cancelled", "basic_economy", "gold", people=2),
+    ReservationKind(2, "was cancelled", "business", "regular", people=3),
+    ReservationKind(2, "will be cancelled", "basic_economy", "regular", _ONE_WAY),
+    ReservationKind(2, "will be cancelled", "economy", "silver", people=2),
+    ReservationKind(2, "will be cancelled", "economy", "regular", people=2, insured=True),
+    ReservationKind(2, "delayed", "economy", "silver", people=2),
+    ReservationKind(2, "delayed", "economy", "regular", _ONE_WAY, people=2, insured=True),
+    ReservationKind(2, "delayed", "business", "regular", people=2),
+    ReservationKind(2, "delayed", "economy", "regular"),
+    ReservationKind(1, "delayed", "economy", "gold", _ONE_WAY, people=3),
+    ReservationKind(2, "on time", "economy", "gold", people=2),
+    ReservationKind(2, "on time", "economy", "silver", _ONE_WAY),
     # Cancelled before.
-    Kind(4, "ahead", "economy", "silver", cancelled=True),
+    ReservationKind(4, "upcoming", "economy", "silver", cancelled=True),
 )
 
 
@@ -147,15 +149,15 @@ class Booker:
         """Return all reservations by id."""
         made: dict[str, dict[str, Any]] = {}
         user: dict[str, Any] = {}
-        for kind in KINDS:
+        for kind in RESERVATION_KINDS:
             for _ in range(kind.times):
-                user = user if kind.companion else self._user_for(kind)
+                user = user if kind.same_user else self._user_for(kind)
                 reservation_id = self._new_id(made)
                 made[reservation_id] = self._reservation(reservation_id, kind, user)
                 user["reservations"].append(reservation_id)
         return dict(sorted(made.items()))
 
-    def _user_for(self, kind: Kind) -> dict[str, Any]:
+    def _user_for(self, kind: ReservationKind) -> dict[str, Any]:
         fitting = [
             user
             for user in self._users.values()
@@ -171,7 +173,7 @@ class Booker:
             if "".join(letters) not in taken:
                 return "".join(letters)
 
-    def _reservation(self, reservation_id: str, kind: Kind, user: dict[str, Any]) -> dict[str, Any]:
+    def _reservation(self, reservation_id: str, kind: ReservationKind, user: dict[str, Any]) -> dict[str, Any]:
         out, back = self._ways(kind)
         legs = [self._leg(number, date, kind) for number, date in [*out, *back]]
         bags = self._rng.randint(0, (free_bags(user["membership"], kind.cabin) + 1) * kind.people)
@@ -199,20 +201,20 @@ class Booker:
             "status": "cancelled" if kind.cancelled else None,
         }
 
-    def _ways(self, kind: Kind) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
-        standing = _STANDINGS[kind.standing]
+    def _ways(self, kind: ReservationKind) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+        situation = _SITUATIONS[kind.situation]
         found = [
-            (way, list(self._way_back(way, standing)))
-            for way in self._ways_out(standing, kind)
+            (way, list(self._way_back(way, situation)))
+            for way in self._ways_out(situation, kind)
             if not (kind.busy and self._pairs[self._ends(way)] < 2)
         ]
         way, returns = self._rng.choice([(way, returns) for way, returns in found if returns or not kind.round_trip])
         return way, [self._rng.choice(returns)] if kind.round_trip else []
 
-    def _ways_out(self, standing: Standing, kind: Kind) -> Iterator[list[tuple[str, str]]]:
+    def _ways_out(self, situation: Situation, kind: ReservationKind) -> Iterator[list[tuple[str, str]]]:
         for number, flight in self._flights.items():
             for date, day in flight["dates"].items():
-                if day["status"] == standing.status and standing.first <= date <= standing.last:
+                if day["status"] == situation.status and situation.first <= date <= situation.last:
                     if not kind.stop:
                         yield [(number, date)]
                     elif "+1" not in flight["scheduled_arrival_time_est"]:
@@ -226,22 +228,22 @@ class Booker:
             if fits and in_time and not direct and flight["dates"][date]["status"] == "available":
                 yield number
 
-    def _way_back(self, way: list[tuple[str, str]], standing: Standing) -> Iterator[tuple[str, str]]:
+    def _way_back(self, way: list[tuple[str, str]], situation: Situation) -> Iterator[tuple[str, str]]:
         home, there = self._ends(way)
         day = dt.date.fromisoformat(way[-1][1])
         # Whoever is on the way comes back a week later, everybody else within a week.
-        later = range(4, 11) if standing.status != "available" and standing.others == "available" else range(2, 6)
+        later = range(4, 11) if situation.status != "available" and situation.others == "available" else range(2, 6)
         dates = {(day + dt.timedelta(days=days)).isoformat() for days in later}
         for number, flight in self._flights.items():
             if (flight["origin"], flight["destination"]) == (there, home):
                 for date, status in flight["dates"].items():
-                    if date in dates and status["status"] == standing.others and date != TODAY:
+                    if date in dates and status["status"] == situation.others and date != TODAY:
                         yield number, date
 
     def _ends(self, way: list[tuple[str, str]]) -> tuple[str, str]:
         return self._flights[way[0][0]]["origin"], self._flights[way[-1][0]]["destination"]
 
-    def _leg(self, number: str, date: str, kind: Kind) -> dict[str, Any]:
+    def _leg(self, number: str, date: str, kind: ReservationKind) -> dict[str, Any]:
         flight = self._flights[number]
         origin, destination = flight["origin"], flight["destination"]
         if kind.age != "old" and flight["dates"][date]["status"] == "available":

@@ -45,7 +45,7 @@ _TRUNKS = (
 )
 _MILES_PER_MINUTE = 7.7
 _CANCELLED_SHARE, _CANCELLED_LATER_SHARE, _DELAYED_SHARE, _SOLD_OUT_SHARE = 0.05, 0.012, 0.3, 0.08
-#: Until when the airline has cancelled flights ahead of time.
+#: The last day for which the airline has cancelled flights in advance.
 _CANCELLED_UNTIL = "2024-05-24"
 
 

@@ -1,4 +1,4 @@
-"""Scenarios about information that only has to be told, and about what has to be handed over."""
+"""Scenarios about questions, and about what has to be handed over."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ _VARIANTS = (7, 10)
 _IN_STOCK = 0.66
 
 
-class Kind(NamedTuple):
+class ProductKind(NamedTuple):
     """A type of product.
 
     Attributes:
@@ -29,21 +29,23 @@ class Kind(NamedTuple):
     axes: dict[str, dict[str, int]]
 
 
-KINDS = (
-    Kind("Rain Jacket", 79, {"color": {"navy": 0, "olive": 0, "red": 3}, "size": {"S": 0, "M": 2, "L": 4, "XL": 6}}),
-    Kind(
+PRODUCT_KINDS = (
+    ProductKind(
+        "Rain Jacket", 79, {"color": {"navy": 0, "olive": 0, "red": 3}, "size": {"S": 0, "M": 2, "L": 4, "XL": 6}}
+    ),
+    ProductKind(
         "Wool Sweater", 64, {"color": {"cream": 0, "charcoal": 2, "forest green": 2}, "size": {"S": 0, "M": 3, "L": 5}}
     ),
-    Kind("Linen Shirt", 42, {"color": {"white": 0, "sand": 1, "sky blue": 1}, "size": {"S": 0, "M": 2, "L": 4}}),
-    Kind(
+    ProductKind("Linen Shirt", 42, {"color": {"white": 0, "sand": 1, "sky blue": 1}, "size": {"S": 0, "M": 2, "L": 4}}),
+    ProductKind(
         "Duffel Bag", 55, {"color": {"black": 0, "rust": 2, "slate": 2}, "volume": {"30 L": 0, "45 L": 12, "60 L": 21}}
     ),
-    Kind(
+    ProductKind(
         "Camping Tent",
         149,
         {"capacity": {"2 people": 0, "3 people": 38, "4 people": 71}, "color": {"green": 0, "orange": 3, "gray": 3}},
     ),
-    Kind(
+    ProductKind(
         "Sleeping Bag",
         88,
         {
@@ -52,7 +54,7 @@ KINDS = (
             "zipper": {"left": 0, "right": 1},
         },
     ),
-    Kind(
+    ProductKind(
         "Hammock",
         37,
         {
@@ -61,12 +63,12 @@ KINDS = (
             "straps": {"none": 0, "tree straps": 11},
         },
     ),
-    Kind(
+    ProductKind(
         "Cast Iron Skillet",
         29,
         {"diameter": {"8 in": 0, "10 in": 9, "12 in": 18}, "lid": {"none": 0, "glass": 12, "iron": 17}},
     ),
-    Kind(
+    ProductKind(
         "Stand Mixer",
         219,
         {
@@ -75,18 +77,20 @@ KINDS = (
             "attachments": {"basic": 0, "full": 58},
         },
     ),
-    Kind(
+    ProductKind(
         "Kitchen Knife",
         46,
         {"blade": {"5 in": 0, "7 in": 13, "9 in": 24}, "handle": {"beech": 0, "walnut": 8, "resin": 5}},
     ),
-    Kind(
+    ProductKind(
         "Rice Cooker",
         58,
         {"capacity": {"3 cups": 0, "6 cups": 19, "10 cups": 44}, "color": {"white": 0, "silver": 4, "red": 4}},
     ),
-    Kind("Bath Towel Set", 34, {"color": {"white": 0, "sage": 2, "plum": 2}, "pieces": {"2": 0, "4": 21, "6": 39}}),
-    Kind(
+    ProductKind(
+        "Bath Towel Set", 34, {"color": {"white": 0, "sage": 2, "plum": 2}, "pieces": {"2": 0, "4": 21, "6": 39}}
+    ),
+    ProductKind(
         "Duvet",
         96,
         {
@@ -95,33 +99,35 @@ KINDS = (
             "warmth": {"summer": 0, "winter": 23},
         },
     ),
-    Kind(
+    ProductKind(
         "Floor Lamp",
         84,
         {"finish": {"brass": 11, "black": 0, "nickel": 7}, "height": {"48 in": 0, "60 in": 15, "72 in": 28}},
     ),
-    Kind("Bedside Table", 112, {"wood": {"pine": 0, "oak": 41, "walnut": 73}, "drawers": {"1": 0, "2": 26, "3": 49}}),
-    Kind(
+    ProductKind(
+        "Bedside Table", 112, {"wood": {"pine": 0, "oak": 41, "walnut": 73}, "drawers": {"1": 0, "2": 26, "3": 49}}
+    ),
+    ProductKind(
         "Area Rug",
         131,
         {"size": {"3x5 ft": 0, "5x8 ft": 88, "8x10 ft": 187}, "pattern": {"plain": 0, "striped": 9, "kilim": 22}},
     ),
-    Kind(
+    ProductKind(
         "Space Heater",
         49,
         {"power": {"800 W": 0, "1200 W": 14, "1500 W": 25}, "color": {"white": 0, "black": 2, "mint": 3}},
     ),
-    Kind(
+    ProductKind(
         "Picture Frame",
         18,
         {"size": {"5x7 in": 0, "8x10 in": 6, "11x14 in": 13}, "material": {"pine": 0, "steel": 7, "walnut": 11}},
     ),
-    Kind(
+    ProductKind(
         "Chess Set",
         53,
         {"pieces": {"plastic": 0, "boxwood": 29, "rosewood": 68}, "board": {"roll-up": 0, "folding": 17, "solid": 38}},
     ),
-    Kind(
+    ProductKind(
         "Acoustic Guitar",
         179,
         {
@@ -130,7 +136,7 @@ KINDS = (
             "strings": {"steel": 0, "nylon": 6},
         },
     ),
-    Kind(
+    ProductKind(
         "Digital Piano",
         389,
         {
@@ -139,27 +145,27 @@ KINDS = (
             "stand": {"none": 0, "folding": 47, "wooden": 119},
         },
     ),
-    Kind(
+    ProductKind(
         "Webcam",
         52,
         {"resolution": {"720p": 0, "1080p": 22, "4K": 81}, "mount": {"clip": 0, "tripod": 13, "magnet": 17}},
     ),
-    Kind(
+    ProductKind(
         "USB Hub",
         24,
         {"ports": {"4": 0, "7": 11, "10": 23}, "plug": {"USB-A": 0, "USB-C": 5}, "power supply": {"no": 0, "yes": 12}},
     ),
-    Kind(
+    ProductKind(
         "External Drive",
         67,
         {"capacity": {"1 TB": 0, "2 TB": 39, "4 TB": 103}, "color": {"black": 0, "blue": 3, "silver": 3}},
     ),
-    Kind(
+    ProductKind(
         "Bike Lock",
         32,
         {"length": {"2 ft": 0, "3 ft": 7, "4 ft": 13}, "closing": {"key": 0, "number code": 4, "fingerprint": 36}},
     ),
-    Kind(
+    ProductKind(
         "Flower Pot",
         16,
         {"diameter": {"6 in": 0, "9 in": 8, "12 in": 19}, "color": {"terracotta": 0, "white": 2, "cobalt": 4}},
@@ -169,11 +175,11 @@ KINDS = (
 
 def make_products(rng: random.Random) -> list[Product]:
     """Make every kind of product with some of its possible versions, some of them sold out."""
-    ids = map(str, rng.sample(range(1_000_000_000, 10_000_000_000), 20 * len(KINDS)))
-    return [_product(rng, kind, ids) for kind in KINDS]
+    ids = map(str, rng.sample(range(1_000_000_000, 10_000_000_000), 20 * len(PRODUCT_KINDS)))
+    return [_product(rng, kind, ids) for kind in PRODUCT_KINDS]
 
 
-def _product(rng: random.Random, kind: Kind, ids: Iterator[str]) -> Product:
+def _product(rng: random.Random, kind: ProductKind, ids: Iterator[str]) -> Product:
     possible = [dict(zip(kind.axes, values, strict=True)) for values in itertools.product(*kind.axes.values())]
     chosen = sorted(rng.sample(range(len(possible)), min(rng.randint(*_VARIANTS), len(possible))))
     rng.shuffle(chosen)
@@ -182,7 +188,9 @@ def _product(rng: random.Random, kind: Kind, ids: Iterator[str]) -> Product:
     return Product(name=kind.name, product_id=next(ids), variants={variant.item_id: variant for variant in variants})
 
 
-def _variant(rng: random.Random, kind: Kind, options: dict[str, str], item_id: str, prices: set[float]) -> Variant:
+def _variant(
+    rng: random.Random, kind: ProductKind, options: dict[str, str], item_id: str, prices: set[float]
+) -> Variant:
     """Make a version at a price of its own, so that a cheapest and a most expensive one exist."""
     plain = kind.price + sum(kind.axes[axis][value] for axis, value in options.items())
     price = _price(rng, plain)

@@ -1,4 +1,4 @@
-"""What shows only in how the agent says things: a judge has to read the conversation."""
+"""Scenarios about the way in which the agent says things: a judge has to read the conversation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who pays for a pending order, and what else changes with it."""
+"""Scenarios about who pays for a pending order, and what else changes with it."""
 
 from __future__ import annotations
 

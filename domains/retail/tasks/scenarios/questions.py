@@ -1,4 +1,4 @@
-"""Who is asking, what they may know, and several matters at once."""
+"""Scenarios about who is asking, what they may know, and several matters at once."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person has to take care of, and what not."""
+"""Scenarios about what a person has to take care of, and what not."""
 
 from __future__ import annotations
 
