@@ -31,6 +31,6 @@ domain = DomainSpec(
     tasks=Path(pytest_tau_tasks.__path__[0]) / "airline",
     agent_db=AirlineDB,
     agent_tools=AirlineTools,
-    agents={"rules": "pytest_tau_domains.airline.agent.rules:RulesAgent"},
+    agents={"rules": "pytest_tau_domains.airline.agent.rules_agent:RulesAgent"},
     generate=_generate,
 )

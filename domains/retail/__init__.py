@@ -30,6 +30,6 @@ domain = DomainSpec(
     tasks=Path(pytest_tau_tasks.__path__[0]) / "retail",
     agent_db=RetailDB,
     agent_tools=RetailTools,
-    agents={"rules": "pytest_tau_domains.retail.agent.rules:RulesAgent"},
+    agents={"rules": "pytest_tau_domains.retail.agent.rules_agent:RulesAgent"},
     generate=_generate,
 )

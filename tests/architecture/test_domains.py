@@ -49,8 +49,8 @@ def files_of(folder: Path) -> list[Path]:
     return sorted(folder.rglob("*.py"))
 
 
-def test_airline_and_retail_have_rooms() -> None:
-    assert {"airline", "retail"} <= set(ROOMY)
+def test_the_domains_have_rooms() -> None:
+    assert {"airline", "retail", "telecom"} <= set(ROOMY)
     assert len(list(imports_of(DOMAINS / "airline" / "tasks" / "sampler.py"))) > 5
 
 
@@ -61,11 +61,17 @@ def test_agent_and_tasks_never_meet_and_the_domain_needs_neither(domain: str) ->
     for file in files_of(DOMAINS / domain):
         room = room_of(file.relative_to(DOMAINS).parts)
         for node, name in imports_of(file):
-            # The declaration imports the sampler once tasks are asked for.
-            deferred = file.parent == DOMAINS / domain and file.name == "__init__.py" and node.col_offset > 0
-            if name[0] not in (domain, KIT) or (room_of(name) not in allowed[room] and not deferred):
+            declaration = file == DOMAINS / domain / "__init__.py"
+            if name[0] not in (domain, KIT) or (room_of(name) not in allowed[room] and not declaration):
                 against.append(f"{file.relative_to(DOMAINS)}:{node.lineno} imports {'.'.join(name)}")
     assert not against, "\n".join(against)
+
+
+@pytest.mark.parametrize("domain", ROOMY)
+def test_the_declaration_imports_the_sampler_alone_and_late(domain: str) -> None:
+    imports = [(node, room_of(name)) for node, name in imports_of(DOMAINS / domain / "__init__.py")]
+    assert {room for node, room in imports if node.col_offset > 0} == {"tasks"}
+    assert {room for node, room in imports if node.col_offset == 0} == {"core"}
 
 
 @pytest.mark.parametrize("domain", ROOMY)

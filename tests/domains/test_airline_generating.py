@@ -105,7 +105,7 @@ def test_the_scripted_user_and_the_rules_agent_come_to_terms(easy: list[Task], h
 
 
 def rules() -> type:
-    from pytest_tau_domains.airline.agent.rules import RulesAgent
+    from pytest_tau_domains.airline.agent.rules_agent import RulesAgent
 
     return RulesAgent
 

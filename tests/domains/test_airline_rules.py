@@ -15,7 +15,7 @@ from pytest_tau_domains.airline import domain as spec
 from pytest_tau_domains.airline.agent import parsing as reading
 from pytest_tau_domains.airline.agent.policy.payment import first_card, methods_in
 from pytest_tau_domains.airline.agent.requests import recognise
-from pytest_tau_domains.airline.agent.rules import RulesAgent
+from pytest_tau_domains.airline.agent.rules_agent import RulesAgent
 from pytest_tau_domains.airline.tasks.trips import Trip
 
 if TYPE_CHECKING:

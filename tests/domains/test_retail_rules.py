@@ -13,7 +13,7 @@ from pytest_tau_domains._kit.dialog import NOTICE
 from pytest_tau_domains.retail import domain as spec
 from pytest_tau_domains.retail.agent import parsing as reading
 from pytest_tau_domains.retail.agent.requests import recognise
-from pytest_tau_domains.retail.agent.rules import RulesAgent
+from pytest_tau_domains.retail.agent.rules_agent import RulesAgent
 
 if TYPE_CHECKING:
     from pytest_tau.models import Simulation
