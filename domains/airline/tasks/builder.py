@@ -83,7 +83,7 @@ class TaskBuilder:
         for trip in trips:
             self.call("get_reservation_details", reservation_id=trip.id)
 
-    def read_all(self, *trips: Trip) -> None:
+    def read(self, *trips: Trip) -> None:
         """Read the user's profile and reservations."""
         self.read_profile()
         self.read_reservations(*trips)

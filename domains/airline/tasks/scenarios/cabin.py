@@ -30,7 +30,7 @@ def upgrade_to_business(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.communicate(task.change_flights(trip, trip.flight_list, card.id, cabin="business"))
     task.ask(payment_method=describe_method(card))
@@ -53,7 +53,7 @@ def downgrade_refund(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.gift_cards[0]
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.communicate(-task.change_flights(trip, trip.flight_list, card.id, cabin="economy"))
     task.ask(payment_method=describe_method(card))
@@ -81,7 +81,7 @@ def upgrade_from_basic(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.communicate(task.change_flights(trip, trip.flight_list, card.id, cabin="economy"))
     task.ask(payment_method=describe_method(card))
@@ -100,7 +100,7 @@ def downgrade_to_basic(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.change_flights(trip, trip.flight_list, card.id, cabin="basic_economy")
     task.ask(payment_method=describe_method(card))
@@ -121,7 +121,7 @@ def upgrade_flown_refused(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.add_bags(trip, 1, card.id)
     task.ask(
         insist=1,
@@ -144,7 +144,7 @@ def upgrade_one_person_refused(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: plain(t) and t.people == 2 and t.is_round_trip and t.user.membership == "silver")
     card, companion = trip.wallet.card, trip.reservation.passengers[1]
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.add_bags(trip, 1, card.id)
     task.ask(
         fallback=f"Then leave the cabin as it is, and add one more checked bag to reservation {trip.id}.",
@@ -167,7 +167,7 @@ def upgrade_one_way_refused(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.communicate(task.change_flights(trip, trip.flight_list, card.id, cabin="business"))
     task.ask(
@@ -192,7 +192,7 @@ def upgrade_over_budget(world: World, new_task: NewTask) -> Task:
     companion = trip.reservation.passengers[-1]
     corrected = companion.model_copy(update={"dob": add_days(companion.dob, -9)})
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.change_passengers(trip, [*trip.reservation.passengers[:-1], corrected])
     task.communicate(price)
@@ -228,7 +228,7 @@ def upgrade_gift_card_too_small(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=fits)
     gift_card, card = trip.wallet.gift_cards[0], trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.change_flights(trip, trip.flight_list, card.id, cabin="business")
     task.ask(

@@ -32,7 +32,7 @@ def cancel_fresh_booking(world: World, new_task: NewTask) -> Task:
         where=lambda t: t.upcoming and t.hours < 22 and t.cabin == "economy" and t.user.membership == "regular"
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.cancel(trip)
     task.ask(reason=PLANS_CHANGED)
     return task.build(
@@ -49,7 +49,7 @@ def cancel_business_refund(world: World, new_task: NewTask) -> Task:
         where=lambda t: t.upcoming and t.booked_days_ago and t.cabin == "business" and not t.insured and t.people == 2
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.cancel(trip)
     task.communicate(trip.paid)
     task.ask(reason="A wedding was called off.")
@@ -72,7 +72,7 @@ def cancel_insured_illness(world: World, new_task: NewTask) -> Task:
         )
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.cancel(trip)
     task.ask(reason="You broke your ankle last week, and your doctor forbids you to travel until June.")
     return task.build(
@@ -93,7 +93,7 @@ def cancel_insured_storm(world: World, new_task: NewTask) -> Task:
 
     trip = world.trip(where=fits)
     task = new_task(trip.user)
-    task.read_all(*world.trips(trip.user))
+    task.read(*world.trips(trip.user))
     task.cancel(trip)
     task.ask(
         reservation_id=f"You do not have it at hand; you mean your flight {trip.route} on "
@@ -116,7 +116,7 @@ def cancel_flight_called_off(world: World, new_task: NewTask) -> Task:
         where=lambda t: t.statuses == ["cancelled"] and t.cabin == "basic_economy" and t.user.membership == "regular"
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip)
     task.cancel(trip)
     task.ask(reason="The flight will not take place, as you hear.")
@@ -135,7 +135,7 @@ def cancel_basic_fresh(world: World, new_task: NewTask) -> Task:
         where=lambda t: t.upcoming and t.hours < 22 and t.cabin == "basic_economy" and t.people == 2 and not t.insured
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.cancel(trip)
     task.communicate(trip.paid)
     task.ask(
@@ -166,7 +166,7 @@ def cancel_return_of_called_off(world: World, new_task: NewTask) -> Task:
         )
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip)
     task.cancel(trip)
     task.communicate(trip.paid)
@@ -197,7 +197,7 @@ def cancel_all_that_can_be(world: World, new_task: NewTask) -> Task:
     user = world.user(where=fits)
     trips = world.trips(user)
     task = new_task(user)
-    task.read_all(*trips)
+    task.read(*trips)
     for trip in filter(cancellable, trips):
         task.cancel(trip)
     task.communicate(sum(trip.paid for trip in trips if cancellable(trip)))

@@ -32,7 +32,7 @@ def change_way_back(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: plain(t) and t.is_round_trip and t.people == 2 and world.later(t, 1, choices=2))
     offer, card = require_found(world.later(trip, 1, choices=2)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     task.change_flights(trip, [trip.flight_list[0], *offer.flight_list], card.id)
     task.ask(flights=CHEAPEST, payment_method=describe_method(card))
@@ -57,7 +57,7 @@ def change_to_earliest(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: plain(t) and t.one_way and first(t))
     offer, card = require_found(first(trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
     task.change_flights(trip, offer.flight_list, card.id)
     task.ask(flights=EARLIEST, payment_method=describe_method(card))
@@ -84,7 +84,7 @@ def change_rest_of_journey(world: World, new_task: NewTask) -> Task:
     )
     offer, card = require_found(world.later(trip, 1)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     task.change_flights(trip, [trip.flight_list[0], *offer.flight_list], card.id)
     task.ask(flights=CHEAPEST, payment_method=describe_method(card))
@@ -115,7 +115,7 @@ def change_to_full_flight(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: plain(t) and (t.one_way or t.is_round_trip) and days(t))
     (full, offer), leg, card = require_found(days(trip)), trip.legs[-1], trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(leg.origin, leg.destination, full, offer.dates[0])
     task.change_flights(trip, [*trip.flight_list[:-1], *offer.flight_list], card.id)
     task.ask(
@@ -146,7 +146,7 @@ def change_flight_of_today(world: World, new_task: NewTask) -> Task:
     )
     offer, card = require_found(tomorrow(trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     task.change_flights(trip, offer.flight_list, card.id)
@@ -174,7 +174,7 @@ def change_basic_refused(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.add_bags(trip, 2, card.id)
     task.ask(
         insist=1,
@@ -198,7 +198,7 @@ def change_destination_refused(world: World, new_task: NewTask) -> Task:
     other = next(code for code in ("DEN", "CLT", "PHX") if code != trip.reservation.destination)
     offer, card = require_found(world.later(trip, 0)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
     task.change_flights(trip, offer.flight_list, card.id)
     task.ask(
@@ -231,7 +231,7 @@ def change_trip_type_refused(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: plain(t) and t.one_way and t.people == 1 and way_back(t))
     offer, card, booked = require_found(way_back(trip)), trip.wallet.card, trip.reservation
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(booked.destination, booked.origin, offer.dates[0])
     task.communicate(
         task.book(
@@ -264,7 +264,7 @@ def change_called_off_flight(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: t.cabin == "economy" and t.user.membership == "silver" and rebooked(t))
     offer, card = require_found(rebooked(trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
     task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)
@@ -294,7 +294,7 @@ def change_both_ways(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: plain(t) and t.is_round_trip and t.user.membership == "gold" and moved(t))
     offers, card = require_found(moved(trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     for leg, offer in zip(trip.legs, offers, strict=True):
         task.search_direct(leg.origin, leg.destination, offer.dates[0])
     task.change_flights(trip, [*offers[0].flight_list, *offers[1].flight_list], card.id)
@@ -326,7 +326,7 @@ def change_connection(world: World, new_task: NewTask) -> Task:
     )
     offer, card = require_found(next_day(trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_onestop(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
     task.change_flights(trip, offer.flight_list, card.id)
     task.ask(payment_method=describe_method(card))
@@ -344,7 +344,7 @@ def change_certificate_refused(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: plain(t) and t.is_round_trip and t.wallet.certificates and world.later(t, 1))
     offer, card, certificate = require_found(world.later(trip, 1)), trip.wallet.card, trip.wallet.certificates[0]
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     task.change_flights(trip, [trip.flight_list[0], *offer.flight_list], card.id)
     task.ask(

@@ -32,7 +32,7 @@ def compensation_cancelled_flight(world: World, new_task: NewTask) -> Task:
     """A silver member complains of a cancelled flight and gets a certificate, nothing else."""
     trip = world.trip(where=lambda t: _called_off_before(t) and t.user.membership == "silver" and t.people == 2)
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.send_certificate(100 * trip.people)
     return task.build(
@@ -53,7 +53,7 @@ def compensation_delayed_change(world: World, new_task: NewTask) -> Task:
     )
     offer, card = require_found(_tomorrow(world, trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     task.change_flights(trip, offer.flight_list, card.id)
@@ -83,7 +83,7 @@ def compensation_delayed_refused(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.add_bags(trip, 1, card.id)
     task.ask(
@@ -113,7 +113,7 @@ def compensation_regular_refused(world: World, new_task: NewTask) -> Task:
         )
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip)
     task.cancel(trip)
     task.communicate(trip.paid)
@@ -141,7 +141,7 @@ def compensation_false_delay(world: World, new_task: NewTask) -> Task:
     )
     offer, card = require_found(_tomorrow(world, trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)
@@ -168,7 +168,7 @@ def compensation_delayed_cancel(world: World, new_task: NewTask) -> Task:
     """A business passenger with a delayed flight cancels, and gets a certificate after that."""
     trip = world.trip(where=lambda t: t.statuses == ["delayed", "available"] and t.cabin == "business")
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.cancel(trip)
     task.send_certificate(50 * trip.people)
@@ -192,7 +192,7 @@ def compensation_people_exaggerated(world: World, new_task: NewTask) -> Task:
     """The certificate is for the passengers of the reservation, not for as many as the user says."""
     trip = world.trip(where=lambda t: _called_off_before(t) and t.cabin == "business" and t.people == 3)
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.send_certificate(100 * trip.people)
     task.ask(
@@ -216,7 +216,7 @@ def compensation_and_cancellation(world: World, new_task: NewTask) -> Task:
         where=lambda t: _called_off_before(t) and t.cabin == "basic_economy" and t.user.membership == "gold"
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip)
     task.cancel(trip)
     task.send_certificate(100 * trip.people)
@@ -239,7 +239,7 @@ def compensation_service_refused(world: World, new_task: NewTask) -> Task:
     """There is no compensation for bad service, not even for gold members; what was paid is told."""
     trip = world.trip(where=lambda t: set(t.statuses) == {"landed"} and t.user.membership == "gold" and t.is_round_trip)
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.communicate(trip.paid)
     task.ask(insist=1, fallback=f"Then how much did you pay for reservation {trip.id} in total?")
     return task.build(
@@ -266,7 +266,7 @@ def compensation_uninsured_delay_refused(world: World, new_task: NewTask) -> Tas
     )
     offer, card = require_found(_tomorrow(world, trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, TOMORROW)
     task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)
@@ -297,7 +297,7 @@ def compensation_insured_change(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=lambda t: t.insured and t.user.membership == "regular" and rebooked(t))
     offer, card = require_found(rebooked(trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, offer.dates[0])
     task.change_flights(trip, [*offer.flight_list, trip.flight_list[1]], card.id)

@@ -32,7 +32,7 @@ def bags_free(world: World, new_task: NewTask) -> Task:
     """A bag within the free allowance costs nothing."""
     trip = world.trip(where=lambda t: plain(t) and t.user.membership == "silver" and _spare(t) > 0)
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.add_bags(trip, 1, trip.wallet.card.id)
     task.ask(payment_method=describe_method(trip.wallet.card))
     return task.build(
@@ -48,7 +48,7 @@ def bags_paid(world: World, new_task: NewTask) -> Task:
     """Bags beyond the allowance cost 50 dollars each."""
     trip = world.trip(where=lambda t: plain(t) and t.user.membership == "regular" and _spare(t) <= 0)
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.communicate(task.add_bags(trip, 2, trip.wallet.card.id))
     task.ask(payment_method=describe_method(trip.wallet.card))
     return task.build(
@@ -69,7 +69,7 @@ def bags_partly_free(world: World, new_task: NewTask) -> Task:
     )
     more = _spare(trip) + 2
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.communicate(task.add_bags(trip, more, trip.wallet.card.id))
     task.ask(payment_method=describe_method(trip.wallet.card))
     return task.build(
@@ -94,7 +94,7 @@ def bags_of_basic(world: World, new_task: NewTask) -> Task:
     )
     card = trip.wallet.gift_cards[0]
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.add_bags(trip, 1, card.id)
     task.ask(payment_method=describe_method(card))
     return task.build(
@@ -115,7 +115,7 @@ def bags_claimed_gold(world: World, new_task: NewTask) -> Task:
         )
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.add_bags(trip, 1, trip.wallet.card.id)
     task.ask(payment_method=describe_method(trip.wallet.card))
     return task.build(
@@ -139,7 +139,7 @@ def bags_not_removed(world: World, new_task: NewTask) -> Task:
     first, second, *others = trip.reservation.passengers
     renamed = second.model_copy(update={"last_name": f"{second.last_name}-Whitlock"})
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.change_passengers(trip, [first, renamed, *others])
     task.ask(f"You want one checked bag less on reservation {trip.id}, and your money back for it.")
     task.ask(f"You want to add travel insurance to reservation {trip.id}.")
@@ -162,7 +162,7 @@ def insurance_refused(world: World, new_task: NewTask) -> Task:
     """Insurance cannot be added after booking: that is declined; a bag is added."""
     trip = world.trip(where=lambda t: plain(t) and t.user.membership == "gold" and _spare(t) > 0 and t.people == 2)
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.add_bags(trip, 1, trip.wallet.card.id)
     task.ask(
         fallback=f"Then add one checked bag to reservation {trip.id} instead.",
@@ -189,7 +189,7 @@ def bags_after_upgrade(world: World, new_task: NewTask) -> Task:
     trip = world.trip(where=fits)
     card = trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.communicate(task.change_flights(trip, trip.flight_list, card.id, cabin="business"))
     task.add_bags(trip, 2, card.id, cabin="business")
@@ -214,7 +214,7 @@ def passenger_renamed(world: World, new_task: NewTask) -> Task:
     first, second, third = trip.reservation.passengers
     renamed = third.model_copy(update={"first_name": f"{third.first_name} Jo"})
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.change_passengers(trip, [first, second, renamed])
     return task.build(
         rule=_PASSENGERS,
@@ -238,7 +238,7 @@ def passenger_replaced(world: World, new_task: NewTask) -> Task:
     )
     old, new = trip.user.saved_passengers[:2]
     task = new_task(trip.user)
-    task.read_all(*world.trips(trip.user))
+    task.read(*world.trips(trip.user))
     task.change_passengers(trip, [trip.reservation.passengers[0], new])
     task.ask(
         f"{full_name(old)} is ill, so {full_name(new)} will fly with you in your reservation {trip.route}.",
@@ -271,7 +271,7 @@ def add_passenger_refused(world: World, new_task: NewTask) -> Task:
     other, card, offer = trip.user.saved_passengers[trip.people - 1], trip.wallet.card, seat(trip)
     assert offer is not None
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.legs[0].origin, trip.legs[0].destination, trip.legs[0].date)
     order = Order([offer], "economy", [other], [card.id], insured=True)
     task.communicate(task.book(trip.reservation.origin, trip.reservation.destination, order))

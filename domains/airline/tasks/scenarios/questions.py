@@ -50,7 +50,7 @@ def information_paid(world: World, new_task: NewTask) -> Task:
     user = world.user(where=fits)
     trips = world.trips(user)
     task = new_task(user)
-    task.read_all(*trips)
+    task.read(*trips)
     task.call("calculate", expression=" + ".join(str(trip.paid) for trip in trips))
     task.communicate(sum(trip.paid for trip in trips))
     return task.build(
@@ -99,7 +99,7 @@ def information_delay(world: World, new_task: NewTask) -> Task:
     """How today's flight stands is looked up; nobody asked for compensation."""
     trip = world.trip(where=lambda t: t.statuses[:1] == ["delayed"])
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip, 0)
     task.communicate("delayed")
     return task.build(

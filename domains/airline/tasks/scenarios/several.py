@@ -41,7 +41,7 @@ def several_changes(world: World, new_task: NewTask) -> Task:
     first, second = trip.reservation.passengers
     renamed = second.model_copy(update={"last_name": "Oakhurst"})
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.change_passengers(trip, [first, renamed])
     task.search_fares(trip)
     task.communicate(task.change_flights(trip, trip.flight_list, card.id, cabin="economy"))
@@ -81,7 +81,7 @@ def several_reservations(world: World, new_task: NewTask) -> Task:
     ill, later = require_found(pair(user))
     offer, card = require_found(world.later(later, 1, most_days=5)), Wallet(user).card
     task = new_task(user)
-    task.read_all(ill, later)
+    task.read(ill, later)
     task.cancel(ill)
     task.search_direct(later.legs[1].origin, later.legs[1].destination, offer.dates[0])
     task.change_flights(later, [later.flight_list[0], *offer.flight_list], card.id)
@@ -121,7 +121,7 @@ def several_for_gold(world: World, new_task: NewTask) -> Task:
     business, kept, moved = require_found(three(user))
     offer, card = require_found(world.later(moved, 0)), Wallet(user).card
     task = new_task(user)
-    task.read_all(business, kept, moved)
+    task.read(business, kept, moved)
     task.cancel(business)
     task.search_direct(moved.legs[0].origin, moved.legs[0].destination, offer.dates[0])
     task.change_flights(moved, offer.flight_list, card.id)
@@ -166,7 +166,7 @@ def several_with_refund(world: World, new_task: NewTask) -> Task:
     offer, card = require_found(extra(trip)), trip.wallet.gift_cards[0]
     (flight,), (date,) = offer.flights, offer.dates
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_fares(trip)
     task.communicate(-task.change_flights(trip, trip.flight_list, card.id, cabin="economy"))
     task.search_direct(flight.origin, flight.destination, date)
@@ -243,7 +243,7 @@ def several_fresh(world: World, new_task: NewTask) -> Task:
     )
     offer, card = require_found(new_day(trip)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.cancel(trip)
     task.search_direct(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
     order = Order([offer], "business", trip.reservation.passengers, [card.id], insured=True)

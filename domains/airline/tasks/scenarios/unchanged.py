@@ -37,7 +37,7 @@ def cancel_refused_gold(world: World, new_task: NewTask) -> Task:
     companion = trip.reservation.passengers[1]
     corrected = companion.model_copy(update={"dob": add_days(companion.dob, -9)})
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.change_passengers(trip, [trip.reservation.passengers[0], corrected])
     task.ask(
         reason="You would rather stay at home.",
@@ -71,7 +71,7 @@ def cancel_refused_reason(world: World, new_task: NewTask) -> Task:
     )
     offer = require_found(world.later(trip, 1))
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.legs[1].origin, trip.legs[1].destination, offer.dates[0])
     task.change_flights(trip, [trip.flight_list[0], *offer.flight_list], trip.wallet.card.id)
     task.ask(
@@ -96,7 +96,7 @@ def cancel_refused_after_a_day(world: World, new_task: NewTask) -> Task:
         where=lambda t: t.upcoming and 24 < t.hours < 48 and t.cabin == "economy" and not t.insured and t.people == 2
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.communicate(trip.paid)
     task.ask(
         reason="You found a cheaper offer elsewhere.",
@@ -127,7 +127,7 @@ def cancel_refused_false_claim(world: World, new_task: NewTask) -> Task:
         )
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.read_statuses(trip)
     task.search_fares(trip)
     task.communicate(task.change_flights(trip, trip.flight_list, trip.wallet.card.id, cabin="business"))
@@ -209,7 +209,7 @@ def cancel_one_of_two_people(world: World, new_task: NewTask) -> Task:
     )
     companion, other = trip.user.saved_passengers[:2]
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.change_passengers(trip, [trip.reservation.passengers[0], other])
     task.ask(
         f"{full_name(companion)} cannot come along on reservation {trip.id}. You want that one ticket cancelled "
@@ -234,7 +234,7 @@ def cancel_one_way_of_two(world: World, new_task: NewTask) -> Task:
         where=lambda t: t.upcoming and t.booked_days_ago and t.is_round_trip and t.cabin == "business" and not t.insured
     )
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.cancel(trip)
     task.ask(reason="You will come home by train.", fallback=f"Then cancel the whole reservation {trip.id}.")
     return task.build(
@@ -253,7 +253,7 @@ def cancel_basic_and_rebook(world: World, new_task: NewTask) -> Task:
     )
     offer, card = require_found(world.later(trip, 0)), trip.wallet.card
     task = new_task(trip.user)
-    task.read_all(trip)
+    task.read(trip)
     task.search_direct(trip.reservation.origin, trip.reservation.destination, offer.dates[0])
     task.cancel(trip)
     order = Order([offer], "basic_economy", [as_passenger(trip.user)], [card.id])
