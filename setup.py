@@ -1,24 +1,22 @@
 """The packages and the data that a build takes along; they are found, so that no folder can be forgotten."""
 
+from __future__ import annotations
+
 from pathlib import Path
 
-from setuptools import find_packages, setup
+from setuptools import setup
 
-#: The folders domains/ and tasks/ are content; installed, they carry the project's name.
+#: Folders by the name of the package that they are installed as; domains/ and tasks/ carry the project's name then.
 ROOTS = {"pytest_tau": "pytest_tau", "pytest_tau_domains": "domains", "pytest_tau_tasks": "tasks"}
 
 
 def packages() -> list[str]:
     """Return the name of every package, as it is imported."""
-    found = []
-    for name, folder in ROOTS.items():
-        found += [name, *(f"{name}.{inner}" for inner in find_packages(folder))]
-    return found
-
-
-def _is_leftover(path: Path) -> bool:
-    """Return whether a file comes from a run or from an editor, such as what is in ``__pycache__``."""
-    return any(part.startswith((".", "__")) for part in path.parts)
+    return [
+        ".".join([name, *module.relative_to(folder).parts[:-1]])
+        for name, folder in ROOTS.items()
+        for module in sorted(Path(folder).rglob("__init__.py"))
+    ]
 
 
 def package_data() -> dict[str, list[str]]:
@@ -31,6 +29,11 @@ def package_data() -> dict[str, list[str]]:
         )
         for name, folder in ROOTS.items()
     }
+
+
+def _is_leftover(path: Path) -> bool:
+    """Return whether a file comes from a run or from an editor, such as what is in ``__pycache__``."""
+    return any(part.startswith((".", "__")) for part in path.parts)
 
 
 setup(packages=packages(), package_dir=ROOTS, package_data=package_data())

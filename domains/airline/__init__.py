@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest_tau_tasks
 from pytest_tau.environment import DomainSpec
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
     # Imported now, so that to know the domain costs nothing.
-    from .generating import generate
+    from .tasks.sampler import generate
 
-    yield from generate(domain.load(), count, seed, difficulty)
+    yield from generate(cast("AirlineDB", domain.load().environment().agent_db), count, seed, difficulty)
 
 
 domain = DomainSpec(
@@ -31,6 +31,6 @@ domain = DomainSpec(
     tasks=Path(pytest_tau_tasks.__path__[0]) / "airline",
     agent_db=AirlineDB,
     agent_tools=AirlineTools,
-    agents={"rules": "pytest_tau_domains.airline.rules:RulesAgent"},
+    agents={"rules": "pytest_tau_domains.airline.agent.rules_agent:RulesAgent"},
     generate=_generate,
 )

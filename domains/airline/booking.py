@@ -1,4 +1,4 @@
-"""What flights cost and who pays for them: the rules that booking and changing a reservation share.
+"""Prices of flights and payments for them: the rules that booking and changing a reservation share.
 
 Source: τ²-bench v1.0.1, also for what is not checked and for what a refused call has changed by then.
 """
@@ -8,11 +8,7 @@ from collections.abc import Iterable
 from pytest_tau.environment import ToolError
 
 from .models import AirlineDB, Available, Cabin, Certificate, FlightInfo, GiftCard, Leg, Payment, Reservation, User
-
-#: In USD, for each passenger.
-INSURANCE_PRICE = 30
-#: In USD, for each bag beyond the free ones.
-BAG_PRICE = 50
+from .pricing import BAG_PRICE, INSURANCE_PRICE
 
 
 def book(db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo], nonfree_baggages: int) -> None:
@@ -45,7 +41,7 @@ def book(db: AirlineDB, reservation: Reservation, flights: Iterable[FlightInfo],
 
 
 def new_leg(db: AirlineDB, flight: FlightInfo, cabin: Cabin, seats: int) -> Leg:
-    """A flight at its current price.
+    """Return a flight at its current price.
 
     Raises:
         ToolError: No such flight, not open for booking, or with fewer free seats than needed.
@@ -90,7 +86,7 @@ def _check_payments(user: User, payments: list[Payment], total: int) -> None:
         method = user.payment_methods.get(payment.payment_id)
         if method is None:
             raise ToolError(f"Payment method {payment.payment_id} not found")
-        # Each payment is held against the whole balance, also where a card is listed twice.
+        # Each payment is compared with the whole balance, also where a card is listed twice.
         if isinstance(method, GiftCard | Certificate) and method.amount < payment.amount:
             raise ToolError(f"Not enough balance in payment method {payment.payment_id}")
     paid = sum(payment.amount for payment in payments)

@@ -21,14 +21,14 @@ class AirlineRecord(Record):
 
 
 class Name(AirlineRecord):
-    """What a user is called."""
+    """The name of a user."""
 
     first_name: str
     last_name: str
 
 
 class Address(AirlineRecord):
-    """Where a user lives."""
+    """The address of a user."""
 
     address1: str
     address2: str | None = None
@@ -179,7 +179,7 @@ class Payment(AirlineRecord):
 
 
 class Reservation(AirlineRecord):
-    """What a user has booked, paid and perhaps cancelled."""
+    """A booking of a user, with what was paid, perhaps cancelled."""
 
     reservation_id: str
     user_id: str
@@ -198,26 +198,26 @@ class Reservation(AirlineRecord):
 
 
 class AirlineDB(Database):
-    """What the agent's tools work on. Its methods look up shared records, for reading only, or raise ``ToolError``."""
+    """The airline's database. Its methods look up shared records, for reading only, or raise ``ToolError``."""
 
     flights: Table[Flight]
     users: Table[User]
     reservations: Table[Reservation]
 
     def flight(self, flight_number: str) -> Flight:
-        """The flight with this number."""
+        """Return the flight with this number."""
         return _found("Flight", self.flights, flight_number)
 
     def user(self, user_id: str) -> User:
-        """The user with this id."""
+        """Return the user with this id."""
         return _found("User", self.users, user_id)
 
     def reservation(self, reservation_id: str) -> Reservation:
-        """The reservation with this id."""
+        """Return the reservation with this id."""
         return _found("Reservation", self.reservations, reservation_id)
 
     def day(self, flight_number: str, date: str) -> Day:
-        """How a flight stands on a date."""
+        """Return the state of a flight on a date."""
         dates = self.flight(flight_number).dates
         if date not in dates:
             raise ToolError(f"Flight {flight_number} not found on date {date}")
@@ -232,7 +232,7 @@ def _found(kind: str, table: Table[R], key: str) -> R:
 
 
 def as_records(kind: type[R], items: list[R | dict[str, Any]]) -> list[R]:
-    """The items as records if all are objects; else as they came, for the caller to fail on.
+    """Return the items as records if all are objects; else as they came, for the caller to fail on.
 
     Source: τ²-bench v1.0.1: a list of anything else passes, and reaches the database where nobody looks at it.
     """

@@ -41,7 +41,7 @@ class _Found(NamedTuple):
 def direct_flights(
     flights: Table[Flight], origin: str | None, destination: str | None, date: str
 ) -> list[DirectFlight]:
-    """Flights between two airports on a day that can be booked, also where no seat is left.
+    """Return flights between two airports on a day that can be booked, also where no seat is left.
 
     Args:
         flights: All flights.
@@ -55,7 +55,7 @@ def direct_flights(
 def onestop_flights(
     flights: Table[Flight], origin: str | None, destination: str | None, date: str
 ) -> list[list[DirectFlight]]:
-    """Pairs of flights by way of a third airport, each with its day of departure.
+    """Return pairs of flights by way of a third airport, each with its day of departure.
 
     The second leaves on the day of the first one's arrival, at its scheduled time or later.
 

@@ -4,7 +4,8 @@ from typing import Any, Final
 
 from pytest_tau.environment import ToolError, Toolkit, calculator, tool
 
-from .booking import BAG_PRICE, book, charge, new_leg
+from .booking import book, charge, new_leg
+from .dates import NOW
 from .models import (
     AirlineDB,
     Cabin,
@@ -20,10 +21,9 @@ from .models import (
     User,
     as_records,
 )
+from .pricing import BAG_PRICE
 from .search import AIRPORTS, direct_flights, onestop_flights
 
-#: When every booking of a conversation is made.
-NOW: Final = "2024-05-15T15:00:00"
 # The reference has so many ids to give, and then gives no more.
 _RESERVATION_IDS: Final = ("HATHAT", "HATHAU", "HATHAV")
 _CERTIFICATE_IDS: Final = ("certificate_3221322", "certificate_3221323", "certificate_3221324")
@@ -270,7 +270,7 @@ class AirlineTools(Toolkit[AirlineDB]):
         raise ToolError("Too many reservations")
 
     def _charged(self, reservation_id: str, payment_id: str, total: int) -> Reservation:
-        """The reservation, to be changed, with the payment of the change noted in its history."""
+        """Return the reservation, to be changed, with the payment of the change noted in its history."""
         payment = charge(self.db, self.db.reservation(reservation_id).user_id, payment_id, total)
         reservation = self.db.reservations[reservation_id]
         if payment is not None:

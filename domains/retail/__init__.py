@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def _generate(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
-    from .generating import generate
+    from .tasks.sampler import generate
 
     yield from generate(cast("RetailDB", domain.load().environment().agent_db), count, seed, difficulty)
 
@@ -30,6 +30,6 @@ domain = DomainSpec(
     tasks=Path(pytest_tau_tasks.__path__[0]) / "retail",
     agent_db=RetailDB,
     agent_tools=RetailTools,
-    agents={"rules": "pytest_tau_domains.retail.rules:RulesAgent"},
+    agents={"rules": "pytest_tau_domains.retail.agent.rules_agent:RulesAgent"},
     generate=_generate,
 )

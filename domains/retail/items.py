@@ -1,4 +1,4 @@
-"""Items of an order: whether it holds those that a request names, what others cost instead, the swap itself."""
+"""Items of an order: checks that it has those that a request names, prices of others, the swap itself."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from .models import Order, RetailDB, Variant
 
 
 class Offer(NamedTuple):
-    """What a swap comes to.
+    """The result of pricing a swap.
 
     Attributes:
         variants: The new ones, in the order of the request.
@@ -21,10 +21,10 @@ class Offer(NamedTuple):
 
 def require_items(order: Order, item_ids: list[str], refusal: str) -> None:
     """Refuse ids that the request names more often than the order does; ``{}`` in the text is for the id."""
-    held = [item.item_id for item in order.items]
+    ordered = [item.item_id for item in order.items]
     for item_id in item_ids:
-        # A model may send a text for the list: its characters are then ids that no order holds.
-        if item_ids.count(item_id) > held.count(item_id):
+        # A model may send a text for the list: its characters are then ids that are in no order.
+        if item_ids.count(item_id) > ordered.count(item_id):
             raise ToolError(refusal.format(item_id))
 
 
@@ -33,7 +33,7 @@ def offer(db: RetailDB, order: Order, item_ids: list[str], new_item_ids: list[st
 
     Args:
         db: Where products are looked up.
-        order: Must hold the items.
+        order: Must have the items.
         item_ids: The items to give up.
         new_item_ids: The variants to get for them, as many and in the same order.
         new_ones: Whether each new id must differ from the old one.

@@ -44,14 +44,14 @@ class Product(_Part):
 
 
 class FullName(_Part):
-    """What a person is called."""
+    """The name of a person."""
 
     first_name: str
     last_name: str
 
 
 class Address(_Part):
-    """Where somebody lives or a parcel goes."""
+    """The address of a customer or of a parcel."""
 
     address1: str
     address2: str
@@ -125,7 +125,7 @@ class Payment(_Part):
 
 
 class Order(_Part):
-    """An order; the fields from ``cancel_reason`` on tell what the customer has asked for since."""
+    """An order; the fields from ``cancel_reason`` on say what the customer has asked for since."""
 
     order_id: str
     user_id: str
@@ -144,40 +144,40 @@ class Order(_Part):
 
 
 class RetailDB(Database):
-    """What the agent's tools work on. Its methods look up shared records, for reading only, or raise ``ToolError``."""
+    """The shop's database. Its methods look up shared records, for reading only, or raise ``ToolError``."""
 
     products: Table[Product]
     users: Table[User]
     orders: Table[Order]
 
     def product(self, product_id: str) -> Product:
-        """The product with this id."""
+        """Return the product with this id."""
         return _found("Product", self.products, product_id)
 
     def user(self, user_id: str) -> User:
-        """The user with this id."""
+        """Return the user with this id."""
         return _found("User", self.users, user_id)
 
     def order(self, order_id: str) -> Order:
-        """The order with this id."""
+        """Return the order with this id."""
         return _found("Order", self.orders, order_id)
 
     def item(self, item_id: str) -> Variant:
-        """The variant with this item id, of whatever product."""
+        """Return the variant with this item id, of whatever product."""
         for product in self.products.scan() if isinstance(item_id, str) else ():
             if item_id in product.variants:
                 return product.variants[item_id]
         raise ToolError("Item not found")
 
     def variant(self, product_id: str, item_id: str) -> Variant:
-        """The variant with this item id, of this product."""
+        """Return the variant with this item id, of this product."""
         variants = self.product(product_id).variants
         if not isinstance(item_id, str) or item_id not in variants:
             raise ToolError("Variant not found")
         return variants[item_id]
 
     def payment_method(self, user_id: str, method_id: str) -> PaymentMethod:
-        """The method with this id in this user's profile."""
+        """Return the method with this id in this user's profile."""
         methods = self.user(user_id).payment_methods
         if not isinstance(method_id, str) or method_id not in methods:
             raise ToolError("Payment method not found")

@@ -1,13 +1,13 @@
-"""Money: what a method can pay, what moves on a gift card, what an order's history says of it."""
+"""Money: the cover of payment methods, the balances of gift cards, the payment history of orders."""
 
 from pytest_tau.environment import ToolError
 
-from .models import GiftCard, Order, Payment, PaymentMethod, RetailDB
+from .models import GiftCard, Order, Payment, PaymentMethod, RetailDB, User
 
 
 def require_cover(method: PaymentMethod, amount: float, purpose: str) -> None:
-    """Refuse a gift card that holds less than the amount; of other methods the shop knows no limit."""
-    if isinstance(method, GiftCard) and method.balance < amount:
+    """Refuse a gift card with a balance below the amount; of other methods the shop knows no limit."""
+    if not can_cover(method, amount):
         raise ToolError(f"Insufficient gift card balance to pay for the {purpose}")
 
 
@@ -33,7 +33,7 @@ def refund_everything(db: RetailDB, order: Order) -> None:
 
 
 def sole_payment(order: Order) -> Payment:
-    """The one entry of the history; refused where there are more, or where it is a refund."""
+    """Return the one entry of the history; refused where there are more, or where it is a refund."""
     if [entry.transaction_type for entry in order.payment_history] != ["payment"]:
         raise ToolError("There should be exactly one payment for a pending order")
     return order.payment_history[0]
@@ -62,3 +62,24 @@ def settle(db: RetailDB, order: Order, difference: float, method_id: str) -> Non
     )
     order.payment_history.append(entry)
     credit(db, order.user_id, method_id, -difference)
+
+
+def can_cover(method: PaymentMethod, amount: float) -> bool:
+    """Return whether the shop may charge the amount to the method."""
+    return not isinstance(method, GiftCard) or method.balance >= amount
+
+
+def order_total(order: Order) -> float:
+    """Return what was paid for an order when it was placed, in USD."""
+    return order.payment_history[0].amount
+
+
+def gift_cards(user: User) -> list[GiftCard]:
+    """Return the gift cards in a profile."""
+    return [method for method in user.payment_methods.values() if isinstance(method, GiftCard)]
+
+
+def net_paid(order: Order) -> float:
+    """Return what the customer has paid for an order, less what came back, in USD."""
+    signs = {"payment": 1, "refund": -1}
+    return round(sum(signs[entry.transaction_type] * entry.amount for entry in order.payment_history), 2)

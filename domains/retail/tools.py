@@ -271,7 +271,7 @@ class RetailTools(Toolkit[RetailDB]):
 
 
 def _folded(text: object) -> str:
-    """The text without regard to upper and lower case; nobody is called or reached by anything that is no text."""
+    """Return the text without regard to upper and lower case; nobody has a name or an address that is no text."""
     if not isinstance(text, str):
         raise ToolError("User not found")
     return text.lower()

@@ -13,8 +13,8 @@ from pytest_tau import simulate
 from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
 from pytest_tau_domains.airline import domain as spec
-from pytest_tau_domains.airline.checks import verify
-from pytest_tau_domains.airline.merging import MOST_REQUESTS
+from pytest_tau_domains.airline.tasks.combine import MAX_REQUESTS
+from pytest_tau_domains.airline.tasks.verify import verify
 
 if TYPE_CHECKING:
     from pytest_tau.models import Task, UserScript
@@ -79,7 +79,7 @@ def test_the_reference_passes_and_doing_nothing_does_not(easy: list[Task], hard:
 
 def test_every_write_is_needed_and_every_argument_can_be_known(easy: list[Task], hard: list[Task]) -> None:
     for task in (*easy, *hard):
-        verify(task, DOMAIN)
+        verify(task, DB)
 
 
 def test_what_the_agent_has_to_tell_is_said_by_nobody_else(easy: list[Task], hard: list[Task]) -> None:
@@ -105,7 +105,7 @@ def test_the_scripted_user_and_the_rules_agent_come_to_terms(easy: list[Task], h
 
 
 def rules() -> type:
-    from pytest_tau_domains.airline.rules import RulesAgent
+    from pytest_tau_domains.airline.agent.rules_agent import RulesAgent
 
     return RulesAgent
 
@@ -132,7 +132,7 @@ def test_distractors_are_remarks_in_the_first_message(easy: list[Task], hard: li
 
 
 def test_more_requests_than_any_customer_has_orders_are_told() -> None:
-    with pytest.raises(ConfigurationError, match=f"1 to {MOST_REQUESTS} requests, not 9"):
+    with pytest.raises(ConfigurationError, match=f"1 to {MAX_REQUESTS} requests, not 9"):
         make(1, difficulty=Difficulty(requests=9))
 
 

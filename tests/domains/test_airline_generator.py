@@ -20,17 +20,20 @@ from pytest_tau.evaluation import STRICT, Evaluation
 from pytest_tau.models import REWARD_TYPES
 from pytest_tau.orchestrator import GREETING
 from pytest_tau.runner import SimulationSettings
+from pytest_tau_domains._kit.faking import FAKER_VERSION
 from pytest_tau_domains.airline import domain as spec
-from pytest_tau_domains.airline.allowance import free_bags
-from pytest_tau_domains.airline.checks import verify
-from pytest_tau_domains.airline.generator import SCENARIOS, SMALL, bundled_files, database, main, task_id_of
+from pytest_tau_domains.airline.dates import MOMENT, TODAY
 from pytest_tau_domains.airline.models import Available, CreditCard
-from pytest_tau_domains.airline.people import FAKER_VERSION, travellers
-from pytest_tau_domains.airline.schedule import DAYS, MOMENT, TODAY
+from pytest_tau_domains.airline.pricing import free_bags
 from pytest_tau_domains.airline.search import AIRPORTS
+from pytest_tau_domains.airline.tasks.data.people import travellers
+from pytest_tau_domains.airline.tasks.data.timetable import DAYS
+from pytest_tau_domains.airline.tasks.generator import SMALL, bundled_files, database, main
+from pytest_tau_domains.airline.tasks.scenarios import SCENARIOS, task_id_of
+from pytest_tau_domains.airline.tasks.trips import Trip
+from pytest_tau_domains.airline.tasks.verify import verify
+from pytest_tau_domains.airline.tasks.world import World
 from pytest_tau_domains.airline.tools import AirlineTools
-from pytest_tau_domains.airline.trips import Trip
-from pytest_tau_domains.airline.world import World
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -166,7 +169,7 @@ def test_there_is_something_to_choose_and_something_sold_out() -> None:
     days = [day for flight in DB.flights.scan() for day in flight.dates.values() if isinstance(day, Available)]
     assert {0 in day.available_seats.values() for day in days} == {True, False}
     world = World(DB)
-    assert max(world.listed(*ends, "2024-05-20") for ends in world.pairs()) >= 3
+    assert max(world.count_direct(*ends, "2024-05-20") for ends in world.pairs()) >= 3
     connected = [ends for ends in world.unconnected() if world.connections(*ends, "2024-05-20", "economy")]
     assert len(connected) > 50
 
@@ -303,7 +306,7 @@ def test_some_tasks_ask_for_several_things_and_some_for_a_word() -> None:
 
 @pytest.mark.parametrize("task", TASKS, ids=IDS)
 def test_task_is_sound(task: Task) -> None:
-    verify(task, DOMAIN, GREETING)
+    verify(task, DB, GREETING)
     assert set(task.criteria.reward_basis) <= set(REWARD_TYPES)
     transfers = any(action.name == TRANSFER for action in actions(task))
     assert task.criteria.reward_basis == ["DB", "COMMUNICATE", *["ACTION"] * transfers]
@@ -427,10 +430,10 @@ def test_verify_finds_what_is_wrong_with_a_task() -> None:
         ),
         "not safe everywhere": task.model_copy(update={"id": "Cancel it!"}),
     }
-    verify(task, DOMAIN)
+    verify(task, DB)
     for problem, bad in broken.items():
         with pytest.raises(TaskFormatError, match=problem) as caught:
-            verify(bad, DOMAIN)
+            verify(bad, DB)
         assert caught.value.task_id == bad.id
 
 

@@ -10,12 +10,13 @@ import pytest
 
 from pytest_tau import simulate
 from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
-from pytest_tau_domains.airline import domain as spec, rules_reading as reading
-from pytest_tau_domains.airline.rules import CONFIRM, NOTICE, RulesAgent
-from pytest_tau_domains.airline.rules_desk import Declined
-from pytest_tau_domains.airline.rules_money import any_card, methods
-from pytest_tau_domains.airline.rules_table import recognise
-from pytest_tau_domains.airline.trips import Trip
+from pytest_tau_domains._kit.dialog import CONFIRM, NOTICE, Declined
+from pytest_tau_domains.airline import domain as spec
+from pytest_tau_domains.airline.agent import parsing as reading
+from pytest_tau_domains.airline.agent.policy.payment import first_card, methods_in
+from pytest_tau_domains.airline.agent.requests import recognise
+from pytest_tau_domains.airline.agent.rules_agent import RulesAgent
+from pytest_tau_domains.airline.tasks.trips import Trip
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,7 +68,7 @@ def trip_with(fits: Callable[[Trip], object]) -> Trip:
 
 def plain(trip: Trip) -> bool:
     """Ahead, in economy, booked long ago, without insurance."""
-    return trip.ahead and trip.old and trip.cabin == "economy" and not trip.insured
+    return trip.upcoming and trip.booked_days_ago and trip.cabin == "economy" and not trip.insured
 
 
 def about(trip: Trip, request: str) -> str:
@@ -133,7 +134,7 @@ def test_it_says_the_same_again() -> None:
 
 
 def test_a_name_and_a_reservation_do_not_identify_anybody() -> None:
-    trip = trip_with(lambda t: t.ahead and t.hours < 20)
+    trip = trip_with(lambda t: t.upcoming and t.hours < 20)
     talk = Conversation()
     assert "user id" in talk.say(f"I am {trip.user.name.first_name}, cancel reservation {trip.id}.")
     assert "user id" in talk.say("But that is my reservation.")
@@ -144,7 +145,7 @@ def test_a_name_and_a_reservation_do_not_identify_anybody() -> None:
 
 
 def test_somebody_elses_reservation_is_not_even_looked_at() -> None:
-    trip = trip_with(lambda t: t.ahead)
+    trip = trip_with(lambda t: t.upcoming)
     foreign = trip_with(lambda t: t.user is not trip.user)
     talk = Conversation()
     answer = talk.say(f"My user id is {trip.user.user_id}. Cancel reservation {foreign.id}.")
@@ -153,9 +154,9 @@ def test_somebody_elses_reservation_is_not_even_looked_at() -> None:
 
 
 def test_a_reservation_is_found_by_its_way() -> None:
-    trip = trip_with(lambda t: t.ahead and t.hours < 20)
+    trip = trip_with(lambda t: t.upcoming and t.hours < 20)
     talk = Conversation()
-    assert "reason" in talk.say(f"My user id is {trip.user.user_id}. Cancel my reservation {trip.way}, please.")
+    assert "reason" in talk.say(f"My user id is {trip.user.user_id}. Cancel my reservation {trip.route}, please.")
     assert trip.id in talk.say("My plans have changed.")
 
 
@@ -163,7 +164,7 @@ def test_a_reservation_is_found_by_its_way() -> None:
 
 
 def test_a_no_changes_nothing_and_a_yes_with_a_but_is_none() -> None:
-    trip = trip_with(lambda t: t.ahead and t.hours < 20)
+    trip = trip_with(lambda t: t.upcoming and t.hours < 20)
     talk = Conversation()
     talk.say(about(trip, "Cancel reservation {id}."))
     assert f"${trip.paid}" in talk.say("My plans have changed.")
@@ -189,7 +190,7 @@ def test_the_same_request_once_more_is_not_carried_out_twice() -> None:
 
 
 def test_another_wish_in_place_of_a_yes_is_taken_up() -> None:
-    trip = trip_with(lambda t: t.ahead and t.hours < 20)
+    trip = trip_with(lambda t: t.upcoming and t.hours < 20)
     talk = Conversation()
     talk.say(about(trip, "Cancel reservation {id}."))
     assert "Do you confirm" in talk.say("My plans have changed.")
@@ -210,7 +211,7 @@ def test_another_wish_in_place_of_a_yes_is_taken_up() -> None:
         (plain, "I complain about reservation {id}.", "compensation is for silver and gold|no flight of reservation"),
         (plain, "My son wants to come along on reservation {id}.", "number of passengers"),
         (plain, "I want a flight back added to reservation {id}.", "trip type"),
-        (lambda t: t.ahead and t.cabin == "basic_economy", "Move my flight of {id} to May 27.", "basic economy"),
+        (lambda t: t.upcoming and t.cabin == "basic_economy", "Move my flight of {id} to May 27.", "basic economy"),
         (lambda t: "landed" in t.statuses, "I want all of reservation {id} in business.", "has been flown"),
         (lambda t: t.reservation.status == "cancelled", "Add one bag to reservation {id}.", "cancelled before"),
     ],
@@ -226,7 +227,7 @@ def test_what_the_policy_forbids_is_declined(fits: Callable[[Trip], object], req
 
 
 def test_insurance_pays_for_illness_and_for_nothing_else() -> None:
-    trip = trip_with(lambda t: t.ahead and t.old and t.insured and t.cabin == "economy")
+    trip = trip_with(lambda t: t.upcoming and t.booked_days_ago and t.insured and t.cabin == "economy")
     for reason, said in (("My boss needs me.", "no insurance that covers"), ("I broke my leg.", "Do you confirm")):
         talk = Conversation()
         talk.say(about(trip, "Cancel reservation {id}."))
@@ -237,8 +238,8 @@ def test_insurance_pays_for_illness_and_for_nothing_else() -> None:
     ("fits", "request_"),
     [
         (lambda t: t.statuses == ["landed", "available"], "Cancel reservation {id}, please."),
-        (lambda t: t.ahead, "I need a wheelchair for reservation {id}."),
-        (lambda t: t.ahead, "I want another e-mail address in my profile."),
+        (lambda t: t.upcoming, "I need a wheelchair for reservation {id}."),
+        (lambda t: t.upcoming, "I want another e-mail address in my profile."),
     ],
 )
 def test_what_only_a_person_can_do_is_handed_over(fits: Callable[[Trip], object], request_: str) -> None:
@@ -305,24 +306,24 @@ def test_days_are_read(text: str, dates: list[str]) -> None:
     [("no checked bags", 0), ("Three checked bags.", 3), ("one bag more", 1), ("4 bags", 4), ("I do not know", None)],
 )
 def test_bags_are_counted(text: str, bags: int | None) -> None:
-    assert reading.bags(text) == bags
+    assert reading.bag_count(text) == bags
 
 
 def test_a_way_tells_the_airports_of_new_york_apart() -> None:
-    assert reading.way("from New York (JFK) to New York (LaGuardia)") == ("JFK", "LGA")
-    assert reading.way("one way from ORD to PHL") == ("ORD", "PHL")
+    assert reading.route("from New York (JFK) to New York (LaGuardia)") == ("JFK", "LGA")
+    assert reading.route("one way from ORD to PHL") == ("ORD", "PHL")
 
 
 def test_payment_methods_are_read_in_order() -> None:
     user = next(
         u for u in DB.users.scan() if {m.source for m in u.payment_methods.values()} >= {"gift_card", "certificate"}
     )
-    found = methods("First my certificate, then my gift card, and the rest on my credit card.", user)
+    found = methods_in("First my certificate, then my gift card, and the rest on my credit card.", user)
     assert [method.source for method in found] == ["certificate", "gift_card", "credit_card"]
     with pytest.raises(Declined, match="not in your profile"):
-        methods("credit_card_0000000", user)
+        methods_in("credit_card_0000000", user)
     with pytest.raises(Declined, match="what is in your profile"):
-        methods("my new credit card", user)
+        methods_in("my new credit card", user)
 
 
 def test_strangers_are_two_other_users() -> None:
@@ -335,6 +336,6 @@ def test_strangers_are_two_other_users() -> None:
 def test_a_free_bag_needs_no_credit_card_but_some_card() -> None:
     user = next(u for u in DB.users.scan() if any(m.source == "gift_card" for m in u.payment_methods.values()))
     left = {key: method for key, method in user.payment_methods.items() if method.source != "credit_card"}
-    assert any_card(user.model_copy(update={"payment_methods": left})).source == "gift_card"
+    assert first_card(user.model_copy(update={"payment_methods": left})).source == "gift_card"
     with pytest.raises(Declined, match="no credit card and no gift card"):
-        any_card(user.model_copy(update={"payment_methods": {}}))
+        first_card(user.model_copy(update={"payment_methods": {}}))

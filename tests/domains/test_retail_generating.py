@@ -13,8 +13,8 @@ from pytest_tau import simulate
 from pytest_tau.environment import Difficulty
 from pytest_tau.errors import ConfigurationError
 from pytest_tau_domains.retail import domain as spec
-from pytest_tau_domains.retail.checks import verify
-from pytest_tau_domains.retail.merging import MOST_REQUESTS
+from pytest_tau_domains.retail.tasks.combine import MAX_REQUESTS
+from pytest_tau_domains.retail.tasks.verify import verify
 
 if TYPE_CHECKING:
     from pytest_tau.models import Task, UserScript
@@ -105,7 +105,7 @@ def test_the_scripted_user_and_the_rules_agent_come_to_terms(easy: list[Task], h
 
 
 def rules() -> type:
-    from pytest_tau_domains.retail.rules import RulesAgent
+    from pytest_tau_domains.retail.agent.rules_agent import RulesAgent
 
     return RulesAgent
 
@@ -132,7 +132,7 @@ def test_distractors_are_remarks_in_the_first_message(easy: list[Task], hard: li
 
 
 def test_more_requests_than_any_customer_has_orders_are_told() -> None:
-    with pytest.raises(ConfigurationError, match=f"1 to {MOST_REQUESTS} requests, not 9"):
+    with pytest.raises(ConfigurationError, match=f"1 to {MAX_REQUESTS} requests, not 9"):
         make(1, difficulty=Difficulty(requests=9))
 
 

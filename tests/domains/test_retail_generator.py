@@ -14,13 +14,16 @@ from pytest_tau import simulate
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, Evaluation, profile_named
 from pytest_tau.runner import SimulationSettings
+from pytest_tau_domains._kit.faking import FAKER_VERSION
+from pytest_tau_domains._kit.transfer import TRANSFER
+from pytest_tau_domains._kit.verify import play
 from pytest_tau_domains.retail import domain as spec
-from pytest_tau_domains.retail.checks import played, verify
-from pytest_tau_domains.retail.drafts import TRANSFER, cast_all
-from pytest_tau_domains.retail.generator import SCENARIOS, SMALL, database_text, main, make_database, task_files
 from pytest_tau_domains.retail.models import GiftCard, RetailDB
-from pytest_tau_domains.retail.people import FAKER_VERSION
-from pytest_tau_domains.retail.world import World, named_once
+from pytest_tau_domains.retail.tasks.builder import build_tasks
+from pytest_tau_domains.retail.tasks.generator import SMALL, database_text, main, make_database, task_files
+from pytest_tau_domains.retail.tasks.scenarios import SCENARIOS
+from pytest_tau_domains.retail.tasks.verify import environment_of, verify
+from pytest_tau_domains.retail.tasks.world import World, unique_items
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -91,7 +94,7 @@ def test_other_seeds_give_valid_sets_of_their_own(seed: int) -> None:
     assert text == database_text(make_database(seed))
     db = RetailDB.model_validate_json(text)
     assert text != (spec.folder / "db.json").read_text("utf-8")
-    tasks = cast_all(SCENARIOS, World(db))
+    tasks = build_tasks(SCENARIOS, World(db))
     assert [task.id for task in tasks] == list(TASKS)
     for task in tasks:
         verify(task, db)
@@ -104,9 +107,9 @@ def test_a_missing_faker_is_told_with_the_extra(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_scenario_that_nobody_fits_is_told() -> None:
-    nobody = replace(SCENARIOS[0], cast=lambda world: [])
+    nobody = replace(SCENARIOS[0], drafts=lambda world: [])
     with pytest.raises(ConfigurationError, match=f"scenario '{nobody.task_id}'"):
-        cast_all([nobody], World(DB))
+        build_tasks([nobody], World(DB))
 
 
 def test_files_are_small_enough_to_ship() -> None:
@@ -213,7 +216,7 @@ def test_an_order_agrees_with_itself(order: Any) -> None:
 def test_there_are_parcels_for_elsewhere_and_items_bought_twice() -> None:
     orders = list(DB.orders.scan())
     assert any(order.address != DB.user(order.user_id).address for order in orders)
-    assert any(len(named_once(order)) < len(order.items) for order in orders)
+    assert any(len(unique_items(order)) < len(order.items) for order in orders)
     assert any(len(order.fulfillments) == 2 for order in orders)
     assert any(len(order.payment_history) == 3 for order in orders)
 
@@ -375,7 +378,7 @@ def test_verify_finds_what_is_wrong_with_a_task() -> None:
         with pytest.raises(TaskFormatError, match=problem) as caught:
             verify(altered(task, actions=bad, communicate_info=[]), DB)
         assert caught.value.task_id == task.id
-    assert played([identify, look], DB).agent_db.equals(DB)
+    assert play([identify, look], environment_of(DB)).agent_db.equals(DB)
 
 
 def move_home(task: Task) -> Action:

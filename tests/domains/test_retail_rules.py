@@ -9,9 +9,11 @@ import pytest
 
 from pytest_tau import simulate
 from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
-from pytest_tau_domains.retail import domain as spec, rules_reading as reading
-from pytest_tau_domains.retail.rules import NOTICE, RulesAgent
-from pytest_tau_domains.retail.rules_requests import recognise
+from pytest_tau_domains._kit.dialog import NOTICE
+from pytest_tau_domains.retail import domain as spec
+from pytest_tau_domains.retail.agent import parsing as reading
+from pytest_tau_domains.retail.agent.requests import recognise
+from pytest_tau_domains.retail.agent.rules_agent import RulesAgent
 
 if TYPE_CHECKING:
     from pytest_tau.models import Simulation
@@ -319,7 +321,7 @@ def test_requests_are_recognised_by_their_words(text: str, kinds: list[str]) -> 
     ],
 )
 def test_reasons(text: str, reason: str | None) -> None:
-    assert reading.reason(text) == reason
+    assert reading.cancel_reason(text) == reason
 
 
 @pytest.mark.parametrize(
@@ -354,12 +356,12 @@ def test_payment_methods_are_known_by_what_people_call_them() -> None:
         "the method that paid for the order": before,
         "I would rather keep my gift card, so by PayPal": before,
     }.items():
-        found = reading.payer(text, user, before)
+        found = reading.payment_method(text, user, before)
         assert found, text
         assert found.method == method, text
-    assert reading.payer("whatever is usual", user, before) is None
+    assert reading.payment_method("whatever is usual", user, before) is None
     for text in ("half by PayPal and the rest from my gift card", "a Visa card ending in 9999", "a new gift card"):
-        found = reading.payer(text, user, before)
+        found = reading.payment_method(text, user, before)
         assert found, text
         assert found.method is None, text
         assert found.problem

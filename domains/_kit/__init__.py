@@ -1,0 +1,1 @@
+"""Parts that the bundled domains share: dialogs of rules agents, and the building of tasks."""

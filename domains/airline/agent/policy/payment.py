@@ -1,0 +1,141 @@
+"""Payment methods: one for a change, several in order for a booking, as the policy allows."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from ...._kit.dialog import Declined
+from ...models import Certificate, CreditCard, GiftCard
+from ...wallet import Wallet
+from .. import parsing
+
+if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
+    from ...models import PaymentMethod, User
+    from ..session import Session
+
+WHICH_METHOD: Final = "Which payment method would you like to use?"
+_MOST_GIFT_CARDS = 3
+_ID = re.compile(r"\b(?:credit_card|gift_card|certificate)_\d+\b")
+_KIND = re.compile(r"\b(visa|mastercard)\b|\b(gift cards?)\b|\b(certificates?)\b|\b(credit cards?)\b", re.IGNORECASE)
+_FOREIGN = re.compile(r"\bnew (?:credit )?card\b|\bnot in (?:my|the|your) profile\b")
+_SPLIT = re.compile(r"\bhalf\b.*\bhalf\b|\bboth\b.*\bcards\b", re.IGNORECASE)
+
+
+def ask_for_card(session: Session, price: int, statement: str) -> Talk[PaymentMethod]:
+    """Ask for the one card that a change is charged or refunded to.
+
+    Args:
+        session: The conversation so far.
+        price: What it costs, negative where it gives back.
+        statement: What is said about the price, before the question.
+    """
+    user = yield from session.user()
+
+    def read(text: str) -> list[PaymentMethod] | None:
+        found = methods_in(text, user)
+        if len(found) > 1:
+            raise Declined("a change is paid with one payment method alone")
+        for method in found:
+            _check(method, price)
+        return found or None
+
+    (method,) = yield from session.find(f"{statement} {WHICH_METHOD}", read)
+    return method
+
+
+def _check(method: PaymentMethod, price: int) -> None:
+    if isinstance(method, Certificate):
+        raise Declined("a certificate does not pay for changes, only a credit card or a gift card does")
+    if isinstance(method, GiftCard) and method.amount < price:
+        raise Declined(f"gift card {method.id} holds ${method.amount:.0f} only")
+
+
+def first_card(user: User) -> PaymentMethod:
+    """Return the card that a change without a price is entered under.
+
+    Raises:
+        Declined: The user has certificates only, or nothing.
+    """
+    wallet = Wallet(user)
+    cards: list[PaymentMethod] = [*wallet.cards, *wallet.gift_cards]
+    if not cards:
+        raise Declined("there is no credit card and no gift card in your profile")
+    return cards[0]
+
+
+def ask_for_payments(session: Session, total: int, statement: str) -> Talk[list[dict[str, Any]]]:
+    """Ask what pays for a booking, and return the share of each method in the order in which they are named."""
+    user = yield from session.user()
+
+    def read(text: str) -> list[dict[str, Any]] | None:
+        found = methods_in(text, user)
+        if not found:
+            return None
+        _check_numbers(text, found)
+        return _shares(found, total)
+
+    return (yield from session.find(f"{statement} {WHICH_METHOD}", read))
+
+
+def _check_numbers(text: str, found: list[PaymentMethod]) -> None:
+    if _SPLIT.search(text) or sum(isinstance(method, CreditCard) for method in found) > 1:
+        raise Declined("a reservation is paid with one credit card at most")
+    if sum(isinstance(method, Certificate) for method in found) > 1:
+        raise Declined("a reservation is paid with one certificate at most")
+    if sum(isinstance(method, GiftCard) for method in found) > _MOST_GIFT_CARDS:
+        raise Declined("a reservation is paid with three gift cards at most")
+
+
+def _shares(found: list[PaymentMethod], total: int) -> list[dict[str, Any]]:
+    payments: list[dict[str, Any]] = []
+    for method in found:
+        amount = total if isinstance(method, CreditCard) else min(total, int(method.amount))
+        total -= amount
+        if amount:
+            payments.append({"payment_id": method.id, "amount": amount})
+    if total:
+        raise Declined(f"${total} would be left to pay")
+    return payments
+
+
+def methods_in(text: str, user: User) -> list[PaymentMethod]:
+    """Return the payment methods that are meant, in the order of the text.
+
+    Raises:
+        Declined: One of them is not in the profile.
+    """
+    if _FOREIGN.search(text):
+        raise Declined("only what is in your profile can pay, and I cannot add anything to it")
+    found: list[PaymentMethod] = []
+    for mention in re.finditer(rf"{_ID.pattern}|{_KIND.pattern}(?! [a-z]+_[a-z_]*\d)", text, re.IGNORECASE):
+        found += [method for method in _meant(mention[0], text, user) if method not in found]
+    return found
+
+
+def _meant(mention: str, text: str, user: User) -> list[PaymentMethod]:
+    wallet, low = Wallet(user), mention.lower()
+    if _ID.fullmatch(low):
+        if low not in user.payment_methods:
+            raise Declined(f"{low} is not in your profile")
+        return [user.payment_methods[low]]
+    if low in ("visa", "mastercard"):
+        cards = [card for card in wallet.cards if card.brand == low]
+        if not cards:
+            raise Declined(f"there is no {low} in your profile")
+        return list(cards[:1])
+    if low.startswith("credit"):
+        return [*wallet.cards[:1]]
+    if low.startswith("gift"):
+        return [*wallet.gift_cards[: _count(low, "gift cards", text)]]
+    return [*wallet.certificates[: _count(low, "certificates", text)]]
+
+
+def _count(mention: str, plural: str, text: str) -> int:
+    if mention != plural:
+        return 1
+    if re.search(rf"\bboth\b[^.]*\b{plural}", text, re.IGNORECASE):
+        return 2
+    found = re.search(rf"\b(\d+|two|three|four|five|six)\b[^.,]*\b{plural}", text, re.IGNORECASE)
+    return parsing.parse_number(found[1]) if found else 99

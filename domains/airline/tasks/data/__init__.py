@@ -1,0 +1,1 @@
+"""The generated records of the airline: users, flights and what belongs to them."""

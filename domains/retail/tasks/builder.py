@@ -1,0 +1,237 @@
+"""Tasks from scenarios: a scenario yields a draft for each choice of people and things, and a draft becomes a task.
+
+The draft whose customer has been in the fewest tasks is taken, so that a database from another seed gives a set of its
+own, or says which scenario nobody fits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.models import UserScript
+from pytest_tau.models.tasks import (
+    Action,
+    Description,
+    EvaluationCriteria,
+    Instructions,
+    Task,
+    UserScenario,
+)
+
+from ..._kit.transfer import TRANSFER
+from ..._kit.user_script import open_with, patience
+from .personas import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from pytest_tau.models import Request
+
+    from ..models import User
+    from .world import World
+
+_CLOSING = (
+    "Once you are told that all is done, or have your answers, say goodbye. Ask for nothing that is not named here."
+)
+_CONSENT = "When the agent sums up just what you want, say yes."
+#: Where fewer arguments are compared: a summary is free text, and for the tool a name in capitals is the same name.
+_COMPARED = {TRANSFER: list[str](), "find_user_id_by_name_zip": ["zip"]}
+_ORDER_ID = re.compile(r"#W\d{7}")
+_CENTS = re.compile(r"\d+\.(\d+)")
+
+
+class Call(NamedTuple):
+    """A reference action."""
+
+    name: str
+    arguments: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A scenario with people and things chosen.
+
+    Attributes:
+        caller: Who writes.
+        reason: What the customer says at first.
+        instructions: What they want exactly, and how they react.
+        calls: The reference actions that follow the identification.
+        communicate: Phrases that the agent has to say.
+        known: What they know, apart from who they are.
+        unknown: What they do not know.
+        requests: What they say where no model plays them, one after the other; without any, just the reason.
+        declines: Offers that they turn down there.
+    """
+
+    caller: User
+    reason: str
+    instructions: str
+    calls: Sequence[Call]
+    communicate: Sequence[str] = ()
+    known: str = ""
+    unknown: str = ""
+    requests: Sequence[Request] = ()
+    declines: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """Something that can happen to whomever it fits.
+
+    Attributes:
+        task_id: The task's id.
+        drafts: Yields a draft for each choice of people and things.
+        purpose: What the task is for, to be read by people.
+        rule: The part of the policy that it is about.
+        found_by: How the customer is found; ``offered`` for a user id first and the email address on request.
+        persona: A way to write.
+        judged: Statements for a judge.
+        every_call: Each reference action is graded for itself, not only what it leads to.
+    """
+
+    task_id: str
+    drafts: Callable[[World], Iterable[Draft]]
+    purpose: str
+    rule: str
+    found_by: Literal["email", "zip", "offered", "outdated email"] = "email"
+    persona: str | None = None
+    judged: tuple[str, ...] = ()
+    every_call: bool = False
+
+
+def scenario(rule: str, **more: Any) -> Callable[[Callable[[World], Iterator[Draft]]], Scenario]:
+    """Make a scenario of a function that drafts it: its name becomes the task's id, its docstring the purpose.
+
+    Args:
+        rule: The part of the policy that the scenario is about.
+        more: The other attributes.
+    """
+
+    def made(drafts: Callable[[World], Iterator[Draft]]) -> Scenario:
+        return Scenario(drafts.__name__.replace("_", "-"), drafts, drafts.__doc__ or "", rule, **more)
+
+    return made
+
+
+def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
+    """Build a task of each scenario.
+
+    Raises:
+        ConfigurationError: The database has nobody for a scenario.
+    """
+    seen: Counter[str] = Counter()
+    tasks = []
+    for one in scenarios:
+        drafts = sorted(one.drafts(world), key=lambda draft: seen[draft.caller.user_id])
+        draft = next((draft for draft in drafts if is_gradable(one, draft)), None)
+        if draft is None:
+            raise ConfigurationError(f"nobody in the retail database fits the scenario {one.task_id!r}: another seed?")
+        seen[draft.caller.user_id] += 1
+        tasks.append(build_task(one, draft))
+    return tasks
+
+
+def is_gradable(one: Scenario, draft: Draft) -> bool:
+    """Return whether the customer's text gives no phrase away, and no amount can be given with one digit less."""
+    text = str(_user(one, draft)).lower()
+    ends = [cents for phrase in draft.communicate for cents in _CENTS.findall(phrase)]
+    given_away = any(phrase.lower() in text for phrase in draft.communicate)
+    return not given_away and not any(end.endswith("0") for end in ends)
+
+
+def build_task(one: Scenario, draft: Draft) -> Task:
+    """Build the task of a scenario from a draft."""
+    calls = [_identification(one, draft.caller), *draft.calls]
+    transferred = any(call.name == TRANSFER for call in calls)
+    basis = ["DB", "COMMUNICATE"]
+    if transferred or one.every_call:
+        basis.append("ACTION")
+    if one.judged:
+        basis.append("NL_ASSERTION")
+    return Task(
+        id=one.task_id,
+        description=Description(purpose=one.purpose, relevant_policies=one.rule),
+        user_scenario=_user(one, draft),
+        evaluation_criteria=EvaluationCriteria(
+            actions=[_action(number, call) for number, call in enumerate(calls)],
+            communicate_info=list(draft.communicate),
+            nl_assertions=list(one.judged) or None,
+            reward_basis=basis,
+        ),
+    )
+
+
+def _action(number: int, call: Call) -> Action:
+    compared = _COMPARED.get(call.name)
+    return Action(action_id=f"{call.name}_{number}", name=call.name, arguments=call.arguments, compare_args=compared)
+
+
+def _identification(one: Scenario, caller: User) -> Call:
+    if one.found_by in ("zip", "outdated email"):
+        name = {"first_name": caller.name.first_name, "last_name": caller.name.last_name}
+        return Call("find_user_id_by_name_zip", {**name, "zip": caller.address.zip})
+    return Call("find_user_id_by_email", {"email": caller.email})
+
+
+def _user(one: Scenario, draft: Draft) -> UserScenario:
+    caller = draft.caller
+    name = f"Your name is {caller.name.first_name} {caller.name.last_name}."
+    match one.found_by:
+        case "email":
+            who, gap = f"Your email address is {caller.email}.", ""
+        case "offered":
+            who, gap = f"Your user id is {caller.user_id}. Your email address is {caller.email}.", ""
+        case "zip":
+            who, gap = f"Your zip code is {caller.address.zip}.", "You forgot which email address you registered with."
+        case "outdated email":
+            old = _outdated_email(caller)
+            who = f"Your email address used to be {old}; you offer it first. Your zip code is {caller.address.zip}."
+            gap = "You do not know that your profile has another email address, nor which."
+    instructions = Instructions(
+        domain="retail",
+        reason_for_call=draft.reason,
+        known_info=" ".join(filter(None, [name, who, draft.known])),
+        unknown_info=" ".join(filter(None, [gap, draft.unknown])) or None,
+        task_instructions=f"{draft.instructions} {_CONSENT} {_CLOSING}",
+    )
+    return UserScenario(persona=one.persona, instructions=instructions, script=_script(one, draft))
+
+
+def _script(one: Scenario, draft: Draft) -> UserScript:
+    """Return the customer without a model; the first request opens with the reason unless it says something else."""
+    return UserScript(
+        requests=[_with_order(request) for request in open_with(draft.reason, draft.requests)],
+        facts=_identity(one, draft.caller),
+        declines=list(draft.declines),
+        patience=patience(one.persona, PATIENCE),
+    )
+
+
+def _with_order(request: Request) -> Request:
+    """Return the request; one that names a single order gives its id again when it is asked for."""
+    named = set(_ORDER_ID.findall(request.say))
+    if len(named) != 1 or "order_id" in request.facts:
+        return request
+    return request.model_copy(update={"facts": {"order_id": named.pop(), **request.facts}})
+
+
+def _identity(one: Scenario, caller: User) -> dict[str, str]:
+    """Return the facts that identify the customer to the shop; each customer knows those that the prose gives."""
+    facts = {"name": f"{caller.name.first_name} {caller.name.last_name}"}
+    match one.found_by:
+        case "email":
+            return {**facts, "email": caller.email}
+        case "offered":
+            return {**facts, "user_id": caller.user_id, "email": caller.email, "zip": "The email address has to do."}
+        case "zip":
+            return {**facts, "zip": caller.address.zip}
+        case "outdated email":
+            return {**facts, "email": _outdated_email(caller), "zip": caller.address.zip}
+
+
+def _outdated_email(caller: User) -> str:
+    return f"{caller.name.last_name}.{caller.name.first_name}@example.org".lower()

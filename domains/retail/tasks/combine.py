@@ -1,0 +1,161 @@
+"""Several matters of one customer in one conversation."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..._kit.combine import MatterTexts, combine_texts
+from ..._kit.transfer import TRANSFER
+from ..._kit.user_script import open_with
+from .builder import Draft, Scenario
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import Iterable
+
+    from .world import World
+
+#: More matters in one conversation fit hardly any customer.
+MAX_REQUESTS = 4
+#: Scenarios that mean what they say only by themselves: they speak of all orders, of a sum over what was done, of
+#: an order that only one thing distinguishes from the others, or of who is calling.
+_NOT_COMBINABLE = frozenset(
+    {
+        "an-id-is-not-enough",
+        "an-outdated-email-address",
+        "cancel-by-product",
+        "cancel-dearer-of-two",
+        "cancel-every-pending",
+        "cancel-one-and-pay-one",
+        "cancel-one-and-redirect-one",
+        "exchange-and-redirect",
+        "exchange-in-two-orders",
+        "moving-house",
+        "one-of-two-namesakes",
+        "parcel-to-my-own-address",
+        "return-by-product",
+        "return-from-two-orders",
+        "three-matters",
+        "what-have-i-spent",
+        "where-is-my-refund",
+    }
+)
+_ATTEMPTS = 50
+_ORDER_ID = re.compile(r"#W\d{7}")
+
+
+class Matter(NamedTuple):
+    """A scenario with one of its drafts, identified by ``key``."""
+
+    key: tuple[str, int]
+    scenario: Scenario
+    draft: Draft
+
+
+class MatterPool:
+    """All drafts of scenarios, each scenario drafted when it is first needed."""
+
+    def __init__(self, world: World, scenarios: Iterable[Scenario]) -> None:
+        self._world, self._scenarios = world, list(scenarios)
+        self._drafted: dict[str, list[Matter]] = {}
+        self._touches: dict[tuple[str, int], frozenset[str]] = {}
+
+    def draw(self, rng: random.Random, count: int) -> tuple[tuple[object, ...], Scenario, Draft]:
+        """Draw so many matters of one customer, none in the way of another, with a key that identifies them."""
+        if count == 1:
+            return rng.choice(self._matters_of(rng.choice(self._scenarios)))
+        chosen: list[Matter] = []
+        for _ in range(_ATTEMPTS):
+            chosen = self._independent(rng, rng.choice(self._by_customer), count)
+            if len(chosen) == count:
+                break
+        return tuple(matter.key for matter in chosen), *_combined(chosen)
+
+    def _matters_of(self, one: Scenario) -> list[Matter]:
+        if one.task_id not in self._drafted:
+            drafts = enumerate(one.drafts(self._world))
+            self._drafted[one.task_id] = [Matter((one.task_id, number), one, draft) for number, draft in drafts]
+        return self._drafted[one.task_id]
+
+    @functools.cached_property
+    def _by_customer(self) -> list[list[list[Matter]]]:
+        """Return what can be one of several matters, by customer and scenario."""
+        found: dict[str, dict[str, list[Matter]]] = defaultdict(lambda: defaultdict(list))
+        for one in self._scenarios:
+            for matter in self._matters_of(one) if one.task_id not in _NOT_COMBINABLE else ():
+                if not _ends_with_transfer(matter.draft):
+                    found[matter.draft.caller.user_id][one.task_id].append(matter)
+        return [list(by_scenario.values()) for by_scenario in found.values()]
+
+    def _independent(self, rng: random.Random, by_scenario: list[list[Matter]], count: int) -> list[Matter]:
+        """Draw up to so many matters, of different scenarios, that touch different things."""
+        chosen: list[Matter] = []
+        touched: set[str] = set()
+        for matters in rng.sample(by_scenario, len(by_scenario)):
+            matter = rng.choice(matters)
+            if touched & self._touched(matter) or any(_declined(matter, other) for other in chosen):
+                continue
+            chosen.append(matter)
+            touched |= self._touched(matter)
+            if len(chosen) == count:
+                break
+        return chosen
+
+    def _touched(self, matter: Matter) -> frozenset[str]:
+        """Return the orders and other things that no second matter in the conversation may touch."""
+        if matter.key not in self._touches:
+            text = _text(matter.draft)
+            orders = set(_ORDER_ID.findall(text))
+            found = orders | {shared for shared in ("gift card", "modify_user_address", "profile") if shared in text}
+            # A refund may change the balance of a gift card that no text names.
+            histories = [self._world.db.order(order_id).payment_history for order_id in orders]
+            if "gift_card_" in text + str(histories):
+                found.add("gift card")
+            self._touches[matter.key] = frozenset(found)
+        return self._touches[matter.key]
+
+
+def _text(draft: Draft) -> str:
+    return f"{draft.reason} {draft.instructions} {draft.known} {draft.requests} {draft.calls}"
+
+
+def _ends_with_transfer(draft: Draft) -> bool:
+    """Return whether it ends in a transfer: then each call is graded, and with it how other matters are looked up."""
+    return any(call.name == TRANSFER for call in draft.calls)
+
+
+def _declined(one: Matter, other: Matter) -> bool:
+    """Return whether one of the two turns down, for the whole conversation, what the other is about."""
+    return any(
+        set(words.split()) <= set(re.findall(r"\w+", _text(asking.draft).lower()))
+        for declining, asking in ((one, other), (other, one))
+        for words in declining.draft.declines
+    )
+
+
+def _combined(matters: list[Matter]) -> tuple[Scenario, Draft]:
+    """Return one scenario of several: each is put once the one before is dealt with."""
+    drafts = [matter.draft for matter in matters]
+    texts = combine_texts([_texts_of(matter) for matter in matters])
+    scenario = Scenario(
+        task_id=f"{len(matters)}-matters", drafts=lambda _world: [], purpose=texts.purpose, rule=texts.rule
+    )
+    return scenario, Draft(
+        drafts[0].caller,
+        reason=texts.reason,
+        instructions=texts.instructions,
+        calls=[call for draft in drafts for call in draft.calls],
+        communicate=list(dict.fromkeys(phrase for draft in drafts for phrase in draft.communicate)),
+        known=texts.known,
+        unknown=texts.unknown,
+        requests=[request for draft in drafts for request in open_with(draft.reason, draft.requests)],
+        declines=list(dict.fromkeys(words for draft in drafts for words in draft.declines)),
+    )
+
+
+def _texts_of(matter: Matter) -> MatterTexts:
+    scenario, draft = matter.scenario, matter.draft
+    return MatterTexts(scenario.purpose, scenario.rule, draft.reason, draft.instructions, draft.known, draft.unknown)

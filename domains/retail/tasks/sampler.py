@@ -1,0 +1,89 @@
+"""New tasks: scenarios with other customers and orders, with other manners and addresses."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple
+
+from pytest_tau.errors import TaskFormatError
+
+from ..._kit.sampler import TaskSampler, suffixed_id
+from . import personas
+from .builder import build_task, is_gradable
+from .combine import MAX_REQUESTS, MatterPool
+from .scenarios import SCENARIOS
+from .variation import add_remarks, change_addresses
+from .verify import verify
+from .world import World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from random import Random
+
+    from pytest_tau.environment import Difficulty
+    from pytest_tau.models import Task
+
+    from ..models import RetailDB
+    from .builder import Draft, Scenario
+
+_FOUND_BY: tuple[Literal["email", "zip"], ...] = ("email", "zip")
+_PERSONAS = (
+    None, personas.CHATTY, personas.TERSE, personas.WARY, personas.CROSS, personas.FORMAL, personas.NOVICE,
+)  # fmt: skip
+
+
+def generate(db: RetailDB, count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
+    """Yield tasks of a seed, each verified; see :class:`TaskSampler`.
+
+    Args:
+        db: The customers, products and orders that the tasks are about.
+        count: How many.
+        seed: The first tasks of a seed are the same, however many are made.
+        difficulty: Matters and remarks in a conversation.
+
+    Raises:
+        ConfigurationError: No customer has so many matters.
+    """
+    yield from _RetailSampler(db, difficulty).tasks(count, seed)
+
+
+class _Drawn(NamedTuple):
+    scenario: Scenario
+    draft: Draft
+
+
+class _RetailSampler(TaskSampler[_Drawn]):
+    """Draws tasks about a database."""
+
+    domain: ClassVar[str] = "retail"
+    max_requests: ClassVar[int] = MAX_REQUESTS
+    attempts: ClassVar[int] = 100
+
+    def __init__(self, db: RetailDB, difficulty: Difficulty) -> None:
+        super().__init__(difficulty)
+        self._db = db
+        self._pool = MatterPool(World(db), (one for one in SCENARIOS if not one.judged))
+
+    def draw(self, rng: Random) -> tuple[tuple[object, ...], _Drawn]:
+        """Draw some matters of one customer."""
+        key, scenario, draft = self._pool.draw(rng, self.difficulty.requests)
+        return key, _Drawn(scenario, draft)
+
+    def finish(self, drawn: _Drawn, rng: Random, suffix: str) -> Task | None:
+        """Give the task its id, a manner, addresses and remarks, and verify it."""
+        scenario = replace(drawn.scenario, task_id=suffixed_id(drawn.scenario.task_id, suffix))
+        scenario = _in_a_manner(rng, scenario)
+        draft = add_remarks(rng, change_addresses(rng, drawn.draft), self.difficulty.distractors)
+        task = build_task(scenario, draft)
+        try:
+            verify(task, self._db)
+        except TaskFormatError:
+            return None
+        return task if is_gradable(scenario, draft) else None
+
+
+def _in_a_manner(rng: Random, scenario: Scenario) -> Scenario:
+    """Return the scenario with a customer who writes and is found in some way; a special way is kept."""
+    persona = rng.choice(_PERSONAS)
+    found_by = rng.choice(_FOUND_BY) if scenario.found_by in _FOUND_BY else scenario.found_by
+    return replace(scenario, persona=persona, found_by=found_by)

@@ -1,0 +1,48 @@
+"""What a build takes along: every module and every data file that lies on the disk."""
+
+from __future__ import annotations
+
+import runpy
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+ROOTS = {"pytest_tau": "pytest_tau", "pytest_tau_domains": "domains", "pytest_tau_tasks": "tasks"}
+
+
+@pytest.fixture
+def arguments(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """What setup.py hands to setuptools, which need not be installed."""
+    given: dict[str, Any] = {}
+    monkeypatch.setitem(sys.modules, "setuptools", SimpleNamespace(setup=given.update))
+    monkeypatch.chdir(ROOT)
+    runpy.run_path("setup.py")
+    return given
+
+
+def files_of(folder: str) -> set[Path]:
+    files = (path for path in (ROOT / folder).rglob("*") if path.is_file())
+    return {path for path in files if not any(part.startswith((".", "__pycache__")) for part in path.parts)}
+
+
+def test_every_file_is_packaged(arguments: dict[str, Any]) -> None:
+    packaged: set[Path] = set()
+    for package in arguments["packages"]:
+        root, *inner = package.split(".")
+        packaged |= set((ROOT / arguments["package_dir"][root]).joinpath(*inner).glob("*.py"))
+    for root, names in arguments["package_data"].items():
+        packaged |= {ROOT / arguments["package_dir"][root] / name for name in names}
+    assert packaged == set().union(*map(files_of, ROOTS.values()))
+    assert len(packaged) > 300
+
+
+def test_the_roots_keep_their_names(arguments: dict[str, Any]) -> None:
+    assert arguments["package_dir"] == ROOTS
+    assert {"pytest_tau.plugin", "pytest_tau_domains.airline", "pytest_tau_tasks"} <= set(arguments["packages"])
+    assert {"py.typed"} <= set(arguments["package_data"]["pytest_tau"])
+    assert {"airline/policy.md", "airline/db.json"} <= set(arguments["package_data"]["pytest_tau_domains"])
+    assert {"airline/tasks.json"} <= set(arguments["package_data"]["pytest_tau_tasks"])
