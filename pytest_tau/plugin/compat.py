@@ -6,18 +6,19 @@ import inspect
 from typing import TYPE_CHECKING, Any
 
 from _pytest._code.code import ReprFileLocation, TerminalRepr
+from _pytest._io import TerminalWriter
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     import pytest
-    from _pytest._io import TerminalWriter
 
-#: ``ReprFileLocation`` and ``TerminalRepr`` are what pytest accepts as a report's ``longrepr`` beside a text. They can
-#: go once pytest exports base classes of its representations.
+#: ``ReprFileLocation`` and ``TerminalRepr`` are what pytest accepts as a report's ``longrepr`` if that is no text, and
+#: ``TerminalWriter`` is what they write to. They can go once pytest exports base classes of its representations.
 __all__ = [
     "ReprFileLocation",
     "TerminalRepr",
+    "TerminalWriter",
     "default_collect_report",
     "fixture_info",
     "junit_xml",

@@ -12,7 +12,7 @@ from .compat import ReprFileLocation, TerminalRepr
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from _pytest._io import TerminalWriter
+    from .compat import TerminalWriter
 
 _MARKUP: dict[str, dict[str, bool]] = {
     "verdict": {"bold": True, "red": True},
