@@ -43,8 +43,9 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ..chat import without_secrets
-    from ..runs.baseline import keep
-    from ..runs.reader import BASELINE, open_run
+    from ..runs.baseline import write_baseline
+    from ..runs.layout import BASELINE
+    from ..runs.reader import open_run
 
     source = open_run(args.source)
     records = source.records()
@@ -53,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     planned = sum(sum(tasks.values()) for tasks in source.info.get("planned", {}).values())
     missing = planned - len(records)
     folder = Path(args.to) if args.to else BASELINE
-    keep(folder, records, {**without_secrets(source.info), "blessed": source.name})
+    write_baseline(folder, records, {**without_secrets(source.info), "blessed": source.name})
     printer = Printer()
     for problem in source.problems[:_SHOWN]:
         printer.line(f"left out: {problem}")

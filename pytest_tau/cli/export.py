@@ -117,7 +117,7 @@ def _info(opened: Run, domain: str, content: DomainContent, data: str | None) ->
 def _policy(info: dict[str, Any], domain: str, data: str | None) -> str | None:
     """The policy that the run had, where it still is the domain's."""
     from ..domains import load_domain
-    from ..runs.manifest import digest
+    from ..files import digest
 
     settings = info.get("settings") or {}
     recorded = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
+from ..runs.layout import SIMULATIONS
 from .settings import Printer, count
 
 if TYPE_CHECKING:
     import argparse
 
-    from ..runs.jsonl import JoinedRuns
-
-_RESULT = "simulations.jsonl"
+    from ..runs.join import JoinedRuns
 
 
 def add_parser(commands: Any) -> None:
@@ -23,8 +22,8 @@ def add_parser(commands: Any) -> None:
         "merge",
         help="join the simulations of several runs",
         description="Join the simulations that several runs have kept, such as the shards of a CI matrix, and tell "
-        f"what they come to. The result is DIR/{_RESULT}, with every trial once. Exit status: 0 if they were joined, "
-        "whatever the trials' outcomes, 2 for a command that cannot be used.",
+        f"what they come to. The result is DIR/{SIMULATIONS}, with every trial once. Exit status: 0 if they were "
+        "joined, whatever the trials' outcomes, 2 for a command that cannot be used.",
     )
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="a run's folder, a folder of such folders, or a file of simulations"
@@ -41,28 +40,28 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: Files that cannot be read or joined, or a result that is there already.
         OSError: A file cannot be opened or written.
     """
-    from ..runs.jsonl import JoinedRuns, run_files
+    from ..runs.join import JoinedRuns, run_files
 
-    result = Path(args.output) / _RESULT
+    result = Path(args.output) / SIMULATIONS
     if result.exists():
         raise ConfigurationError(f"{result} is there already; name a folder without one, or delete it")
     joined = JoinedRuns.of(run_files(Path(name) for name in args.runs), last=args.last)
     if not joined.trials:
         raise ConfigurationError(f"there is no complete simulation in {', '.join(map(str, joined.files))}")
     joined.write(result)
-    _write_info(joined, result.parent)
+    _write_manifest(joined, result.parent)
     _show(joined, result)
     return 0
 
 
-def _write_info(joined: JoinedRuns, folder: Path) -> None:
-    """What the parts tell of themselves, where they are parts of one run: for comparisons and gates over all of it."""
-    from ..runs import manifest as run_info
+def _write_manifest(joined: JoinedRuns, folder: Path) -> None:
+    """Write the manifest of the whole if the parts belong to one run: for comparisons and gates over all of it."""
+    from ..runs.manifest import join_manifests, read_manifest, write_manifest
 
     parts = list(dict.fromkeys(file.parent for file in joined.files))
-    info = run_info.joined([run_info.read_info(part) for part in parts])
-    if info is not None and not joined.repeated and not joined.replaced:
-        run_info.write_info(folder, info)
+    manifest = join_manifests([read_manifest(part) for part in parts])
+    if manifest is not None and not joined.repeated and not joined.replaced:
+        write_manifest(folder, manifest)
 
 
 def _show(joined: JoinedRuns, result: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
+from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX, simulation_files
 from .settings import InstalledDomains, Printer, add_data_option, count, data_dir
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ def run(args: argparse.Namespace) -> int:
     for path in paths:
         if not path.exists():
             raise ConfigurationError(f"no such file: {path}")
-        if path.is_dir() and not (path / "results.json").exists():
-            raise ConfigurationError(f"{path}: a folder of results holds results.json and simulations/")
+        if path.is_dir() and not (path / RESULTS_INDEX).exists():
+            raise ConfigurationError(f"{path}: a folder of results holds {RESULTS_INDEX} and {RESULTS_FOLDER}/")
     reports = asyncio.run(_regrade(paths, settings, domains, None if args.json else _Text(args, data is None)))
     if args.json:
         print(json.dumps(_document(reports, settings), indent=1, ensure_ascii=False))  # noqa: T201 - this is a command
@@ -85,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _expanded(path: Path) -> list[Path]:
     """The files of a run's folder; anything else as it is."""
-    kept = sorted(path.glob("simulations*.jsonl")) if path.is_dir() else []
+    kept = simulation_files(path) if path.is_dir() else []
     return kept or [path]
 
 

@@ -67,12 +67,12 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _default_file(runs: Sequence[Run]) -> Path:
-    from ..runs.reader import RECORDS
+    from ..runs.layout import RECORDS, REPORT
 
     beside = f"-beside-{runs[1].name}" if len(runs) > 1 else ""
     first = runs[0]
     kept = first.path.is_dir() and not (first.path / RECORDS).is_file()  # a baseline's folder may be committed
-    return first.path / f"report{beside}.html" if kept else Path(f"{first.name}{beside}.html")
+    return first.path / REPORT.replace(".", f"{beside}.") if kept else Path(f"{first.name}{beside}.html")
 
 
 def _data(given: str | None, runs: Sequence[Run]) -> Path | None:

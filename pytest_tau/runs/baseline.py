@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
-from .jsonl import PATTERN
-from .manifest import INFO
-from .reader import BASELINE, RECORDS
+from ..files import atomic_write
+from .layout import BASELINE, RECORDS, ignore_in_git, simulation_files
+from .manifest import write_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,27 +19,25 @@ if TYPE_CHECKING:
     from .record import TrialRecord
 
 
-def keep(folder: Path, records: Iterable[TrialRecord], info: Mapping[str, Any]) -> None:
-    """Write the records of a run and what it tells of itself; an earlier baseline in the folder is replaced.
+def write_baseline(folder: Path, records: Iterable[TrialRecord], manifest: Mapping[str, Any]) -> None:
+    """Write the records and the manifest of a run; an earlier baseline in the folder is replaced.
 
     Args:
-        folder: Where; made if it is not there.
-        records: Of each trial.
-        info: What the run tells of itself, without secrets.
+        folder: The baseline's folder; made if it does not exist.
+        records: The record of each trial.
+        manifest: The run's manifest, without secrets.
 
     Raises:
-        ConfigurationError: The folder is a run's own.
+        ConfigurationError: The folder is that of a run.
         OSError: A file cannot be written.
     """
-    if any(folder.glob(PATTERN)):
+    if simulation_files(folder):
         raise ConfigurationError(f"{folder} has the conversations of a run in it; name another folder")
     ordered = sorted(records, key=lambda record: (record.domain, record.task_id, record.trial))
     folder.mkdir(parents=True, exist_ok=True)
-    if folder == BASELINE and not (ignored := folder.parent / ".gitignore").exists():
-        ignored.write_text("*\n", encoding="utf-8")
-    # Errors quote what somebody's machine said, and are no part of a comparison; order makes for a small diff.
+    if folder == BASELINE:
+        ignore_in_git(folder.parent)
+    # Errors quote texts of somebody's machine, and are not compared. Sorted records make for a small diff.
     lines = [json.dumps(replace(record, error=None).as_dict(), ensure_ascii=False) + "\n" for record in ordered]
-    for name, text in ((RECORDS, "".join(lines)), (INFO, json.dumps(info, ensure_ascii=False, indent=1) + "\n")):
-        draft = folder / f"{name}.draft"
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(folder / name)
+    atomic_write(folder / RECORDS, "".join(lines))
+    write_manifest(folder, manifest)

@@ -1,193 +1,173 @@
-"""The simulations that runs have kept, a JSON line each: found, and those of several runs joined.
+"""Files of simulations, a JSON line each: writing a line, reading, copying and repairing files.
 
-Lines are copied as they are. Only what tells trials apart and what a summary needs is held, never conversations.
+Lines are copied as they are, and never parsed as a whole: one may be a long conversation.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pydantic import ValidationError
-
-from ..errors import ConfigurationError
-from ..models import ModelUsage, Simulation
-from .result_entries import told
+from ..files import atomic_open
+from .layout import SIMULATIONS, TEST_PREFIX, WORKER_FILES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
     from pathlib import Path
 
-#: The files in a run's folder.
-PATTERN = "simulations*.jsonl"
-#: How their lines begin: the node id of the test follows, and then the simulation.
-TEST = '{"test": '
+    from ..environment import Domain
+    from ..models import Simulation, Task
+
+#: No node id is longer, in bytes of JSON.
+_LONGEST_TEST = 1 << 16
+_PREFIX = TEST_PREFIX.encode()
+_DECODER = json.JSONDecoder()
 
 
-class TrialKey(NamedTuple):
-    """What tells trials apart."""
+class Place(NamedTuple):
+    """The place of a line.
 
-    domain: str
-    task_id: str
-    trial: int
-    test: str = ""
-
-    def __str__(self) -> str:
-        return f"trial {self.trial} of task {self.task_id!r} of domain {self.domain!r}"
-
-
-class Line(NamedTuple):
-    """A line of a file, from 1."""
+    Attributes:
+        file: The file.
+        number: The line, from 1.
+        start: Its first byte.
+    """
 
     file: Path
     number: int
+    start: int
 
     def __str__(self) -> str:
         return f"{self.file}, line {self.number}"
 
 
-class KeptTrial(NamedTuple):
-    """A trial without its conversation.
-
-    Attributes:
-        line: Where it stands.
-        digest: Of everything it holds.
-        outcome: How it ended.
-        usage: What its model calls came to, by role.
-    """
-
-    line: Line
-    digest: bytes
-    outcome: Literal["passed", "failed", "error"]
-    usage: Mapping[str, ModelUsage]
-
-
-@dataclass
-class JoinedRuns:
-    """The simulations of several runs.
-
-    Attributes:
-        files: Where they are from.
-        trials: Each once.
-        repeated: How many lines are left out because the same trial, identical, was there.
-        replaced: How many because a later one took their place.
-        cut_off: Last lines that are not complete; whatever wrote them was stopped.
-    """
-
-    files: list[Path]
-    trials: dict[TrialKey, KeptTrial] = field(default_factory=dict)
-    repeated: int = 0
-    replaced: int = 0
-    cut_off: list[Line] = field(default_factory=list)
-
-    @classmethod
-    def of(cls, files: list[Path], *, last: bool = False) -> JoinedRuns:
-        """Read files.
-
-        Args:
-            files: In this order.
-            last: Of trials that differ, the later one is taken.
-
-        Raises:
-            ConfigurationError: A line that holds no simulation, or trials that differ; names file and line.
-            OSError: A file cannot be opened.
-        """
-        joined, differing = cls(files), list[str]()
-        for key, trial in joined._read():
-            there = joined.trials.get(key)
-            if there is not None and there.digest == trial.digest:
-                joined.repeated += 1
-                continue
-            # A test that was run again in the same run stands there twice; the later one is what counted.
-            again = there is not None and bool(key.test) and there.line.file == trial.line.file
-            if there is not None and not last and not again:
-                differing.append(f"{key} is there twice and differs: {there.line} and {trial.line}")
-                continue
-            joined.replaced += there is not None
-            joined.trials[key] = trial
-        if differing:
-            others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
-            raise ConfigurationError(f"{differing[0]}{others}; --last takes the later ones")
-        return joined
-
-    def write(self, file: Path) -> None:
-        """Write the lines, as they are, in the order of the files.
-
-        Args:
-            file: Where to, with the folders above it; it appears once it is complete.
-
-        Raises:
-            OSError: It cannot be written.
-        """
-        file.parent.mkdir(parents=True, exist_ok=True)
-        draft = file.with_name(f"{file.name}.draft")
-        chosen = {trial.line for trial in self.trials.values()}
-        with draft.open("wb") as written:
-            for source in self.files:
-                written.writelines(text.rstrip(b"\r\n") + b"\n" for line, text in _lines(source) if line in chosen)
-        draft.replace(file)
-
-    def _read(self) -> Iterator[tuple[TrialKey, KeptTrial]]:
-        for file in self.files:
-            for line, text in _lines(file):
-                try:
-                    entry = json.loads(text.rstrip(b"\r\n").decode())
-                except (ValueError, RecursionError) as error:
-                    if not text.endswith(b"\n"):
-                        self.cut_off.append(line)
-                        continue
-                    raise ConfigurationError(f"{line}: {_problem(error)}") from None
-                yield _trial(line, entry)
-
-
-def run_files(paths: Iterable[Path]) -> list[Path]:
-    """The files of simulations that paths name, each once.
-
-    Args:
-        paths: Files, or folders with ``simulations*.jsonl`` in them or below; those of a folder are sorted by path.
+def simulation_line(test: str, domain: Domain, task: Task, simulation: Simulation) -> str:
+    """Return the line of a simulation, with all that it takes to grade it again: its test, its domain and its task.
 
     Raises:
-        ConfigurationError: There is no such file, or none in the folder.
+        ValueError: It holds something that is no JSON value.
     """
-    found: dict[Path, Path] = {}
-    for path in paths:
-        inside = sorted(path.rglob(PATTERN)) if path.is_dir() else [path]
-        if not path.exists():
-            raise ConfigurationError(f"no such file or folder: {path}")
-        if not inside:
-            raise ConfigurationError(f"{path}: expected {PATTERN} in the folder or below it")
-        for file in inside:
-            found.setdefault(file.resolve(), file)
-    return list(found.values())
+    head = f'{TEST_PREFIX}{json.dumps(test)}, "domain": {json.dumps(domain.name)}'
+    return f'{head}, {model_text(simulation)[1:-1]}, "task": {task_text(domain, task)}}}\n'
 
 
-def _lines(file: Path) -> Iterator[tuple[Line, bytes]]:
-    with file.open("rb") as lines:
-        for number, text in enumerate(lines, 1):
-            if text.strip():
-                yield Line(file, number), text
+def task_text(domain: Domain, task: Task) -> str:
+    """Return a task as JSON; made once for each process."""
+    return domain.once_per_task(task, "text", lambda task: model_text(task, exclude_none=True))
 
 
-def _trial(line: Line, entry: object) -> tuple[TrialKey, KeptTrial]:
-    domain = entry.get("domain") if isinstance(entry, dict) else None
-    if not isinstance(domain, str):
-        raise ConfigurationError(
-            f'{line}: expected a simulation as runs keep them, {{"domain": "…", "task_id": "…", …}}'
-        )
+def model_text(model: Any, *, exclude_none: bool = False) -> str:
+    """Return a model as JSON in one line, whatever text there is in it.
+
+    Raises:
+        ValueError: It holds something that is no JSON value.
+    """
     try:
-        simulation = Simulation.model_validate(entry)
-    except ValidationError as error:
-        raise ConfigurationError(f"{line}: {told(error)}") from None
-    digest = hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).digest()
-    test = entry.get("test") if isinstance(entry, dict) else None
-    key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
-    return key, KeptTrial(line, digest, simulation.outcome, simulation.model_usage)
+        return str(model.model_dump_json(exclude_none=exclude_none))
+    except ValueError:
+        # A lone surrogate, which JSON may hold and pydantic does not write down.
+        text = json.dumps(model.model_dump(mode="json", exclude_none=exclude_none), ensure_ascii=False)
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def _problem(error: Exception) -> str:
-    # The text is not quoted: it may be anything, of any length.
-    if isinstance(error, json.JSONDecodeError):
-        return f"not valid JSON: {error.msg} (column {error.colno})"
-    return f"not valid JSON: {type(error).__name__}"
+def read_lines(file: Path) -> Iterator[tuple[Place, bytes]]:
+    """Yield each line that is not blank, with its place.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    start = 0
+    with file.open("rb") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield Place(file, number, start), line
+            start += len(line)
+
+
+def read_tests(file: Path) -> Iterator[tuple[str, Place, bytes]]:
+    """Yield each complete line of a run's simulations, after the node id of its test and its place.
+
+    Lines that were cut off when a process was killed are skipped.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    for place, line in read_lines(file):
+        if line.endswith(b"\n") and (test := test_of(line)) is not None:
+            yield test, place, line
+
+
+def test_of(line: bytes) -> str | None:
+    """Return the node id that a line of a run's simulations begins with; None if it begins otherwise."""
+    if not line.startswith(_PREFIX):
+        return None
+    try:
+        test, _ = _DECODER.raw_decode(line[:_LONGEST_TEST].decode("utf-8", "ignore"), len(TEST_PREFIX))
+    except ValueError:
+        return None
+    return str(test)
+
+
+def copy_lines(files: Iterable[Path], chosen: Collection[Place], target: Path) -> None:
+    """Write the chosen lines of files to another file, which appears once it is complete.
+
+    Raises:
+        OSError: A file cannot be read, or the target cannot be written.
+    """
+    with atomic_open(target) as written:
+        for file in files:
+            written.writelines(line.rstrip(b"\r\n") + b"\n" for place, line in read_lines(file) if place in chosen)
+
+
+def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> None:
+    """Make one file of those of the workers, with one simulation for each test.
+
+    A worker that was killed may have left simulations that were run again elsewhere, and a resumed run has the file
+    that it began with.
+
+    Args:
+        folder: The run's.
+        reported: By node id, the worker whose report of the test counted: its simulation is taken.
+
+    Raises:
+        OSError: A file cannot be read or written.
+    """
+    parts = sorted(folder.glob(WORKER_FILES))
+    if not parts:
+        return
+    whole = folder / SIMULATIONS
+    files = [whole, *parts] if whole.is_file() else parts
+    chosen: dict[str, tuple[bool, Place]] = {}
+    for file in files:
+        worker = file.stem.partition("-")[2]
+        for test, place, _ in read_tests(file):
+            counted = bool(worker) and reported.get(test) == worker
+            # Of equal claims the later one is taken.
+            if test not in chosen or counted >= chosen[test][0]:
+                chosen[test] = (counted, place)
+    copy_lines(files, {place for _, place in chosen.values()}, whole)
+    for part in parts:
+        part.unlink()
+
+
+def repair_tail(file: Path) -> None:
+    """Cut off a last line that is not complete, so that lines can be appended.
+
+    Raises:
+        OSError: The file cannot be written.
+    """
+    with file.open("rb+") as opened:
+        opened.truncate(_end_of_lines(opened, opened.seek(0, os.SEEK_END)))
+
+
+def _end_of_lines(file: Any, end: int, step: int = 1 << 16) -> int:
+    """Return where the last complete line of the first ``end`` bytes ends."""
+    while end > 0:
+        start = max(0, end - step)
+        file.seek(start)
+        found = file.read(end - start).rfind(b"\n")
+        if found >= 0:
+            return int(start + found + 1)
+        end = start
+    return 0

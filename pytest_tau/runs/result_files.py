@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from .result_entries import EntryError, StoredRun, Unreadable, entry_name, objects_in, read_entry, read_task, told
+from .layout import RESULTS_FOLDER, RESULTS_INDEX
+from .result_entries import StoredRun, Unreadable, entry_name, read_entry, read_task
+from .result_messages import EntryError, first_problem, objects_in
 from .streaming_json import pieces
 from .tau1 import is_tau1, read_tau1_entry, tools_named
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     from ..models import Task
     from .streaming_json import Piece
 
-_METADATA = "results.json"
+#: The key of the simulations in a τ²-bench file.
 _SIMULATIONS = "simulations"
 
 
@@ -62,7 +64,7 @@ class ResultFile:
         """
         result = cls(path)
         document: dict[str, Any] = {}
-        index = path / _METADATA if path.is_dir() else path
+        index = path / RESULTS_INDEX if path.is_dir() else path
         for piece in pieces(index):
             if _is_entry(piece):
                 result._note_entry(piece.value)
@@ -108,10 +110,10 @@ class ResultFile:
         except EntryError as error:
             return Unreadable(name, str(error))
         except ValidationError as error:  # such as an id that is no text
-            return Unreadable(name, told(error))
+            return Unreadable(name, first_problem(error))
 
     def _of_file(self, file: Path) -> StoredRun | Unreadable:
-        name = f"{_SIMULATIONS}/{file.name}"
+        name = f"{RESULTS_FOLDER}/{file.name}"
         try:
             document = {piece.key: piece for piece in pieces(file)}
         except OSError as error:
@@ -165,8 +167,8 @@ class ResultFile:
         """The files of a folder: those of the index in its order, then those that it lacks."""
         ids = [entry.get("id") for entry in index if isinstance(entry, dict)] if isinstance(index, list) else []
         # An id is no path: it stays in the folder.
-        listed = [folder / _SIMULATIONS / f"{Path(str(name)).name}.json" for name in ids]
-        there = [*(folder / _SIMULATIONS).glob("*.json"), *(folder / _SIMULATIONS).glob("*.json.gz")]
+        listed = [folder / RESULTS_FOLDER / f"{Path(str(name)).name}.json" for name in ids]
+        there = [*(folder / RESULTS_FOLDER).glob("*.json"), *(folder / RESULTS_FOLDER).glob("*.json.gz")]
         self._files = list(dict.fromkeys([*listed, *sorted(there)]))
         if self.kind == "τ²-bench":
             self.kind += ", a file a simulation"

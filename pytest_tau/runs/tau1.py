@@ -24,7 +24,8 @@ from ..models import (
     ToolMessage,
     UserMessage,
 )
-from .result_entries import EntryError, StoredRun, objects_in, read_call, stored_reward, text_of, told, with_own_ids
+from .result_entries import StoredRun, stored_reward
+from .result_messages import EntryError, first_problem, objects_in, read_call, text_of, with_unique_ids
 
 if TYPE_CHECKING:
     from ..models import Message, TerminationReason
@@ -74,7 +75,7 @@ def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredRun:
         task_id=task.id,
         trial=entry["trial"] if isinstance(entry.get("trial"), int) else 0,
         termination_reason=_ending(info, messages),
-        messages=with_own_ids(messages),
+        messages=with_unique_ids(messages),
         reward_info=_stored(entry, info),
     )
     return StoredRun(name, simulation, task, tau1=True)
@@ -98,7 +99,7 @@ def _task(task_id: Any, raw: Any) -> Task:
         scenario = {"instructions": str(raw.get("instruction") or "")}
         return Task.model_validate({"id": str(task_id), "user_scenario": scenario, "evaluation_criteria": criteria})
     except ValidationError as error:
-        raise EntryError(f"its task cannot be read: {told(error)}") from None
+        raise EntryError(f"its task cannot be read: {first_problem(error)}") from None
     except (TypeError, KeyError, AttributeError) as error:
         raise EntryError(f"its task cannot be read: {error}") from None
 

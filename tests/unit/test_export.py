@@ -14,10 +14,10 @@ import pytest
 
 import pytest_tau
 from pytest_tau.cli import main
+from pytest_tau.files import digest
 from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
 from pytest_tau.reports.export import COLUMNS, write_jsonl
 from pytest_tau.runner import SimulationSettings
-from pytest_tau.runs.manifest import digest
 from pytest_tau.runs.reader import Run, StoredTrial
 from pytest_tau.runs.result_files import ResultFile
 

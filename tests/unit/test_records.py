@@ -9,6 +9,8 @@ import pytest
 
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, Task
+from pytest_tau.runs.baseline import write_baseline
+from pytest_tau.runs.manifest import read_manifest
 from pytest_tau.runs.reader import open_run
 from pytest_tau.runs.record import TrialRecord, groups_of
 
@@ -98,6 +100,27 @@ def test_a_run_s_folder(tmp_path: Path) -> None:
     (problem,) = run.problems
     assert "simulations.jsonl" in problem
     assert [each.simulation.messages[0].content for each in run.trials()] == ["Hello", "Hello"]
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [("{", "cannot be read"), ("[1]", "got None"), ("{}", "got None"), ('{"format": 7}', "expected format 1, got 7")],
+)
+def test_a_folder_with_a_manifest_that_is_not_ours_is_refused_as_when_resuming(
+    tmp_path: Path, text: str, problem: str
+) -> None:
+    (tmp_path / "run.json").write_text(text)
+    (tmp_path / "simulations.jsonl").write_text(line("mock::a"))
+    for read in (open_run, read_manifest):
+        with pytest.raises(ConfigurationError, match=problem) as caught:
+            read(tmp_path)
+        assert str(tmp_path / "run.json") in str(caught.value)
+
+
+def test_a_baseline_of_somebody_s_result_file_is_read(tmp_path: Path) -> None:
+    header = {"environment_info": {"domain_name": "mock"}, "blessed": "results"}
+    write_baseline(tmp_path, [TrialRecord.of(simulation(), None, "mock")], header)
+    assert open_run(tmp_path).info == header
 
 
 def test_the_latest_run_is_opened(tmp_path: Path) -> None:

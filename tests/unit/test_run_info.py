@@ -10,20 +10,13 @@ import pytest
 import pytest_tau
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Simulation
-from pytest_tau.plugin.store.writer import lines_of, merge_worker_files, repair_tail
+from pytest_tau.plugin.store.writer import merge_worker_files, repair_tail
 from pytest_tau.runner import SimulationSettings
-from pytest_tau.runs.manifest import (
-    INFO,
-    Commit,
-    differing,
-    differing_cases,
-    hashes,
-    model_text,
-    read_info,
-    resumed,
-    task_hash,
-    write_info,
-)
+from pytest_tau.runs.fingerprints import hashes, task_hash
+from pytest_tau.runs.jsonl import model_text, read_tests
+from pytest_tau.runs.layout import MANIFEST
+from pytest_tau.runs.manifest import diff_settings, diff_tasks, merge_manifest, read_manifest, write_manifest
+from pytest_tau.runs.provenance import Commit
 
 
 @pytest.fixture(scope="module")
@@ -84,27 +77,27 @@ class TestHashes:
         (folder / "db.json").write_bytes((folder / "db.json").read_bytes() + b"\n")
         other = hashes([(pytest_tau.load_domain("mock", data_dir=tmp_path), mock.tasks()[0])], SimulationSettings())
         ours = hashes([(mock, mock.tasks()[0])], SimulationSettings())
-        assert differing_cases(ours, other) != []
-        assert [line.partition(":")[0] for line in differing_cases(ours, other)] == ["database of mock"]
+        assert diff_tasks(ours, other) != []
+        assert [line.partition(":")[0] for line in diff_tasks(ours, other)] == ["database of mock"]
 
 
 class TestDifferences:
     def test_of_settings_with_both_values(self):
         now = info(settings={"agent": "llm", "trials": 4, "agent_llm": "m"})
-        assert differing(info(), now) == ['agent: "gold" then, "llm" now', 'agent_llm: null then, "m" now']
+        assert diff_settings(info(), now) == ['agent: "gold" then, "llm" now', 'agent_llm: null then, "m" now']
 
     def test_of_the_rules_of_grading_with_the_versions(self):
         now = info(versions={"pytest-tau": "1.1"})
-        assert differing(info(), now) == []
+        assert diff_settings(info(), now) == []
         now["hashes"]["grader"] = "g2"
-        assert differing(info(), now) == ["rules of grading: g1 of pytest-tau 1.0 then, g2 of pytest-tau 1.1 now"]
+        assert diff_settings(info(), now) == ["rules of grading: g1 of pytest-tau 1.0 then, g2 of pytest-tau 1.1 now"]
 
     def test_of_tasks_and_domains_that_both_have(self):
         now = info()["hashes"]
         now["domains"]["mock"]["tools"] = "t2"
         now["tasks"] = {"mock": {"two": "new", "three": "h3"}, "other": {"one": "h9"}}
         now["domains"]["other"] = {"policy": "p9"}
-        assert differing_cases(info()["hashes"], now) == [
+        assert diff_tasks(info()["hashes"], now) == [
             'tools of mock: "t1" then, "t2" now',
             "task 'two' of mock: h2 then, new now",
         ]
@@ -116,7 +109,7 @@ class TestGoingOn:
         now["planned"] = {"mock": {"two": 4, "three": 1}, "other": {"one": 1}}
         now["hashes"]["tasks"] = {"mock": {"three": "h3"}, "other": {"one": "h9"}}
         now["hashes"]["domains"] = {"other": {"policy": "p9"}}
-        both = resumed(info(), now)
+        both = merge_manifest(info(), now)
         assert both["planned"] == {"mock": {"one": 2, "two": 4, "three": 1}, "other": {"one": 1}}
         assert both["hashes"]["tasks"] == {"mock": {"one": "h1", "two": "h2", "three": "h3"}, "other": {"one": "h9"}}
         assert both["hashes"]["domains"].keys() == {"mock", "other"}
@@ -125,27 +118,27 @@ class TestGoingOn:
 
     def test_it_is_the_same_whichever_worker_tells_and_how_often(self):
         now = info(started="2026-01-02T00:00:00+00:00")
-        once = resumed(info(), now)
-        assert resumed(once, now) == once
+        once = merge_manifest(info(), now)
+        assert merge_manifest(once, now) == once
 
 
 class TestFile:
     def test_it_is_read_back_as_it_was_written(self, tmp_path):
-        write_info(tmp_path, info(commit="ä\ud800"))
-        assert read_info(tmp_path)["settings"] == info()["settings"]
-        assert [file.name for file in tmp_path.iterdir()] == [INFO]
+        write_manifest(tmp_path, info(commit="ä\ud800"))
+        assert read_manifest(tmp_path)["settings"] == info()["settings"]
+        assert [file.name for file in tmp_path.iterdir()] == [MANIFEST]
 
     def test_where_there_is_none_nothing_is_told(self, tmp_path):
-        assert read_info(tmp_path) == {}
+        assert read_manifest(tmp_path) == {}
 
     @pytest.mark.parametrize(
         ("text", "told"), [("{", "cannot be read"), ("[1]", "got None"), ('{"format": 7}', "expected format 1, got 7")]
     )
     def test_one_that_is_none_of_ours(self, tmp_path, text, told):
-        (tmp_path / INFO).write_text(text, encoding="utf-8")
+        (tmp_path / MANIFEST).write_text(text, encoding="utf-8")
         with pytest.raises(ConfigurationError, match=told) as caught:
-            read_info(tmp_path)
-        assert str(tmp_path / INFO) in str(caught.value)
+            read_manifest(tmp_path)
+        assert str(tmp_path / MANIFEST) in str(caught.value)
 
     def test_git_that_fails_tells_nothing(self, tmp_path):
         (tmp_path / ".git").mkdir()
@@ -170,7 +163,7 @@ class TestLines:
         for cut in range(len(text) + 1):
             file.write_bytes(text[:cut])
             whole = max(number for number, end in enumerate(ends) if end <= cut)
-            assert [test for test, _, _ in lines_of(file)] == [f"t{number}" for number in range(whole)]
+            assert [test for test, _, _ in read_tests(file)] == [f"t{number}" for number in range(whole)]
             assert repair_tail(tmp_path) is None
             assert file.read_bytes() == text[: ends[whole]]
 
@@ -197,6 +190,6 @@ class TestLines:
     def test_where_each_line_begins(self, tmp_path):
         file = tmp_path / "simulations.jsonl"
         file.write_bytes(b'{"test": "a"}\n\n{"no": 1}\n{"test": "b::\xc3\xa4"}\n')
-        for test, start, line in lines_of(file):
-            assert file.read_bytes()[start:].startswith(line)
+        for test, place, line in read_tests(file):
+            assert file.read_bytes()[place.start :].startswith(line)
             assert test in ("a", "b::ä")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...errors import TauError
+from ...errors import ConfigurationError, TauError
+from ...runs.layout import MANIFEST
 from ...text import plural
 from ..context.run_state import run_state
 from ..items import spec_of
@@ -35,7 +36,7 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: There is none, or its results would not be of one run with those of this one.
     """
-    from ...runs.manifest import differing, read_info
+    from ...runs.manifest import FORMAT, diff_settings, read_manifest
     from ..context.build import ensure_context
     from ..store.writer import repair_tail
 
@@ -44,7 +45,9 @@ def register(config: pytest.Config) -> None:
     if folder is None:
         return  # a worker on another machine; its controller has refused this
     try:
-        then = read_info(folder)
+        then = read_manifest(folder)
+        if "format" not in then:
+            raise ConfigurationError(f"{folder / MANIFEST}: expected format {FORMAT}, got None")
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
     previous = PreviousRun(folder, then, context.seed, outcomes)
@@ -52,7 +55,7 @@ def register(config: pytest.Config) -> None:
     if not is_worker(config):
         selected = [spec for each in state.selection.values() for spec in each.specs]
         for differences in (
-            differing(then, _comparable(context)),
+            diff_settings(then, _comparable(context)),
             previous.changed(selected, context.config.simulation),
         ):
             if differences:
@@ -78,7 +81,8 @@ def _rerun_outcomes(config: pytest.Config) -> frozenset[str]:
 
 def _comparable(context: RunContext) -> dict[str, Any]:
     """Return the part of this run's manifest that is compared with the earlier one, without tasks."""
-    from ...runs.manifest import hashes, own_version
+    from ...runs.fingerprints import hashes
+    from ...runs.provenance import own_version
     from ..store.manifest import recorded_settings
 
     run = context.config
@@ -163,7 +167,7 @@ class Resume:
 
     def _commits(self) -> Iterator[str]:
         """Return a line if the project has changed; the agent's own code is not among the hashes."""
-        from ...runs.manifest import Commit
+        from ...runs.provenance import Commit
 
         then = Commit(self._previous.info["commit"], self._previous.info["dirty"])
         now = Commit.of(self._config.rootpath)

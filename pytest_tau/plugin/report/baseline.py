@@ -142,7 +142,7 @@ class Baseline:
 
     def _own_info(self) -> dict[str, Any]:
         """Return this run's manifest: of its folder, or as it would be if one were kept."""
-        from ...runs.manifest import read_info
+        from ...runs.manifest import read_manifest
         from ..store.manifest import build_manifest
 
         state = run_state(self._config)
@@ -150,7 +150,7 @@ class Baseline:
         info: dict[str, Any] = {}
         if folder is not None:
             with contextlib.suppress(TauError):  # whoever wants to resume the run gets the error
-                info = read_info(folder)
+                info = read_manifest(folder)
         if not info and context is not None and self._session is not None and self._session.items:
             info = build_manifest(self._session, context.config, state.paths, state.counts)
         return info

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...runs.layout import simulation_files
 from ...text import relative_path
 from ..context.run_state import get_context, run_state
 from ..options import OptionValues
@@ -73,7 +74,7 @@ class HtmlReport:
 
         state = run_state(self._config)
         folder = state.paths.results
-        if folder is None or not any(folder.glob("simulations*.jsonl")):
+        if folder is None or not simulation_files(folder):
             return "no simulation was run"
         try:
             run = Run(folder)

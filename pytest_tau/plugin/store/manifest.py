@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...runs.layout import MANIFEST
 from ..items import spec_of
 from ..options import OptionValues
 from .paths import make_folder
@@ -29,7 +30,9 @@ _INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
     """Return the content of ``run.json``, once it is known what will be run."""
-    from ...runs.manifest import FORMAT, Commit, hashes, versions
+    from ...runs.fingerprints import hashes
+    from ...runs.manifest import FORMAT
+    from ...runs.provenance import Commit, versions
 
     config = session.config
     specs = [spec for item in session.items if (spec := spec_of(item)) is not None]
@@ -64,24 +67,25 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any], *, resumes: bool) 
         OSError: The file cannot be written.
         ConfigurationError: The file that is there cannot be read.
     """
-    from ...runs.manifest import INFO, read_info, resumed, write_info
+    from ...runs.manifest import merge_manifest, read_manifest, write_manifest as write_file
 
-    if (folder / INFO).is_file() and not resumes:
+    if (folder / MANIFEST).is_file() and not resumes:
         return  # another worker was first
-    then = read_info(folder)
-    write_info(folder, resumed(then, manifest) if then else manifest)
+    then = read_manifest(folder)
+    write_file(folder, merge_manifest(then, manifest) if then else manifest)
 
 
 def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, Any]) -> str | None:
     """Write the ``run.json`` that a worker on another machine has built; return why that failed, if it did."""
-    from ...runs.manifest import INFO, Commit, write_info
+    from ...runs.manifest import write_manifest as write_file
+    from ...runs.provenance import Commit
 
-    if (folder / INFO).is_file():
+    if (folder / MANIFEST).is_file():
         return None
     try:
         make_folder(folder)
         # The worker has a copy of the project, without its repository.
-        write_info(folder, info | Commit.of(config.rootpath)._asdict())
+        write_file(folder, info | Commit.of(config.rootpath)._asdict())
     except OSError as error:
         return f"what the run tells of itself cannot be kept in {folder}: {error.strerror}"
     return None
@@ -161,12 +165,12 @@ class ManifestEnd:
                 self._end(folder, complete=exitstatus not in _INTERRUPTED)
 
     def _end(self, folder: Path, *, complete: bool) -> None:
-        from ...runs.manifest import read_info, write_info
+        from ...runs.manifest import read_manifest, write_manifest as write_file
 
-        info = read_info(folder)
+        info = read_manifest(folder)
         if not info:
             return
         if complete:
             info["finished"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
         info["excluded"] = {**info["excluded"], **self._counts.excluded}
-        write_info(folder, info)
+        write_file(folder, info)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
 from ..options import OptionValues, named_domains
 from ..wire import is_worker, worker_input
 
@@ -47,7 +48,7 @@ class RunPaths:
         given = self._values.get("results")
         if given == "none":
             return None
-        return self._values.folder("results") / given if given else self._config.rootpath / ".tau" / "runs"
+        return self._values.folder("results") / given if given else self._config.rootpath / RUNS
 
     @property
     def resumes(self) -> bool:
@@ -101,7 +102,6 @@ class RunPaths:
 
     def _earlier(self) -> Path:
         from ...errors import unknown_name
-        from ...runs.manifest import INFO
 
         label, home = self.resume_label, self.home
         given = self._values.get("resume") or _LATEST
@@ -112,17 +112,14 @@ class RunPaths:
                 raise pytest.UsageError(f"{label}: expected an earlier run, and {where}")
             return home / kept[-1]
         for folder in (self._values.folder("resume") / given, *([home / given] if home else [])):
-            if (folder / INFO).is_file():
+            if (folder / MANIFEST).is_file():
                 return folder.resolve()
         raise pytest.UsageError(f"{label}: {unknown_name('run', given, [*reversed(kept)])}")
 
 
 def _kept(home: Path) -> list[str]:
     """Return the names of the runs in a folder that can continue, also before their first simulation; latest last."""
-    from ...runs.manifest import INFO
-    from ...runs.reader import latest_last
-
-    found: Iterable[Path] = (file.parent for file in home.glob(f"*/{INFO}"))
+    found: Iterable[Path] = (file.parent for file in home.glob(f"*/{MANIFEST}"))
     return latest_last(found)
 
 
@@ -133,5 +130,4 @@ def make_folder(folder: Path) -> None:
         OSError: The folder cannot be made.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if (home := folder.parent.parent).name == ".tau" and not (home / ".gitignore").exists():
-        (home / ".gitignore").write_text("*\n", encoding="utf-8")
+    ignore_in_git(folder.parent.parent)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from ...runs.layout import simulation_files
 from ..items import spec_of, trial_of
 from .manifest import unique_tasks
 
@@ -16,14 +17,8 @@ if TYPE_CHECKING:
 
     from ...models import Simulation
     from ...runner import SimulationSettings
+    from ...runs.jsonl import Place
     from ..items import TaskSpec
-
-
-class _Place(NamedTuple):
-    """Where a simulation stands: its file, and the first byte of its line."""
-
-    file: Path
-    start: int
 
 
 class PreviousRun:
@@ -48,18 +43,17 @@ class PreviousRun:
     ) -> None:
         self.folder, self.info, self.rerun_outcomes = folder, info, rerun_outcomes
         self._seed_of = seed_of
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, Place] = {}
         self.found = self.rerun = 0
 
     def read(self) -> None:
         """Find where each simulation stands; conversations are read when they are needed."""
-        from ...runs.jsonl import PATTERN
-        from .writer import lines_of
+        from ...runs.jsonl import read_tests
 
         outcomes: dict[str, str] = {}
-        for file in sorted(self.folder.glob(PATTERN)):
-            for test, start, line in lines_of(file):
-                self._places[test] = _Place(file, start)
+        for file in simulation_files(self.folder):
+            for test, place, line in read_tests(file):
+                self._places[test] = place
                 if self.rerun_outcomes:
                     outcomes[test] = _outcome(line)
         self.found = len(self._places)
@@ -77,7 +71,7 @@ class PreviousRun:
             return None
         from ...models import Simulation
 
-        file, start = self._places.pop(item.nodeid)
+        file, _, start = self._places.pop(item.nodeid)
         try:
             with file.open("rb") as lines:
                 lines.seek(start)
@@ -90,9 +84,10 @@ class PreviousRun:
 
     def changed(self, specs: Iterable[TaskSpec], settings: SimulationSettings) -> list[str]:
         """Return how the tasks that are about to run, and their domains, differ from those of the earlier run."""
-        from ...runs.manifest import differing_cases, hashes
+        from ...runs.fingerprints import hashes
+        from ...runs.manifest import diff_tasks
 
-        return differing_cases(self.info["hashes"], hashes(unique_tasks(specs), settings))
+        return diff_tasks(self.info["hashes"], hashes(unique_tasks(specs), settings))
 
 
 def _can_be_restored(item: pytest.Item) -> bool:

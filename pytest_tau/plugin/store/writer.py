@@ -6,15 +6,15 @@ Each xdist worker writes a file of its own; the controller makes one file of the
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
+from ...runs.layout import SIMULATIONS, worker_file
 from .manifest import build_manifest, write_manifest
 from .paths import make_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     import pytest
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
     from ..items import TaskSpec
     from .paths import RunPaths
     from .run_counts import RunCounts
-
-#: The file of a run that no worker writes.
-WHOLE = "simulations.jsonl"
-_PARTS = "simulations-*.jsonl"
-_LONGEST = 1 << 16
 
 
 class SimulationFile:
@@ -40,7 +35,7 @@ class SimulationFile:
     """
 
     def __init__(self, folder: Path, worker: str = "") -> None:
-        self.path = folder / f"simulations{'-' if worker else ''}{worker}.jsonl"
+        self.path = folder / worker_file(worker)
         self._made = False
 
     def append(self, line: str) -> str | None:
@@ -148,16 +143,9 @@ def _append(file: Any, line: bytes) -> None:
 
 
 def _line(test: str, spec: TaskSpec, simulation: Simulation) -> str:
-    """Return the simulation as a line with all that grading it again takes: its test, its domain and its task.
+    from ...runs.jsonl import simulation_line
 
-    Raises:
-        ValueError: It holds something that is no JSON value.
-    """
-    from ...runs.jsonl import TEST
-    from ...runs.manifest import model_text, task_text
-
-    head = f'{TEST}{json.dumps(test)}, "domain": {json.dumps(spec.domain.name)}'
-    return f'{head}, {model_text(simulation)[1:-1]}, "task": {task_text(spec.domain, spec.task)}}}\n'
+    return simulation_line(test, spec.domain, spec.task, simulation)
 
 
 def repair_tail(folder: Path) -> str | None:
@@ -166,83 +154,28 @@ def repair_tail(folder: Path) -> str | None:
     Returns:
         Why that failed, if it did.
     """
-    whole = folder / WHOLE
+    from ...runs import jsonl
+
+    whole = folder / SIMULATIONS
     try:
         if whole.is_file():
-            with whole.open("rb+") as file:
-                file.truncate(_end_of_lines(file, file.seek(0, os.SEEK_END)))
+            jsonl.repair_tail(whole)
     except OSError as error:
         return f"{whole} cannot be written: {error.strerror}"
     return merge_worker_files(folder, {})
 
 
-def _end_of_lines(file: Any, end: int, step: int = 1 << 16) -> int:
-    """Where the last complete line of so much of a file ends."""
-    while end > 0:
-        start = max(0, end - step)
-        file.seek(start)
-        found = file.read(end - start).rfind(b"\n")
-        if found >= 0:
-            return int(start + found + 1)
-        end = start
-    return 0
-
-
 def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> str | None:
-    """Make one file of those of the workers, each test's simulation once; returns why that failed, if it did.
-
-    A worker that was killed may have left simulations that were held again elsewhere, and a run that went on has the
-    file that it began with.
+    """Make one file of those of the workers; return why that failed, if it did.
 
     Args:
         folder: The run's.
-        reported: By node id, the worker that has reported the test: its simulation is the one that was told of.
+        reported: By node id, the worker whose report of the test counted.
     """
-    parts = sorted(folder.glob(_PARTS))
-    if not parts:
-        return None
-    chosen: dict[str, tuple[bool, int, int]] = {}
-    whole, draft = folder / WHOLE, folder / "simulations.draft"
-    files = [whole, *parts] if whole.is_file() else parts
+    from ...runs import jsonl
+
     try:
-        for test, rank, _ in _entries(files, reported):
-            chosen[test] = max(rank, chosen.get(test, rank))
-        with draft.open("wb") as file:
-            for test, rank, entry in _entries(files, reported):
-                if chosen[test] == rank:
-                    file.write(entry)
-        draft.replace(whole)
-        for part in parts:
-            part.unlink()
+        jsonl.merge_worker_files(folder, reported)
     except OSError as error:
-        draft.unlink(missing_ok=True)
         return f"the simulations in {folder} cannot be put into one file: {error.strerror}"
     return None
-
-
-def _entries(files: list[Path], reported: Mapping[str, str]) -> Iterator[tuple[str, tuple[bool, int, int], bytes]]:
-    """Each line: its test, how good a claim it has to be the test's simulation, and the line."""
-    for number, part in enumerate(files):
-        worker = part.stem.partition("-")[2]
-        for position, (test, _, line) in enumerate(lines_of(part)):
-            yield test, (bool(worker) and reported.get(test) == worker, number, position), line
-
-
-def lines_of(file: Path) -> Iterator[tuple[str, int, bytes]]:
-    """Each complete line of a file: its test, where it begins, and the line; what was cut off is passed over.
-
-    Raises:
-        OSError: The file cannot be read.
-    """
-    from ...runs.jsonl import TEST
-
-    decoder, start = json.JSONDecoder(), 0
-    with file.open("rb") as lines:
-        for line in lines:
-            begins, start = start, start + len(line)
-            if not line.endswith(b"\n") or not line.startswith(TEST.encode()):
-                continue  # cut off with its process, or none of ours
-            # No more of it than can be a node id: the rest may be a long conversation.
-            with contextlib.suppress(ValueError):
-                test, _ = decoder.raw_decode(line[:_LONGEST].decode("utf-8", "ignore"), len(TEST))
-                yield str(test), begins, line

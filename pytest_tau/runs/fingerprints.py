@@ -1,0 +1,60 @@
+"""Fingerprints of everything that a verdict depends on, apart from settings and participants."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..evaluation.fingerprint import grading_fingerprint
+from ..files import digest
+from .jsonl import task_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ..environment import Domain
+    from ..models import Task
+    from ..runner import SimulationSettings
+
+_DATABASES = ("db.json", "db.toml", "user_db.json", "user_db.toml")
+
+
+def task_hash(domain: Domain, task: Task) -> str:
+    """Return the fingerprint of a task."""
+    return domain.once_per_task(task, "hash", lambda task: digest(task_text(domain, task)))
+
+
+def domain_hashes(domain: Domain, settings: SimulationSettings) -> dict[str, str]:
+    """Return the fingerprints of a domain: its policy, the schemas of its tools, the files of its databases."""
+    environment = domain.environment(solo=settings.solo, policy=settings.policy)
+    tools = [[tool.openai_schema for tool in environment.tools(side)] for side in ("assistant", "user")]
+    files = [file.read_bytes() for name in _DATABASES if (file := domain.folder / name).is_file()]
+    return {
+        "policy": digest(environment.policy),
+        "tools": digest(json.dumps(tools)),
+        "database": digest(b"\0".join(files)),
+    }
+
+
+def prompt_hashes(settings: SimulationSettings) -> dict[str, str]:
+    """Return the fingerprints of the prompts that were given for the run, by side."""
+    given = {side: [one.prompt, one.tools_prompt] for side, one in settings.prompting.items() if one.prompt}
+    return {side: digest(json.dumps(texts)) for side, texts in given.items()}
+
+
+def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -> dict[str, Any]:
+    """Return the fingerprints of everything that a verdict depends on, apart from settings and participants' code.
+
+    Args:
+        cases: The tasks, each with its domain.
+        settings: The settings of every simulation.
+    """
+    domains: dict[str, dict[str, str]] = {}
+    tasks: dict[str, dict[str, str]] = {}
+    for domain, task in cases:
+        if domain.name not in domains:
+            domains[domain.name] = domain_hashes(domain, settings)
+        tasks.setdefault(domain.name, {})[task.id] = task_hash(domain, task)
+    found: dict[str, Any] = {"grader": grading_fingerprint(settings.evaluation), "domains": domains, "tasks": tasks}
+    prompts = prompt_hashes(settings)
+    return found | ({"prompts": prompts} if prompts else {})

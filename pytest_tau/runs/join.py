@@ -1,0 +1,168 @@
+"""The simulations of several runs joined, each trial once.
+
+Only what identifies trials and what a summary needs is kept in memory, never conversations.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from pydantic import ValidationError
+
+from ..errors import ConfigurationError
+from ..models import ModelUsage, Simulation
+from .jsonl import Place, copy_lines, read_lines
+from .layout import SIMULATION_FILES
+from .result_messages import first_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from pathlib import Path
+
+
+class TrialKey(NamedTuple):
+    """The identity of a trial."""
+
+    domain: str
+    task_id: str
+    trial: int
+    test: str = ""
+
+    def __str__(self) -> str:
+        return f"trial {self.trial} of task {self.task_id!r} of domain {self.domain!r}"
+
+
+class JoinedTrial(NamedTuple):
+    """A trial without its conversation.
+
+    Attributes:
+        line: Its place.
+        digest: The digest of all its content.
+        outcome: The outcome.
+        usage: The usage of its model calls, by role.
+    """
+
+    line: Place
+    digest: bytes
+    outcome: Literal["passed", "failed", "error"]
+    usage: Mapping[str, ModelUsage]
+
+
+@dataclass
+class JoinedRuns:
+    """The simulations of several runs.
+
+    Attributes:
+        files: The files that were read.
+        trials: Each trial once.
+        repeated: The number of lines that were dropped as identical copies of another one.
+        replaced: The number of simulations that a later one has replaced.
+        cut_off: Last lines that are not complete, because the process that wrote them was stopped.
+    """
+
+    files: list[Path]
+    trials: dict[TrialKey, JoinedTrial] = field(default_factory=dict)
+    repeated: int = 0
+    replaced: int = 0
+    cut_off: list[Place] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, files: list[Path], *, last: bool = False) -> JoinedRuns:
+        """Read files.
+
+        Args:
+            files: The files, in this order.
+            last: Whether the later one of two trials that differ is taken.
+
+        Raises:
+            ConfigurationError: A line is no simulation, or trials differ; the error names file and line.
+            OSError: A file cannot be opened.
+        """
+        joined, differing = cls(files), list[str]()
+        for key, trial in joined._read():
+            there = joined.trials.get(key)
+            if there is not None and there.digest == trial.digest:
+                joined.repeated += 1
+                continue
+            # A test that was run again in the same run stands there twice; the later one is what counted.
+            again = there is not None and bool(key.test) and there.line.file == trial.line.file
+            if there is not None and not last and not again:
+                differing.append(f"{key} is there twice and differs: {there.line} and {trial.line}")
+                continue
+            joined.replaced += there is not None
+            joined.trials[key] = trial
+        if differing:
+            others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
+            raise ConfigurationError(f"{differing[0]}{others}; --last takes the later ones")
+        return joined
+
+    def write(self, file: Path) -> None:
+        """Write the lines, as they are, in the order of the files.
+
+        Args:
+            file: The target; its folders are made.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        file.parent.mkdir(parents=True, exist_ok=True)
+        copy_lines(self.files, {trial.line for trial in self.trials.values()}, file)
+
+    def _read(self) -> Iterator[tuple[TrialKey, JoinedTrial]]:
+        for file in self.files:
+            for line, text in read_lines(file):
+                try:
+                    entry = json.loads(text.rstrip(b"\r\n").decode())
+                except (ValueError, RecursionError) as error:
+                    if not text.endswith(b"\n"):
+                        self.cut_off.append(line)
+                        continue
+                    raise ConfigurationError(f"{line}: {_problem(error)}") from None
+                yield _trial(line, entry)
+
+
+def run_files(paths: Iterable[Path]) -> list[Path]:
+    """Return the files of simulations that paths name, each once.
+
+    Args:
+        paths: Files, or folders with ``simulations*.jsonl`` in them or below; the files of a folder are sorted by path.
+
+    Raises:
+        ConfigurationError: There is no such file, or none in the folder.
+    """
+    found: dict[Path, Path] = {}
+    for path in paths:
+        inside = sorted(path.rglob(SIMULATION_FILES)) if path.is_dir() else [path]
+        if not path.exists():
+            raise ConfigurationError(f"no such file or folder: {path}")
+        if not inside:
+            raise ConfigurationError(f"{path}: expected {SIMULATION_FILES} in the folder or below it")
+        for file in inside:
+            found.setdefault(file.resolve(), file)
+    return list(found.values())
+
+
+def _trial(line: Place, entry: object) -> tuple[TrialKey, JoinedTrial]:
+    domain = entry.get("domain") if isinstance(entry, dict) else None
+    if not isinstance(domain, str):
+        raise ConfigurationError(
+            f'{line}: expected a simulation as runs keep them, {{"domain": "…", "task_id": "…", …}}'
+        )
+    try:
+        simulation = Simulation.model_validate(entry)
+    except ValidationError as error:
+        raise ConfigurationError(f"{line}: {first_problem(error)}") from None
+    digest = hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).digest()
+    test = entry.get("test") if isinstance(entry, dict) else None
+    key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
+    return key, JoinedTrial(line, digest, simulation.outcome, simulation.model_usage)
+
+
+def _problem(error: Exception) -> str:
+    # The text is not quoted: it may be anything, of any length.
+    if isinstance(error, json.JSONDecodeError):
+        return f"not valid JSON: {error.msg} (column {error.colno})"
+    return f"not valid JSON: {type(error).__name__}"
