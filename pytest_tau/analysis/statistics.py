@@ -36,7 +36,7 @@ class Interval(NamedTuple):
     low: float
     high: float
 
-    def told(self, digits: int = 3) -> str:
+    def format(self, digits: int = 3) -> str:
         """As a person reads it: ``0.790 to 0.890``."""
         return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
 

@@ -3,132 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from statistics import fmean
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from ..models import STOPS
-from .metrics import pass_hat_k
-from .statistics import Interval, pass_hat_k_interval, percentile
+from .columns import COLUMNS
+from .scores import Floor, Scores
+from .statistics import percentile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from ..runs.record import TrialRecord
 
-#: What tasks can be grouped by.
-GROUPS = ("intent", "persona", "actions", "tags")
 #: The group of tasks that have no value of it.
 NO_VALUE = "(none)"
-#: Of pass^1, pass^2 … so many are told, and the last; only these get intervals, which take a while.
-_FIRST_RATES = 8
-
-
-class Rate(NamedTuple):
-    """pass^k.
-
-    Attributes:
-        k: How many trials of a task must pass.
-        value: The chance that they do.
-        interval: Where it lies with 95 % confidence; None with fewer than two tasks.
-    """
-
-    k: int
-    value: float
-    interval: Interval | None = None
-
-
-class Floor(NamedTuple):
-    """How many tasks an agent passes that does nothing, of how many that could be told without a judge."""
-
-    passed: int
-    tasks: int
-
-    @property
-    def rate(self) -> float:
-        """pass^k of that agent, whatever k."""
-        return self.passed / self.tasks
 
 
 @dataclass(frozen=True)
-class Scores:
-    """How the trials of some tasks did. Errors are in no rate, unless it is said.
+class TrialStats:
+    """What a trial took on average, without those that ended in an error.
 
     Attributes:
-        name: The domain, or what the tasks have in common.
-        tasks: How many tasks there are.
-        passed: Trials with reward 1.
-        failed: Trials with less.
-        errors: Trials that are no verdict on the agent.
-        rates: pass^k for each k that some task has so many trials of.
-        with_errors: Likewise, with errors counted as failures; without intervals.
-        mean_reward: Over trials; None where none was graded.
-    """
-
-    name: str
-    tasks: int
-    passed: int
-    failed: int
-    errors: int
-    rates: tuple[Rate, ...] = ()
-    with_errors: tuple[Rate, ...] = ()
-    mean_reward: float | None = None
-
-    @property
-    def trials(self) -> int:
-        """All trials, errors among them."""
-        return self.passed + self.failed + self.errors
-
-    @classmethod
-    def of(cls, name: str, records: Sequence[TrialRecord]) -> Scores:
-        """The scores of these trials."""
-        results = outcomes_by_task(records)
-        counts = Counter(record.outcome for record in records)
-        ran = [(task["passed"] + task["failed"], task["passed"]) for task in results.values()]
-        every = [(task.total(), task["passed"]) for task in results.values()]
-        graded = [record.reward for record in records if record.outcome != "error"]
-        return cls(
-            name=name,
-            tasks=len(results),
-            passed=counts["passed"],
-            failed=counts["failed"],
-            errors=counts["error"],
-            rates=tuple(_rates(ran)),
-            with_errors=tuple(_rates(every)) if counts["error"] else (),
-            mean_reward=fmean(graded) if graded else None,
-        )
-
-    def told_rates(self) -> list[Rate]:
-        """The rates that are told: the first ones and the last."""
-        return [*self.rates[:_FIRST_RATES], *self.rates[_FIRST_RATES:][-1:]]
-
-    def with_intervals(self, records: Sequence[TrialRecord]) -> Scores:
-        """These scores of these records, with the intervals of the rates that are told."""
-        tasks = outcomes_by_task(records).values()
-        results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks]
-        told = {rate.k for rate in self.told_rates()}
-        found = [
-            rate._replace(interval=pass_hat_k_interval(results, rate.k)) if rate.k in told else rate
-            for rate in self.rates
-        ]
-        return replace(self, rates=tuple(found))
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What the trials took, errors left out.
-
-    Attributes:
-        turns: Texts of the agent in a trial, on average.
-        calls: Tool calls of both sides, likewise.
-        failed_calls: Those of them that returned an error, likewise.
+        means: The mean of each column that has a unit, by its name.
         p50: Seconds below which half of the trials stayed.
-        p95: Seconds below which 95 % stayed.
+        p95: Seconds below which 95 % of the trials stayed.
     """
 
-    turns: float
-    calls: float
-    failed_calls: float
+    means: Mapping[str, float]
     p50: float
     p95: float
 
@@ -163,7 +66,7 @@ class DomainSummary:
         faults: The reasons of errors, likewise.
         messages: What errors said, likewise.
         unmet: In how many failed trials each check was not met, likewise.
-        effort: What the trials took; None where none was graded.
+        stats: What a trial took; None if none was graded.
         usage: What model calls came to; None where there were none.
         restored: How many trials were taken from an earlier run.
         groups: The scores by what tasks are grouped by; empty where no task has it.
@@ -175,7 +78,7 @@ class DomainSummary:
     faults: tuple[tuple[str, int], ...]
     messages: tuple[tuple[str, int], ...]
     unmet: tuple[tuple[str, int], ...]
-    effort: Effort | None
+    stats: TrialStats | None
     usage: Usage | None
     restored: int
     groups: Mapping[str, tuple[Scores, ...]]
@@ -205,14 +108,6 @@ def summarise(
     return [_domain(name, found, floors or {}, group_by) for name, found in sorted(domains.items())]
 
 
-def outcomes_by_task(records: Iterable[TrialRecord]) -> dict[str, Counter[str]]:
-    """How many trials of each task ``passed``, ``failed``, or ended in an ``error``."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for record in records:
-        found[record.task_id][record.outcome] += 1
-    return dict(found)
-
-
 def ending(record: TrialRecord) -> str:
     """How a conversation ended: the user's token, or the reason; of one that was not graded, that it was not."""
     if record.outcome == "error" and record.termination_reason in STOPS:
@@ -234,18 +129,11 @@ def _domain(
         faults=_most_frequent(ending(record) for record in errors),
         messages=_most_frequent(message for record in errors if (message := _error(record))),
         unmet=_most_frequent(check for record in ran for check in dict.fromkeys(record.failed_checks)),
-        effort=_effort(ran) if ran else None,
+        stats=_stats(ran) if ran else None,
         usage=_usage(records),
         restored=sum(record.restored for record in records),
         groups={group: _grouped(group, records) for group in group_by},
     )
-
-
-def _rates(results: list[tuple[int, int]]) -> Iterable[Rate]:
-    for k in range(1, max((trials for trials, _ in results), default=0) + 1):
-        value = pass_hat_k(results, k)
-        if value is not None:
-            yield Rate(k, value)
 
 
 def _most_frequent(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
@@ -258,17 +146,12 @@ def _error(record: TrialRecord) -> str:
     return lines[-1 if record.termination_reason == "unexpected_error" else 0] if lines else ""
 
 
-def _effort(records: list[TrialRecord]) -> Effort:
+def _stats(records: list[TrialRecord]) -> TrialStats:
     p50, p95 = (percentile((record.duration for record in records), share) for share in (0.5, 0.95))
     assert p50 is not None
     assert p95 is not None
-    return Effort(
-        turns=fmean(record.turns for record in records),
-        calls=fmean(record.calls for record in records),
-        failed_calls=fmean(record.failed_calls for record in records),
-        p50=p50,
-        p95=p95,
-    )
+    means = {each.name: fmean(each.value(record) for record in records) for each in COLUMNS if each.unit}
+    return TrialStats(means, p50, p95)
 
 
 def _usage(records: list[TrialRecord]) -> Usage | None:

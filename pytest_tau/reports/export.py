@@ -7,20 +7,18 @@ import json
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
-from ..analysis.summary import GROUPS
-from ..evaluation import known_components
+from ..analysis.columns import COLUMNS
 from ..models import writable
 from ..runs.record import TrialRecord
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from ..models import ModelUsage, Simulation, Task
+    from ..models import Task
     from ..runs.reader import Run, StoredTrial
 
 #: What a program for tables takes for the beginning of a formula, also after spaces.
 _FORMULA = ("=", "+", "-", "@")
-_ROLES = ("agent", "user", "judge")
 
 
 @dataclass
@@ -111,11 +109,12 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
         domain: Only this one's.
     """
     table = csv.writer(file, lineterminator="\n")
-    table.writerow(COLUMNS)
+    columns = [each for each in COLUMNS if each.exported]
+    table.writerow(each.name for each in columns)
     written = 0
     for trial in _of(run, domain):
         record = TrialRecord.of(trial.simulation, trial.task, trial.domain, trial.test)
-        table.writerow([_cell(value(record, trial.simulation)) for value in COLUMNS.values()])
+        table.writerow(_text(each.cell(record, trial.simulation)) for each in columns)
         written += 1
     return written
 
@@ -124,7 +123,7 @@ def _of(run: Run, domain: str | None) -> Iterator[StoredTrial]:
     return (trial for trial in run.trials() if domain is None or trial.domain == domain)
 
 
-def _cell(value: Any) -> str:
+def _text(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):
@@ -134,64 +133,3 @@ def _cell(value: Any) -> str:
     # A lone carriage return would end the row: csv quotes only line ends as it writes them itself.
     text = writable(str(value)).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\\0")
     return f"'{text}" if text.lstrip().startswith(_FORMULA) or text.startswith("\t") else text
-
-
-def _usage(role: str, value: Callable[[ModelUsage], Any]) -> Any:
-    def of_role(record: TrialRecord, _simulation: Simulation) -> Any:
-        used = record.usage.get(role)
-        return value(used) if used else None
-
-    return of_role
-
-
-def _component(name: str) -> Any:
-    return lambda record, _simulation: record.breakdown.get(name)
-
-
-def _group(name: str) -> Any:
-    return lambda record, _simulation: record.groups.get(name)
-
-
-def _total(name: str) -> Any:
-    def over_roles(record: TrialRecord, _simulation: Simulation) -> int | None:
-        return sum(getattr(used, name) for used in record.usage.values()) if record.usage else None
-
-    return over_roles
-
-
-def _blame(name: str) -> Any:
-    return lambda record, _simulation: (record.blame or {}).get(name)
-
-
-#: The columns of a table, each with where its value is from. What is not known is an empty cell.
-COLUMNS: dict[str, Callable[[TrialRecord, Simulation], Any]] = {
-    "domain": lambda record, _: record.domain,
-    "task_id": lambda record, _: record.task_id,
-    "trial": lambda record, _: record.trial,
-    "seed": lambda record, _: record.seed,
-    "outcome": lambda record, _: record.outcome,
-    "reward": lambda record, simulation: record.reward if simulation.reward_info else None,
-    **{f"reward_{name.lower()}": _component(name) for name in known_components(())},
-    "failed_checks": lambda record, _: "; ".join(record.failed_checks),
-    "termination_reason": lambda record, _: record.termination_reason,
-    "stop_token": lambda record, _: record.stop_token,
-    "error": lambda record, _: record.error,
-    "messages": lambda record, _: record.messages,
-    "turns": lambda record, _: record.turns,
-    "calls": lambda record, _: record.calls,
-    "failed_calls": lambda record, _: record.failed_calls,
-    "seconds": lambda record, simulation: record.duration if simulation.start_time or record.duration else None,
-    "agent_cost": lambda _, simulation: simulation.agent_cost,
-    "user_cost": lambda _, simulation: simulation.user_cost,
-    "judge_cost": _usage("judge", lambda used: used.cost),
-    **{f"{role}_model": _usage(role, lambda used: used.model) for role in _ROLES},
-    "model_calls": _total("calls"),
-    "unpriced_calls": _total("unpriced_calls"),
-    "prompt_tokens": _total("prompt_tokens"),
-    "completion_tokens": _total("completion_tokens"),
-    **{name if name != "actions" else "reference_actions": _group(name) for name in GROUPS},
-    "blame": _blame("party"),
-    "blame_reason": _blame("reason"),
-    "simulation_id": lambda _, simulation: simulation.id,
-    "test": lambda record, _: record.test,
-}

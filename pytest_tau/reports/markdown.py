@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..analysis.summary import ending
 from ..text import one_line, plural
-from .text import LONGEST_NAME, effort_told, floor_told, frequencies, usage_told
+from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
-    from ..analysis.summary import DomainSummary, Rate, Scores
+    from ..analysis.scores import Rate, Scores
+    from ..analysis.summary import DomainSummary
     from ..runs.record import TrialRecord
 
 #: How many failing tasks a page has; GitHub takes a page of 1 MiB, and drops one that is longer.
@@ -112,18 +113,18 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
 
 def _rates(summary: DomainSummary) -> str:
     scores = summary.scores
-    rates = scores.told_rates()
+    rates = scores.shown_rates()
     if not rates:
         return ""
     with_errors = {rate.k: rate for rate in scores.with_errors}
     rows = [["", *(f"pass^{rate.k}" for rate in rates)], ["errors left out", *(_value(rate) for rate in rates)]]
     rows[1][0] = rows[1][0] if scores.errors else "rate"
     if any(rate.interval for rate in rates):
-        rows.append(["95 % interval", *(rate.interval.told() if rate.interval else "" for rate in rates)])
+        rows.append(["95 % interval", *(rate.interval.format() if rate.interval else "" for rate in rates)])
     if scores.errors:
         rows.append(["errors counted as failures", *(_value(with_errors.get(rate.k)) for rate in rates)])
     if summary.floor:
-        told = floor_told(summary.floor, scores)
+        told = format_floor(summary.floor, scores)
         rows.append([f"no-op agent: {told}", *(f"{summary.floor.rate:.3f}" for _ in rates)])
     return _table(rows)
 
@@ -135,10 +136,10 @@ def _facts(summary: DomainSummary) -> str:
         rows.append(["mean reward", f"{scores.mean_reward:.3f}"])
     told = [("errors", summary.faults), ("ended by", summary.endings), ("not met", summary.unmet)]
     rows += [[label, ", ".join(frequencies(found, _MOST_REASONS))] for label, found in told if found]
-    if summary.effort:
-        rows.append(["a trial", ", ".join(effort_told(summary.effort, summary.usage, scores.trials))])
+    if summary.stats:
+        rows.append(["a trial", ", ".join(format_stats(summary.stats, summary.usage, scores.trials))])
     if summary.usage:
-        rows.append(["models", ", ".join(usage_told(summary.usage))])
+        rows.append(["models", ", ".join(format_usage(summary.usage))])
     if summary.restored:
         rows.append(["restored", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)
@@ -148,7 +149,7 @@ def _groups(name: str, groups: Sequence[Scores]) -> str:
     rows = [[f"by {name}", "tasks", "trials", "pass^1", "95 % interval", "errors"]]
     for group in groups:
         first = group.rates[0] if group.rates else None
-        interval = first.interval.told() if first and first.interval else ""
+        interval = first.interval.format() if first and first.interval else ""
         rows.append(
             [
                 one_line(group.name, LONGEST_NAME),

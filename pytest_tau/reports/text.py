@@ -5,12 +5,15 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
+from ..analysis.columns import COLUMNS
 from ..text import duration, money, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ..analysis.summary import DomainSummary, Effort, Floor, Rate, Scores, Usage
+    from ..analysis.columns import Column
+    from ..analysis.scores import Floor, Rate, Scores
+    from ..analysis.summary import DomainSummary, TrialStats, Usage
 
 #: With fewer trials the reports of failures say it all, and with fewer tasks an interval says nothing.
 _FEW = 5
@@ -49,7 +52,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
     scores, most = summary.scores, None if everything else _MOST
     many = everything or (scores.trials >= _FEW and scores.passed < scores.trials)
     wide = everything or (many and scores.tasks >= _FEW)
-    floor, effort, usage = summary.floor, summary.effort, summary.usage
+    floor, stats, usage = summary.floor, summary.stats, summary.usage
     mean = scores.mean_reward
     unlike_rate = mean is not None and (everything or (many and not _is_rate(mean, scores.rates)))
     with_errors = [*_plain_rates(scores.with_errors), "errors counted as failures"] if scores.with_errors else []
@@ -59,41 +62,46 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
         (
             "no-op agent",
             wide or (floor and floor.passed),
-            [f"pass^1 {floor.rate:.3f} ({floor_told(floor, scores)})"] if floor else [],
+            [f"pass^1 {floor.rate:.3f} ({format_floor(floor, scores)})"] if floor else [],
         ),
         ("mean reward", unlike_rate, [f"{mean:.3f}"] if mean is not None else []),
         ("errors", True, frequencies(summary.faults, most)),
         ("errors said", everything, frequencies(summary.messages, most)),
         ("ended by", many, frequencies(summary.endings, most)),
         ("not met", many, frequencies(summary.unmet, most)),
-        ("a trial", many or usage, effort_told(effort, usage, scores.trials) if effort else []),
-        ("models", everything, usage_told(usage) if usage else []),
+        ("a trial", many or usage, format_stats(stats, usage, scores.trials) if stats else []),
+        ("models", everything, format_usage(usage) if usage else []),
         ("restored", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
     ]
     return [(label, parts) for label, wanted, parts in found if wanted and parts]
 
 
-def floor_told(floor: Floor, scores: Scores) -> str:
+def format_floor(floor: Floor, scores: Scores) -> str:
     """How many tasks an agent passes that does nothing."""
     unknown = scores.tasks - floor.tasks
     left_out = f"; not known of {plural(unknown, 'task')}" if unknown > 0 else ""
     return f"{floor.passed} of {plural(floor.tasks, 'task')}{left_out}"
 
 
-def effort_told(effort: Effort, usage: Usage | None, trials: int) -> list[str]:
-    """What a trial took on average, in parts."""
-    failed = f" ({effort.failed_calls:.1f} failed)" if effort.failed_calls else ""
-    told = [f"{effort.turns:.1f} turns", f"{effort.calls:.1f} calls{failed}"]
+def format_stats(stats: TrialStats, usage: Usage | None, trials: int) -> list[str]:
+    """Return what a trial took on average, in parts: ``4.5 turns``, ``3.0 calls (0.2 failed)``."""
+    parts = [_format_mean(each, stats.means) for each in COLUMNS if each.name in stats.means and not each.part_of]
     if usage is not None:
-        told.append(f"{(usage.prompt_tokens + usage.completion_tokens) / trials:,.0f} tokens")
+        parts.append(f"{(usage.prompt_tokens + usage.completion_tokens) / trials:,.0f} tokens")
         if usage.unpriced_calls < usage.calls:
             least = "at least " if usage.unpriced_calls else ""
-            told.append(f"{least}{money(usage.known_cost / trials)}")
-    timed = effort.p95 >= _NO_TIME
-    return [*told, f"p50 {duration(effort.p50)}", f"p95 {duration(effort.p95)}"] if timed else told
+            parts.append(f"{least}{money(usage.known_cost / trials)}")
+    timed = stats.p95 >= _NO_TIME
+    return [*parts, f"p50 {duration(stats.p50)}", f"p95 {duration(stats.p95)}"] if timed else parts
 
 
-def usage_told(usage: Usage) -> list[str]:
+def _format_mean(column: Column, means: Mapping[str, float]) -> str:
+    parts = [each for each in COLUMNS if each.part_of == column.name and means[each.name]]
+    inside = ", ".join(f"{means[each.name]:.1f} {each.unit}" for each in parts)
+    return f"{means[column.name]:.1f} {column.unit}s" + (f" ({inside})" if inside else "")
+
+
+def format_usage(usage: Usage) -> list[str]:
     """What model calls came to, in parts."""
     told = [plural(usage.calls, "call"), f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"]
     if usage.unpriced_calls == usage.calls:
@@ -110,7 +118,7 @@ def frequencies(found: Sequence[tuple[str, int]], most: int | None = None) -> li
 
 
 def _intervals(rates: Sequence[Rate]) -> list[str]:
-    return [f"pass^{rate.k} {rate.interval.told()}" for rate in rates if rate.interval is not None]
+    return [f"pass^{rate.k} {rate.interval.format()}" for rate in rates if rate.interval is not None]
 
 
 def _plain_rates(rates: Sequence[Rate]) -> list[str]:
@@ -161,7 +169,7 @@ def _cells(group: Scores, last: int) -> dict[str, str]:
         "tasks": f"{group.tasks:,}",
         "trials": f"{group.trials:,}",
         "pass^1": _value(values, 1),
-        "95 % interval": interval.told() if interval else "-",
+        "95 % interval": interval.format() if interval else "-",
         f"pass^{last}": _value(values, last),
         "errors": f"{group.errors:,}",
     }

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluator
     from ..models import RewardInfo, Simulation, Task
 
+#: What tasks can be grouped by: the keys of a record's ``groups``.
+GROUPS = ("intent", "persona", "actions", "tags")
 #: τ²-bench's telecom ids begin with the intent, and may end with the persona.
 _BRACKETED = re.compile(r"\[([^\]:]+)\]")
 _PERSONA = re.compile(r"\[PERSONA:([^\]]+)\]")

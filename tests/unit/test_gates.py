@@ -7,7 +7,8 @@ import random
 
 import pytest
 
-from pytest_tau.analysis.gates import Gate, by_task
+from pytest_tau.analysis.gate_metrics import by_task
+from pytest_tau.analysis.gates import Gate
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
 from pytest_tau.runs.record import TrialRecord
@@ -121,7 +122,7 @@ class TestValues:
         trials = [record(str(number), 0, "passed" if number < 86 else "failed") for number in range(100)]
         found = verdict("pass^1>=0.7", trials)
         assert found.interval.low < 0.86 < found.interval.high
-        assert str(found) == f"gate pass^1 >= 0.7: 0.860 (95 % interval {found.interval.told()}): met"
+        assert str(found) == f"gate pass^1 >= 0.7: 0.860 (95 % interval {found.interval.format()}): met"
         assert str(verdict("pass^1>=0.8", trials)).endswith(": met, but 0.8 lies within the interval")
         assert str(verdict("pass^1>=0.95", trials)).endswith("): missed")
         assert str(verdict("pass^1>=0.5", records(a="p"))) == "gate pass^1 >= 0.5: 1.000: met"

@@ -106,8 +106,8 @@ class TestOthers:
         assert found.high - found.low == pytest.approx(2 * 1.96 * (1 / 24 / 2285) ** 0.5, rel=0.1)
 
     def test_it_is_told_as_a_person_reads_it(self):
-        assert Interval(0.79, 0.89456).told() == "0.790 to 0.895"
-        assert Interval(0.79, 0.89456).told(2) == "0.79 to 0.89"
+        assert Interval(0.79, 0.89456).format() == "0.790 to 0.895"
+        assert Interval(0.79, 0.89456).format(2) == "0.79 to 0.89"
 
 
 class TestPercentiles:

@@ -94,7 +94,7 @@ class TestNumbers:
         (nothing,) = summarise(trials("a", "e"))
         assert nothing.scores.mean_reward is None
         assert nothing.scores.rates == ()
-        assert nothing.effort is None
+        assert nothing.stats is None
 
     def test_endings_and_checks_are_counted_the_most_frequent_first(self):
         (summary,) = summarise(MIXED)
@@ -121,9 +121,9 @@ class TestNumbers:
     def test_effort_is_of_graded_trials(self):
         records = [trial(number=n, turns=n, calls=4, failed_calls=1, duration=float(n)) for n in range(1, 5)]
         (summary,) = summarise([*records, trial(number=9, outcome="error", turns=100, duration=999.0)])
-        effort = summary.effort
-        assert (effort.turns, effort.calls, effort.failed_calls, effort.p50) == (2.5, 4, 1, 2.5)
-        assert effort.p95 == pytest.approx(3.85)
+        stats = summary.stats
+        assert (stats.means, stats.p50) == ({"turns": 2.5, "calls": 4, "failed_calls": 1}, 2.5)
+        assert stats.p95 == pytest.approx(3.85)
 
     def test_usage_is_of_all_trials_and_roles(self):
         agent = ModelUsage(calls=2, prompt_tokens=100, completion_tokens=10, known_cost=0.5)

@@ -103,7 +103,7 @@ class StopEarly:
             yield SummaryLine(text, {"yellow": True})
 
     def _settled(self) -> str | None:
-        from ...analysis.gates import by_task
+        from ...analysis.gate_metrics import by_task
 
         tasks = by_task(records_of(self._config), self.planned)
         found = {gate: gate.settled(tasks) for gate in self._gates}

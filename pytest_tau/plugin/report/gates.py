@@ -151,7 +151,7 @@ class GatePlugin:
         """Of every gate, once all is reported; none where nothing of ours was run."""
         records = records_of(self._config)
         if self._found is None and records:
-            from ...analysis.gates import by_task
+            from ...analysis.gate_metrics import by_task
 
             tasks = by_task(records, self._early.planned if self._early and self._early.stopped else None)
             self._found = [gate.verdict(tasks) for gate in self._gates]

@@ -63,8 +63,8 @@ def register(config: pytest.Config) -> None:
 
 
 def _groups(settings: OptionValues, given: list[str]) -> tuple[str, ...]:
-    from ...analysis.summary import GROUPS
     from ...errors import unknown_name
+    from ...runs.record import GROUPS
 
     names = [name.strip() for each in given for name in each.split(",") if name.strip()]
     for name in names:
@@ -191,7 +191,7 @@ class Summary:
 
     def _domain_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...analysis.outcomes import outcome_summary
-        from ...analysis.summary import outcomes_by_task
+        from ...analysis.scores import outcomes_by_task
         from ...reports.text import detail_lines
 
         verbosity, width = self._config.get_verbosity(), self._config.get_terminal_writer().fullwidth

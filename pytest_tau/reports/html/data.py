@@ -6,6 +6,7 @@ import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...analysis.columns import COLUMNS
 from ...diagnosis.attribution import annotate_failure
 from ...environment import canonical
 from ...errors import ConfigurationError
@@ -20,35 +21,21 @@ from .overview import about, counts, rates
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ...analysis.columns import Column
     from ...environment import Domain
     from ...models import Simulation, Task
     from ...regrade.regrade import Domains
     from ...runs.reader import Run, StoredTrial
-    from .page import ConversationBlocks
+    from .blocks import ConversationBlocks
 
-#: What a row of the table holds, in this order.
-FIELDS = (
-    "task",
-    "trial",
-    "outcome",
-    "reward",
-    "ended",
-    "failed",
-    "turns",
-    "messages",
-    "calls",
-    "failed_calls",
-    "cost",
-    "duration",
-    "blame",
-)
+#: What a row of the table has, in this order: each column by the name that it has in the page.
+FIELDS = tuple(each.page.name for each in COLUMNS if each.page and each.page.kind != "domain")
 
 
 class _Facts(NamedTuple):
     """A simulation without its conversation; ``essences`` tell conversations apart."""
 
     record: TrialRecord
-    cost: float | None
     essences: bytes
 
 
@@ -86,6 +73,7 @@ def gather(runs: Sequence[Run], domains: Domains, blocks: ConversationBlocks) ->
     return {
         "runs": shown,
         "fields": FIELDS,
+        "columns": page_columns(),
         "tasks": tables.tasks,
         "checks": tables.checks,
         "block": blocks.size,
@@ -120,14 +108,14 @@ class _Gatherer:
             if facts:
                 raise
             self.kept = False  # a baseline consists of records
-            facts = [_Facts(record, record.cost, b"") for record in self.run.records()]
+            facts = [_Facts(record, b"") for record in self.run.records()]
         blocks.end(number)
         return facts
 
     def _facts(self, trial: StoredTrial, domain: str) -> _Facts:
         simulation = trial.simulation
         record = TrialRecord.of(simulation, trial.task, domain, trial.test)
-        return _Facts(record, record.cost, essences(simulation.messages) if self._compared else b"")
+        return _Facts(record, essences(simulation.messages) if self._compared else b"")
 
     def _one_object(self, task: Task | None) -> Task | None:
         if task is None:
@@ -162,6 +150,18 @@ def _annotate(simulation: Simulation, task: Task | None, domain: Domain | str) -
         annotate_failure(simulation, task, domain, solo=worked_alone(simulation, domain))
 
 
+def page_columns() -> list[dict[str, Any]]:
+    """Return the columns of the page's table, in order, with the parts that are shown in brackets after a value."""
+    shown = [each for each in COLUMNS if each.page and each.page.kind != "data"]
+    found = []
+    for column in sorted(shown, key=lambda each: not (each.page and each.page.first)):
+        parts = [[each.page.name, each.unit] for each in COLUMNS if each.page and each.part_of == column.name]
+        assert column.page is not None
+        name, kind, label, _ = column.page
+        found.append({"name": name, "kind": kind, "label": label, "unit": column.unit, "parts": parts})
+    return found
+
+
 class _Tables:
     """Texts that many rows have in common, each once."""
 
@@ -173,22 +173,18 @@ class _Tables:
 
     def row(self, facts: _Facts) -> list[Any]:
         """A row's values, in the order of ``FIELDS``."""
-        record = facts.record
-        return [
-            self._task(record),
-            record.trial,
-            record.outcome,
-            round(record.reward, 6),
-            _ended(record),
-            [self._check(text) for text in record.failed_checks],
-            record.turns,
-            record.messages,
-            record.calls,
-            record.failed_calls,
-            None if facts.cost is None else round(facts.cost, 6),
-            round(record.duration, 2) or None,
-            _party(record),
-        ]
+        return [self._cell(each, facts) for each in COLUMNS if each.page and each.page.name in FIELDS]
+
+    def _cell(self, column: Column, facts: _Facts) -> Any:
+        record, kind = facts.record, column.page and column.page.kind
+        if kind == "task":
+            return self._task(record)
+        if kind == "checks":
+            return [self._check(text) for text in record.failed_checks]
+        value = column.value(record)
+        if kind == "seconds":
+            return round(value, 2) or None
+        return round(value, 6) if kind in ("score", "money") and value is not None else value
 
     def _task(self, record: TrialRecord) -> int:
         key = (record.domain, record.task_id)
@@ -229,12 +225,3 @@ def _keyed(records: Iterator[TrialRecord]) -> Iterator[tuple[Any, int]]:
         key = (record.domain, record.task_id, record.trial)
         yield (*key, seen[key]), place
         seen[key] += 1
-
-
-def _ended(record: TrialRecord) -> str:
-    return f"{record.termination_reason} {record.stop_token}" if record.stop_token else record.termination_reason
-
-
-def _party(record: TrialRecord) -> str | None:
-    party = record.blame.get("party") if record.blame else None
-    return party if isinstance(party, str) else None

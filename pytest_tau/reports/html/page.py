@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import base64
-import gzip
 import hashlib
 import re
 import tempfile
 from importlib.resources import files
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
+from ...files import atomic_open
+from .blocks import ConversationBlocks
 from .data import gather
 from .json_text import document
 
@@ -20,83 +21,37 @@ if TYPE_CHECKING:
     from ...regrade.regrade import Domains
     from ...runs.reader import Run
 
-#: Conversations that are packed together: texts of a task's trials repeat each other.
-_BLOCK = 8
 _SCRIPTS = ("dom", "model", "charts", "overview", "table", "conversation", "detail", "main")
 _COPY = 1 << 20
 
 
 class Written(NamedTuple):
-    """A report: how many simulations it shows, and what of the runs could not be read."""
+    """A report that was written: the number of simulations, and what could not be read of the runs."""
 
     simulations: int
     problems: list[str]
 
 
 def write_report(file: Path, runs: Sequence[Run], domains: Domains) -> Written:
-    """Write the report of a run, or of two beside each other.
+    """Write the report of a run, or of two side by side.
 
     Args:
-        file: Where to, with the folders above it; it appears once it is complete.
-        runs: One or two.
-        domains: Where domains come from.
+        file: The file; its folders are made, and it appears once it is complete.
+        runs: One run, or two.
+        domains: The source of domains.
 
     Raises:
-        ConfigurationError: A run that cannot be read.
+        ConfigurationError: A run cannot be read.
         OSError: A file cannot be opened or written.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    draft = file.with_name(f"{file.name}.draft")
-    try:
-        with tempfile.TemporaryFile() as spool:
-            blocks = ConversationBlocks(spool)
-            found = gather(runs, domains, blocks)
-            spool.seek(0)
-            with draft.open("wb") as page:
-                _write(page, found, spool)
-        draft.replace(file)
-    finally:
-        draft.unlink(missing_ok=True)
+    with tempfile.TemporaryFile() as spool:
+        found = gather(runs, domains, ConversationBlocks(spool))
+        spool.seek(0)
+        with atomic_open(file) as page:
+            _write(page, found, spool)
     problems = [problem for run in found["runs"] for problem in run["problems"]]
     return Written(sum(len(run["rows"]) for run in found["runs"]), problems)
-
-
-class ConversationBlocks:
-    """Packs conversations, several to a block, and writes each block as an element of the page.
-
-    Args:
-        file: Takes the elements.
-
-    Attributes:
-        size: Conversations in a block; the last of a run may have fewer.
-    """
-
-    size = _BLOCK
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._waiting: list[Any] = []
-        self._written = 0
-
-    def add(self, run: int, conversation: Mapping[str, Any]) -> None:
-        """Take the next conversation of a run."""
-        self._waiting.append(conversation)
-        if len(self._waiting) == self.size:
-            self._write(run)
-
-    def end(self, run: int) -> None:
-        """The run has no more."""
-        if self._waiting:
-            self._write(run)
-        self._written = 0
-
-    def _write(self, run: int) -> None:
-        # Without a time in it, so that the same run gives the same page.
-        packed = base64.b64encode(gzip.compress(document(self._waiting).encode(), compresslevel=6, mtime=0))
-        head = f'<script type="application/octet-stream" id="c{run}-{self._written}">'.encode()
-        self._file.write(head + packed + b"</script>\n")
-        self._waiting = []
-        self._written += 1
 
 
 def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes]) -> None:
@@ -127,7 +82,7 @@ def _filled(template: str, parts: Mapping[str, str]) -> bytes:
 
 
 def _policy(style: str, script: str) -> str:
-    """What a browser lets the page do: its own style and script, and nothing else."""
+    """Return what a browser lets the page do: its own style and script, and nothing else."""
     allowed = {"default-src": "'none'", "style-src": _hash(style), "script-src": _hash(script)}
     allowed |= {"base-uri": "'none'", "form-action": "'none'", "img-src": "data:"}
     allowed |= {"require-trusted-types-for": "'script'", "trusted-types": "'none'"}

@@ -62,6 +62,15 @@ function heading(trial) {
   );
 }
 
+const AMOUNTS = {
+  number: (value, { unit, label }) => (unit ? counted(value, unit) : `${label.toLowerCase()} ${thousands(value)}`),
+  money,
+  seconds: (value) => (value ? seconds(value) : ""),
+};
+
+const amountOf = (row, column) =>
+  row[column.name] === null ? "" : AMOUNTS[column.kind](row[column.name], column) + partsOf(row, column.parts);
+
 function verdictLine(row, talk, run) {
   const tag = COMPARED ? runTag(run) : "";
   if (!row) return el("p", { class: "verdict" }, tag, el("span", { class: "note" }, "not in this run"));
@@ -72,10 +81,7 @@ function verdictLine(row, talk, run) {
   ]);
   const told = [
     ending(row.ended),
-    counted(row.turns, "turn"),
-    counted(row.calls, "call") + (row.failed_calls ? ` (${row.failed_calls} failed)` : ""),
-    row.cost === null ? "" : money(row.cost),
-    row.duration ? seconds(row.duration) : "",
+    ...DATA.columns.filter(({ kind }) => AMOUNTS[kind]).map((column) => amountOf(row, column)),
   ];
   return el(
     "p",

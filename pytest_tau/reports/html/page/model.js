@@ -27,6 +27,12 @@ const TRIALS = (DATA.pairs || RUNS[0].rows.map((_, place) => [place, null, null]
   return trial;
 });
 
+// What a value consists of, in brackets, such as the calls that failed.
+function partsOf(row, parts) {
+  const found = parts.filter(([name]) => row[name]).map(([name, unit]) => `${row[name]} ${unit}`);
+  return found.length ? ` (${found.join(", ")})` : "";
+}
+
 function changeOf([before, after]) {
   if (!before || !after) return before ? "only in A" : "only in B";
   if (before.outcome === after.outcome) return "same";

@@ -12,84 +12,71 @@ const both = (trial, show) => {
 };
 const CHANGE_ORDER = CHANGES.map(([change]) => change);
 
-const COLUMNS = [
-  COMPARED && {
-    name: "change",
-    label: "Change",
-    sort: (trial) => CHANGE_ORDER.indexOf(trial.change),
-    show: (trial) => el("span", { class: `mark ${CHANGES[CHANGE_ORDER.indexOf(trial.change)][2]}` }, trial.change),
-  },
-  {
-    name: "outcome",
-    label: "Outcome",
+// How a value is sorted and shown, by the kind of its column; `column.name` is its name in a row.
+const KINDS = {
+  outcome: () => ({
     sort: (trial) =>
       trial.rows.map((row) => (row ? OUTCOMES.indexOf(row.outcome) : 3)).reduce((sum, each) => sum * 4 + each, 0),
     show: (trial) =>
       COMPARED ? trial.rows.map((row) => outcomeChip(row ? row.outcome : "none")) : outcomeChip(trial.now.outcome),
-  },
-  DOMAINS.size > 1 && { name: "domain", label: "Domain", sort: (trial) => trial.domain, show: (trial) => trial.domain },
-  { name: "task", label: "Task", sort: (trial) => trial.name, show: (trial) => trial.name, title: true },
-  { name: "trial", label: "Trial", sort: (trial) => trial.trial, show: (trial) => String(trial.trial), figure: true },
-  {
-    name: "reward",
-    label: "Reward",
-    sort: (trial) => trial.now.reward,
-    show: (trial) => both(trial, (row) => String(+row.reward.toFixed(3))),
-    figure: true,
-  },
-  {
-    name: "ended",
-    label: "Ended",
-    sort: (trial) => trial.now.ended,
-    show: (trial) => both(trial, (row) => ending(row.ended)),
+  }),
+  domain: () => ({ sort: (trial) => trial.domain, show: (trial) => trial.domain }),
+  task: () => ({ sort: (trial) => trial.name, show: (trial) => trial.name, title: true }),
+  trial: () => ({ sort: (trial) => trial.trial, show: (trial) => String(trial.trial), figure: true }),
+  ended: ({ name }) => ({
+    sort: (trial) => trial.now[name],
+    show: (trial) => both(trial, (row) => ending(row[name])),
     title: true,
-  },
-  {
-    name: "failed",
-    label: "Failed checks",
-    sort: (trial) => trial.now.failed.length,
-    show: (trial) => both(trial, (row) => row.failed.map((check) => DATA.checks[check]).join(", ") || "–"),
+  }),
+  checks: ({ name }) => ({
+    sort: (trial) => trial.now[name].length,
+    show: (trial) => both(trial, (row) => row[name].map((check) => DATA.checks[check]).join(", ") || "–"),
     title: true,
-  },
-  COMPARED && {
-    name: "parts",
-    label: "Parts at",
-    sort: (trial) => (trial.parts === null ? Infinity : trial.parts),
-    show: (trial) => (trial.rows.every(Boolean) ? (trial.parts === null ? "–" : `turn ${trial.parts}`) : "–"),
+  }),
+  score: ({ name }) => ({
+    sort: (trial) => trial.now[name],
+    show: (trial) => both(trial, (row) => String(+row[name].toFixed(3))),
     figure: true,
-  },
-  {
-    name: "turns",
-    label: "Turns",
-    sort: (trial) => trial.now.turns,
-    show: (trial) => both(trial, (row) => String(row.turns)),
-    figure: true,
-  },
-  {
-    name: "calls",
-    label: "Calls",
-    sort: (trial) => trial.now.calls,
+  }),
+  number: ({ name, parts }) => ({
+    sort: (trial) => trial.now[name] ?? -1,
     show: (trial) =>
-      both(trial, (row) =>
-        row.failed_calls && !COMPARED ? `${row.calls} (${row.failed_calls} failed)` : String(row.calls),
-      ),
+      both(trial, (row) => (row[name] === null ? "–" : row[name] + (COMPARED ? "" : partsOf(row, parts)))),
     figure: true,
-  },
-  {
-    name: "cost",
-    label: "Cost",
-    sort: (trial) => trial.now.cost ?? -1,
-    show: (trial) => both(trial, (row) => money(row.cost)),
+  }),
+  money: ({ name }) => ({
+    sort: (trial) => trial.now[name] ?? -1,
+    show: (trial) => both(trial, (row) => money(row[name])),
     figure: true,
-  },
-  {
-    name: "duration",
-    label: "Time",
-    sort: (trial) => trial.now.duration ?? -1,
-    show: (trial) => both(trial, (row) => seconds(row.duration)),
+  }),
+  seconds: ({ name }) => ({
+    sort: (trial) => trial.now[name] ?? -1,
+    show: (trial) => both(trial, (row) => seconds(row[name])),
     figure: true,
-  },
-].filter(Boolean);
+  }),
+};
+
+const CHANGE = {
+  name: "change",
+  label: "Change",
+  sort: (trial) => CHANGE_ORDER.indexOf(trial.change),
+  show: (trial) => el("span", { class: `mark ${CHANGES[CHANGE_ORDER.indexOf(trial.change)][2]}` }, trial.change),
+};
+const PARTS = {
+  name: "parts",
+  label: "Parts at",
+  sort: (trial) => (trial.parts === null ? Infinity : trial.parts),
+  show: (trial) => (trial.rows.every(Boolean) ? (trial.parts === null ? "–" : `turn ${trial.parts}`) : "–"),
+  figure: true,
+};
+
+const COLUMNS = DATA.columns
+  .filter((column) => column.kind !== "domain" || DOMAINS.size > 1)
+  .map((column) => ({ ...column, ...KINDS[column.kind](column) }));
+if (COMPARED) {
+  COLUMNS.unshift(CHANGE);
+  COLUMNS.splice(COLUMNS.findIndex((column) => column.kind === "checks") + 1, 0, PARTS);
+}
 
 const view = { text: "", outcome: "", group: "", value: "", column: null, down: false, shown: TRIALS, current: 0 };
 const controls = {};
@@ -147,7 +134,7 @@ function drawTable(open) {
     el("div", { role: "rowgroup", class: "heads" }, controls.head),
     controls.body,
   );
-  controls.grid.style.setProperty("--columns", COLUMNS.map((column) => `var(--w-${column.name})`).join(" "));
+  controls.grid.style.setProperty("--columns", COLUMNS.map((column) => `var(--w-${column.name}, 84px)`).join(" "));
   controls.body.addEventListener("click", (event) => {
     const row = event.target.closest("[data-id]");
     if (row) open(Number(row.dataset.id));
@@ -181,6 +168,8 @@ function fill(select, options) {
   select.replaceChildren(...options.map(([value, told]) => el("option", { value }, told)));
 }
 
+const cellClass = (column) => `cell c-${column.name} k-${column.kind || column.name}${column.figure ? " figure" : ""}`;
+
 function headCell(column) {
   const sort = () => {
     const again = view.column === column.name;
@@ -189,7 +178,7 @@ function headCell(column) {
   };
   const cell = el("div", {
     role: "columnheader",
-    class: `cell c-${column.name}${column.figure ? " figure" : ""}`,
+    class: cellClass(column),
     "aria-sort": "none",
   });
   cell.append(button([column.label, el("span", { class: "arrow", "aria-hidden": "true" })], sort, { tabindex: -1 }));
@@ -294,7 +283,7 @@ function row(trial, place, tall) {
   for (const column of COLUMNS) {
     const cell = el(
       "div",
-      { role: "gridcell", class: `cell c-${column.name}${column.figure ? " figure" : ""}`, "data-label": column.label },
+      { role: "gridcell", class: cellClass(column), "data-label": column.label },
       column.show(trial),
     );
     if (column.title) cell.title = cell.textContent;

@@ -1,0 +1,213 @@
+"""The metrics of gates, over the trials of tasks: values, intervals, and what they can still become."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from dataclasses import dataclass, field
+from math import comb, fsum, inf
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from ..errors import ConfigurationError, unknown_name
+from .columns import COLUMNS
+from .metrics import pass_hat_k
+from .statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ..runs.record import TrialRecord
+
+_PASS = re.compile(r"pass\^([0-9]+)")
+
+
+@dataclass
+class TaskTrials:
+    """The trials of a task.
+
+    Attributes:
+        ran: Those that have a verdict.
+        errors: How many ended in an error.
+        waiting: How many have not been reported.
+    """
+
+    ran: list[TrialRecord] = field(default_factory=list)
+    errors: int = 0
+    waiting: int = 0
+
+    @property
+    def passed(self) -> int:
+        """How many passed."""
+        return sum(record.passed for record in self.ran)
+
+
+#: Trials by domain and task.
+Tasks = dict[tuple[str, str], TaskTrials]
+
+
+def by_task(records: Iterable[TrialRecord], planned: Mapping[tuple[str, str], int] | None = None) -> Tasks:
+    """The trials of each task.
+
+    Args:
+        records: Those that were reported.
+        planned: How many each task will have; by default there are no more.
+    """
+    found: Tasks = defaultdict(TaskTrials)
+    for record in records:
+        task = found[record.domain, record.task_id]
+        if record.outcome == "error":
+            task.errors += 1
+        else:
+            task.ran.append(record)
+    for key, trials in (planned or {}).items():
+        task = found[key]
+        task.waiting = max(0, trials - len(task.ran) - task.errors)
+    return found
+
+
+class Reach(NamedTuple):
+    """What a value can still become, whatever the trials bring that are waiting.
+
+    Attributes:
+        low: No less than this.
+        high: No more than this.
+        certain: There will be a value.
+    """
+
+    low: float
+    high: float
+    certain: bool
+
+
+class Metric(Protocol):
+    """A number over trials."""
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        """It; None where the trials do not give it."""
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        """Its 95 % interval."""
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        """What it can still become."""
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        """Why there is no value."""
+
+
+@dataclass(frozen=True)
+class _PassHatK:
+    k: int
+
+    def _results(self, tasks: Sequence[TaskTrials]) -> list[tuple[int, int]]:
+        return [(len(task.ran), task.passed) for task in tasks]
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        return pass_hat_k(self._results(tasks), self.k)
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        return pass_hat_k_interval(self._results(tasks), self.k)
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        lows: tuple[list[float], list[float]] = ([], [])
+        highs: tuple[list[float], list[float]] = ([], [])
+        for task in tasks:
+            all_of_them = len(task.ran) + task.waiting
+            if all_of_them >= self.k:
+                # With fewer trials than k so far, a task may never count, as those that are waiting may be errors.
+                open_ = len(task.ran) < self.k
+                ways = comb(all_of_them, self.k)
+                lows[open_].append(comb(task.passed, self.k) / ways)
+                highs[open_].append(comb(task.passed + task.waiting, self.k) / ways)
+        low = -_greatest_mean([-value for value in lows[0]], [-value for value in lows[1]], default=0.0)
+        return Reach(low, _greatest_mean(*highs, default=1.0), certain=bool(lows[0]))
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        most = max((len(task.ran) for task in tasks), default=0)
+        return f"no task has {self.k} trials with a verdict, the most is {most}"
+
+
+@dataclass(frozen=True)
+class _Errors:
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        trials = sum(len(task.ran) + task.errors for task in tasks)
+        return sum(task.errors for task in tasks) / trials if trials else None
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        return proportion_interval((len(task.ran) + task.errors, task.errors) for task in tasks)
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        errors, waiting = sum(task.errors for task in tasks), sum(task.waiting for task in tasks)
+        trials = sum(len(task.ran) for task in tasks) + errors + waiting
+        if not trials:
+            return Reach(0.0, 1.0, certain=False)
+        return Reach(errors / trials, (errors + waiting) / trials, certain=trials > waiting)
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        del tasks
+        return "no trial was run"
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean of something over the trials that have a verdict."""
+
+    of: Callable[[TrialRecord], float | None]
+    most: float = inf
+
+    def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
+        return [[self.of(record) for record in task.ran] for task in tasks if task.ran]
+
+    def _known(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
+        return [[value for value in values if value is not None] for values in self._values(tasks)]
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        known = [value for values in self._known(tasks) for value in values]
+        trials = sum(len(values) for values in self._values(tasks))
+        return fsum(known) / trials if trials and len(known) == trials else None
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        return mean_interval(self._known(tasks))
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        known = fsum(value for values in self._known(tasks) for value in values)
+        ran, waiting = sum(len(task.ran) for task in tasks), sum(task.waiting for task in tasks)
+        if not ran + waiting:
+            return Reach(0.0, self.most, certain=False)
+        high = (known + self.most * waiting) / (ran + waiting) if waiting else known / ran
+        return Reach(known / (ran + waiting), high, certain=self.value(tasks) is not None)
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        unknown = sum(value is None for values in self._values(tasks) for value in values)
+        return f"it is not known of {unknown} trials" if unknown else "no trial has a verdict"
+
+
+#: By name, apart from pass^K. Means are those of columns.
+METRICS: dict[str, Metric] = {
+    "errors": _Errors(),
+    **{each.metric.name: _Mean(each.metric.value or each.value, each.metric.most) for each in COLUMNS if each.metric},
+}
+
+
+def metric_named(name: str) -> Metric:
+    """Return the metric of this name.
+
+    Raises:
+        ConfigurationError: There is none.
+    """
+    found = _PASS.fullmatch(name)
+    if found and int(found[1]) >= 1:
+        return _PassHatK(int(found[1]))
+    if name in METRICS:
+        return METRICS[name]
+    raise ConfigurationError(unknown_name("metric", name, ["pass^1", "pass^4", *METRICS]) + "; pass^K for any K from 1")
+
+
+def _greatest_mean(fixed: Sequence[float], optional: Sequence[float], *, default: float) -> float:
+    """The greatest mean of the fixed values and of any of the others."""
+    total, number = fsum(fixed), len(fixed)
+    for value in sorted(optional, reverse=True):
+        if number and value * number <= total:
+            break
+        total, number = total + value, number + 1
+    return total / number if number else default

@@ -1,0 +1,124 @@
+"""The rates of passing of some trials: pass^k with its interval, and the rates of an agent that does nothing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+from .metrics import pass_hat_k
+from .statistics import Interval, pass_hat_k_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..runs.record import TrialRecord
+
+#: So many of pass^1, pass^2 … are shown, and the last; only these get intervals, which take a while.
+_FIRST_RATES = 8
+
+
+class Rate(NamedTuple):
+    """pass^k.
+
+    Attributes:
+        k: How many trials of a task must pass.
+        value: The chance that they do.
+        interval: Where it lies with 95 % confidence; None with fewer than two tasks.
+    """
+
+    k: int
+    value: float
+    interval: Interval | None = None
+
+
+class Floor(NamedTuple):
+    """How many tasks an agent passes that does nothing, of how many that could be told without a judge."""
+
+    passed: int
+    tasks: int
+
+    @property
+    def rate(self) -> float:
+        """pass^k of that agent, whatever k."""
+        return self.passed / self.tasks
+
+
+@dataclass(frozen=True)
+class Scores:
+    """How the trials of some tasks did. Errors are in no rate, unless it is said.
+
+    Attributes:
+        name: The domain, or what the tasks have in common.
+        tasks: How many tasks there are.
+        passed: Trials with reward 1.
+        failed: Trials with less.
+        errors: Trials that are no verdict on the agent.
+        rates: pass^k for each k that some task has so many trials of.
+        with_errors: Likewise, with errors counted as failures; without intervals.
+        mean_reward: Over trials; None where none was graded.
+    """
+
+    name: str
+    tasks: int
+    passed: int
+    failed: int
+    errors: int
+    rates: tuple[Rate, ...] = ()
+    with_errors: tuple[Rate, ...] = ()
+    mean_reward: float | None = None
+
+    @property
+    def trials(self) -> int:
+        """All trials, errors among them."""
+        return self.passed + self.failed + self.errors
+
+    @classmethod
+    def of(cls, name: str, records: Sequence[TrialRecord]) -> Scores:
+        """The scores of these trials."""
+        results = outcomes_by_task(records)
+        counts = Counter(record.outcome for record in records)
+        ran = [(task["passed"] + task["failed"], task["passed"]) for task in results.values()]
+        every = [(task.total(), task["passed"]) for task in results.values()]
+        graded = [record.reward for record in records if record.outcome != "error"]
+        return cls(
+            name=name,
+            tasks=len(results),
+            passed=counts["passed"],
+            failed=counts["failed"],
+            errors=counts["error"],
+            rates=tuple(_rates(ran)),
+            with_errors=tuple(_rates(every)) if counts["error"] else (),
+            mean_reward=fmean(graded) if graded else None,
+        )
+
+    def shown_rates(self) -> list[Rate]:
+        """The rates that are told: the first ones and the last."""
+        return [*self.rates[:_FIRST_RATES], *self.rates[_FIRST_RATES:][-1:]]
+
+    def with_intervals(self, records: Sequence[TrialRecord]) -> Scores:
+        """These scores of these records, with the intervals of the rates that are told."""
+        tasks = outcomes_by_task(records).values()
+        results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks]
+        told = {rate.k for rate in self.shown_rates()}
+        found = [
+            rate._replace(interval=pass_hat_k_interval(results, rate.k)) if rate.k in told else rate
+            for rate in self.rates
+        ]
+        return replace(self, rates=tuple(found))
+
+
+def outcomes_by_task(records: Iterable[TrialRecord]) -> dict[str, Counter[str]]:
+    """How many trials of each task ``passed``, ``failed``, or ended in an ``error``."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for record in records:
+        found[record.task_id][record.outcome] += 1
+    return dict(found)
+
+
+def _rates(results: list[tuple[int, int]]) -> Iterable[Rate]:
+    for k in range(1, max((trials for trials, _ in results), default=0) + 1):
+        value = pass_hat_k(results, k)
+        if value is not None:
+            yield Rate(k, value)
