@@ -47,7 +47,7 @@ class Told(NamedTuple):
 
     @classmethod
     def of(cls, run: Run) -> Told:
-        """A stored run; of a baseline, the name that it had is told, too.
+        """Return a stored run; the name of a baseline includes that of its run.
 
         Raises:
             ConfigurationError: A record that is none.
@@ -101,12 +101,12 @@ class Comparison:
 
     @cached_property
     def paired(self) -> Paired | None:
-        """The test over all tasks; None where no task can be compared."""
+        """Return the test over all tasks; None if no task can be compared."""
         return Paired(list(self.pairs.values())) if self.pairs else None
 
     @property
     def domains(self) -> dict[str, Paired]:
-        """The same for each domain."""
+        """Return the test for each domain."""
         found: dict[str, list[Pair]] = defaultdict(list)
         for key, pair in self.pairs.items():
             found[key.domain].append(pair)
@@ -114,33 +114,33 @@ class Comparison:
 
     @property
     def significant(self) -> bool:
-        """Whether the difference is more than chance explains."""
+        """Return whether the difference is more than chance explains."""
         return self.paired is not None and self.paired.p < SIGNIFICANT
 
     @property
     def regression(self) -> bool:
-        """Whether the later run is significantly worse."""
+        """Return whether the later run is significantly worse."""
         return self.significant and self.paired is not None and self.paired.difference < 0
 
     @property
     def worse(self) -> list[tuple[TaskKey, Pair]]:
-        """Tasks that pass less often, the largest loss first."""
+        """Return the tasks that pass less often, the largest loss first."""
         found = [(key, pair) for key, pair in self.pairs.items() if pair.change < 0]
         return sorted(found, key=lambda each: each[1].change)
 
     @property
     def better(self) -> list[tuple[TaskKey, Pair]]:
-        """Tasks that pass more often, the largest gain first."""
+        """Return the tasks that pass more often, the largest gain first."""
         found = [(key, pair) for key, pair in self.pairs.items() if pair.change > 0]
         return sorted(found, key=lambda each: -each[1].change)
 
     @property
     def changed(self) -> list[str]:
-        """What verdicts hang on that is not the same in both runs, where both tell it."""
+        """Return what verdicts depend on that differs between the runs, as far as both have recorded it."""
         return _changed(self.before.info.get("hashes"), self.after.info.get("hashes"), self.pairs)
 
     def lines(self) -> list[str]:
-        """Everything, as a person reads it; the first line tells what was compared."""
+        """Return the comparison as lines of text; the first says what was compared."""
         told = [self._compared(), *self._left_out()]
         if self.paired is None:
             return [*told, "nothing can be compared: no task has trials with a verdict in both runs"]
@@ -156,7 +156,7 @@ class Comparison:
         return told
 
     def warnings(self) -> list[str]:
-        """What makes the comparison doubtful."""
+        """Return what makes the comparison doubtful."""
         if self.changed:
             return [f"not the same in both runs: {', '.join(self.changed)}"]
         lacking = [side.name for side in (self.before, self.after) if not side.info.get("hashes")]
@@ -211,7 +211,7 @@ class Comparison:
 
 
 def difference_told(name: str, paired: Paired) -> str:
-    """Both rates, their difference, its interval and its probability."""
+    """Return both rates, their difference, its interval and its probability, as a line of text."""
     interval = paired.interval
     reach = f"95 % interval {interval.low:+.3f} to {interval.high:+.3f}" if interval else ""
     reach = reach or f"no interval with fewer than {FEWEST_TASKS} tasks"
@@ -220,7 +220,7 @@ def difference_told(name: str, paired: Paired) -> str:
 
 
 def _by_task(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[TaskKey, _Counts]:
-    """The trials of each task.
+    """Return the trials of each task.
 
     Some result files do not tell their domain. Beside a run of a single domain, it is that one.
     """

@@ -17,7 +17,7 @@ _MOST, _LONGEST = 10, 60
 
 
 def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]:
-    """The tasks some of whose trials passed and some failed, the most uneven last.
+    """Return the tasks some of whose trials passed and some failed, as lines of text, the most uneven last.
 
     Args:
         records: The run's; trials that ended in an error are nobody's verdict and left out.

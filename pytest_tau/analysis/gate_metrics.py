@@ -37,7 +37,7 @@ class TaskTrials:
 
     @property
     def passed(self) -> int:
-        """How many passed."""
+        """Return the number of trials that passed."""
         return sum(record.passed for record in self.ran)
 
 
@@ -46,7 +46,7 @@ Tasks = dict[tuple[str, str], TaskTrials]
 
 
 def by_task(records: Iterable[TrialRecord], planned: Mapping[tuple[str, str], int] | None = None) -> Tasks:
-    """The trials of each task.
+    """Return the trials of each task.
 
     Args:
         records: Those that were reported.
@@ -83,16 +83,16 @@ class Metric(Protocol):
     """A number over trials."""
 
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
-        """It; None where the trials do not give it."""
+        """Return the value; None if the trials do not give one."""
 
     def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
-        """Its 95 % interval."""
+        """Return the 95 % interval of the value."""
 
     def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
-        """What it can still become."""
+        """Return what the value can still become."""
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
-        """Why there is no value."""
+        """Return why there is no value."""
 
 
 @dataclass(frozen=True)
@@ -204,7 +204,7 @@ def metric_named(name: str) -> Metric:
 
 
 def _greatest_mean(fixed: Sequence[float], optional: Sequence[float], *, default: float) -> float:
-    """The greatest mean of the fixed values and of any of the others."""
+    """Return the greatest mean of the fixed values and of any of the others."""
     total, number = fsum(fixed), len(fixed)
     for value in sorted(optional, reverse=True):
         if number and value * number <= total:

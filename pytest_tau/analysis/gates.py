@@ -48,7 +48,7 @@ class Gate:
 
     @classmethod
     def parse(cls, text: str) -> Gate:
-        """A gate from its text.
+        """Parse a gate.
 
         Raises:
             ConfigurationError: It is none; tells what would be.
@@ -71,15 +71,15 @@ class Gate:
         return f"{f'{self.domain}:' if self.domain else ''}{self.name} {self.operator} {self.bound:g}"
 
     def holds(self, value: float) -> bool:
-        """Whether a value meets the gate."""
+        """Return whether a value meets the gate."""
         return _OPERATORS[self.operator](value, self.bound)
 
     def tasks(self, tasks: Tasks) -> list[TaskTrials]:
-        """The tasks that count."""
+        """Return the tasks that count."""
         return [task for (domain, _), task in tasks.items() if self.domain in (None, domain)]
 
     def verdict(self, tasks: Tasks) -> Verdict:
-        """Whether the gate is met, as far as the trials go."""
+        """Return whether the gate is met, as far as trials were run."""
         counted = self.tasks(tasks)
         value = self.metric.value(counted)
         if value is None:
@@ -93,7 +93,7 @@ class Gate:
         return Verdict(self, value, interval, met=bool(settled), why=why)
 
     def settled(self, tasks: Tasks) -> bool | None:
-        """Whether the gate is certain to be met, or to be missed; None while that is open."""
+        """Return whether the gate is certain to be met, or to be missed; None while that is open."""
         reach = self.metric.reach(self.tasks(tasks))
         ends = {self.holds(reach.low), self.holds(reach.high)}
         if len(ends) == 2 or (ends == {True} and not reach.certain):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def outcome_summary(tasks: Mapping[str, Counter[str]]) -> str:
-    """Tasks, trials, outcomes, pass^k, and what is left out of it.
+    """Return tasks, trials, outcomes, pass^k, and what is not counted in it, in one line.
 
     Args:
         tasks: For each task, how many of its trials ``passed``, ``failed``, or ended in an ``error``; of one at least.

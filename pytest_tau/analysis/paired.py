@@ -50,7 +50,7 @@ class Rate(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The rate."""
+        """Return the rate."""
         return self.passed / self.trials
 
     def __str__(self) -> str:
@@ -65,7 +65,7 @@ class Pair(NamedTuple):
 
     @property
     def change(self) -> float:
-        """How much more often it passes now, from -1 to 1."""
+        """Return how much more often it passes now, from -1 to 1."""
         return self.after.share - self.before.share
 
 
@@ -91,17 +91,17 @@ class Paired:
 
     @property
     def before(self) -> float:
-        """The mean rate of passing, of the earlier run."""
+        """Return the mean rate of passing in the earlier run."""
         return fmean(pair.before.share for pair in self.pairs)
 
     @property
     def after(self) -> float:
-        """The mean rate of passing, of the later run."""
+        """Return the mean rate of passing in the later run."""
         return fmean(pair.after.share for pair in self.pairs)
 
     @cached_property
     def difference(self) -> float:
-        """The later rate less the earlier."""
+        """Return the later rate less the earlier."""
         return self._sum / (self._unit * len(self.pairs))
 
     @property
@@ -110,13 +110,13 @@ class Paired:
 
     @cached_property
     def exact(self) -> bool:
-        """Whether the probability is exact, and not sampled."""
+        """Return whether the probability is exact, and not sampled."""
         sizes = self._sizes
         return sizes.total() ** 2 * sum(size * tasks for size, tasks in sizes.items()) <= _MOST_BITS
 
     @property
     def _sizes(self) -> Counter[int]:
-        """How many tasks differ by how much, whichever way."""
+        """Return how many tasks differ by how much, in either direction."""
         sizes: Counter[int] = Counter()
         for change, tasks in self._changes.items():
             if change:
@@ -125,7 +125,7 @@ class Paired:
 
     @cached_property
     def p(self) -> float:
-        """The two-sided mid-p of no difference."""
+        """Return the two-sided mid-p of no difference."""
         found = abs(self._sum)
         if not found:
             return 1.0
@@ -134,7 +134,7 @@ class Paired:
 
     @cached_property
     def interval(self) -> Interval | None:
-        """Where the true difference lies with 95 % confidence; None with too few tasks."""
+        """Return where the true difference lies with 95 % confidence; None with too few tasks."""
         tasks = len(self.pairs)
         if tasks < FEWEST_TASKS:
             return None
@@ -150,12 +150,12 @@ class Paired:
 
     @cached_property
     def smallest_loss(self) -> float | None:
-        """The loss that this many tasks and trials show four times out of five; None where none is large enough."""
+        """Return the loss that this many tasks and trials show four times out of five; None if none is large enough."""
         return smallest_loss(self.pairs)
 
 
 def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, float]:
-    """The chance that the sum of numbers with random signs is greater than what was found, and that it is equal.
+    """Return the chance that a sum of numbers with random signs is greater than what was found, and that it is equal.
 
     A large integer holds, for each sum, in how many ways it comes about: digits of a number to the base of 2 ** width.
     Adding it to itself, shifted, is what one more number does.
@@ -175,7 +175,7 @@ def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, floa
 
 
 def _sampled_tail(sizes: Mapping[int, int], found: int, seed: int) -> tuple[float, float]:
-    """The same, of random signs; the signs that were found are one sample."""
+    """Estimate the same from random signs; the signs that were found are one sample."""
     generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
     further, equal = 0, 1
     for _ in range(SAMPLES):
@@ -185,7 +185,7 @@ def _sampled_tail(sizes: Mapping[int, int], found: int, seed: int) -> tuple[floa
 
 
 def _subset_means(changes: Mapping[int, int], seed: int, samples: int) -> list[float]:
-    """Means of random subsets that are not empty: of those, a true centre exceeds each as often as not."""
+    """Return means of random subsets that are not empty: a true centre exceeds each of them as often as not."""
     generator = random.Random(seed)  # noqa: S311 - repeatability is wanted, not secrecy
     means: list[float] = []
     while len(means) < samples:
@@ -199,7 +199,7 @@ def _subset_means(changes: Mapping[int, int], seed: int, samples: int) -> list[f
 
 
 def _mid_quantile(ordered: Sequence[float], share: float) -> float:
-    """The least of the values below which, with half of those that equal it, lies this share."""
+    """Return the least of the values below which, with half of those that equal it, lies this share."""
     start = 0
     while start < len(ordered):
         end = bisect_left(ordered, True, start, key=lambda value: value > ordered[start])
@@ -210,7 +210,7 @@ def _mid_quantile(ordered: Sequence[float], share: float) -> float:
 
 
 def smallest_loss(pairs: Sequence[Pair], power: float = POWER) -> float | None:
-    """The loss that a comparison of so many tasks and trials shows with this chance, at a level of 5 %.
+    """Return the loss that a comparison of so many tasks and trials shows with this chance, at a level of 5 %.
 
     An agent is imagined that fails a share of the trials that now pass, equally on every task. How much trials of a
     task vary, and how much tasks differ beyond that, is taken from the two runs.
@@ -253,7 +253,7 @@ class _Losses:
         self._seen = fmean(pair.change**2 for pair in pairs) - fmean(pair.change for pair in pairs) ** 2
 
     def power(self, share: float) -> float:
-        """The chance that the loss of this share is significant."""
+        """Return the chance that the loss of this share is significant."""
         loss = share * self.rate
         # Of chances p(1 - share), p(1 - p) becomes this on average, as p * p is p less p(1 - p).
         later = (1 - share) * (self._within + share * (self.rate - self._within))
@@ -268,6 +268,6 @@ class _Losses:
 
 
 def _variance_within(rate: Rate, pair: Pair) -> float:
-    """How much trials of a task vary; of a single trial this is not to be seen, unless beside that of the other run."""
+    """Return the variance of a task's trials; a single trial shows none, and is pooled with that of the other run."""
     trials, passed = rate if rate.trials > 1 else map(sum, zip(*pair, strict=True))
     return passed * (trials - passed) / (trials * (trials - 1))

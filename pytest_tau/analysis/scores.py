@@ -41,7 +41,7 @@ class Floor(NamedTuple):
 
     @property
     def rate(self) -> float:
-        """pass^k of that agent, whatever k."""
+        """Return pass^k of that agent, whatever k."""
         return self.passed / self.tasks
 
 
@@ -71,12 +71,12 @@ class Scores:
 
     @property
     def trials(self) -> int:
-        """All trials, errors among them."""
+        """Return the number of all trials, errors included."""
         return self.passed + self.failed + self.errors
 
     @classmethod
     def of(cls, name: str, records: Sequence[TrialRecord]) -> Scores:
-        """The scores of these trials."""
+        """Return the scores of these trials."""
         results = outcomes_by_task(records)
         counts = Counter(record.outcome for record in records)
         ran = [(task["passed"] + task["failed"], task["passed"]) for task in results.values()]
@@ -94,11 +94,11 @@ class Scores:
         )
 
     def shown_rates(self) -> list[Rate]:
-        """The rates that are told: the first ones and the last."""
+        """Return the rates that are shown: the first ones and the last."""
         return [*self.rates[:_FIRST_RATES], *self.rates[_FIRST_RATES:][-1:]]
 
     def with_intervals(self, records: Sequence[TrialRecord]) -> Scores:
-        """These scores of these records, with the intervals of the rates that are told."""
+        """Return these scores, with the intervals of the rates that are shown."""
         tasks = outcomes_by_task(records).values()
         results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks]
         told = {rate.k for rate in self.shown_rates()}
@@ -110,7 +110,7 @@ class Scores:
 
 
 def outcomes_by_task(records: Iterable[TrialRecord]) -> dict[str, Counter[str]]:
-    """How many trials of each task ``passed``, ``failed``, or ended in an ``error``."""
+    """Return how many trials of each task ``passed``, ``failed``, or ended in an ``error``."""
     found: dict[str, Counter[str]] = defaultdict(Counter)
     for record in records:
         found[record.task_id][record.outcome] += 1

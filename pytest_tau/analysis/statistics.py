@@ -37,14 +37,14 @@ class Interval(NamedTuple):
     high: float
 
     def format(self, digits: int = 3) -> str:
-        """As a person reads it: ``0.790 to 0.890``."""
+        """Return the interval as text: ``0.790 to 0.890``."""
         return f"{self.low:.{digits}f} to {self.high:.{digits}f}"
 
 
 def pass_hat_k_interval(
     results: Iterable[tuple[int, int]], k: int, *, level: float = 0.95, seed: int = 0
 ) -> Interval | None:
-    """The interval of pass^k.
+    """Return the interval of pass^k.
 
     Args:
         results: For each task, its trials that ran and how many of them passed.
@@ -61,7 +61,7 @@ def pass_hat_k_interval(
 
 
 def proportion_interval(parts: Iterable[tuple[int, int]], *, level: float = 0.95, seed: int = 0) -> Interval | None:
-    """The interval of a share of all trials, such as that of errors.
+    """Return the interval of a share of all trials, such as that of errors.
 
     Args:
         parts: For each task, its trials and how many of them count.
@@ -78,7 +78,7 @@ def proportion_interval(parts: Iterable[tuple[int, int]], *, level: float = 0.95
 def mean_interval(
     values_by_task: Iterable[Collection[float]], *, level: float = 0.95, seed: int = 0
 ) -> Interval | None:
-    """The interval of the mean over all trials.
+    """Return the interval of the mean over all trials.
 
     Args:
         values_by_task: For each task, a value of each of its trials.
@@ -93,7 +93,7 @@ def mean_interval(
 
 
 def percentile(values: Iterable[float], share: float) -> float | None:
-    """The value below which this share lies, interpolated between neighbours; None where there are no values.
+    """Return the value below which this share lies, interpolated between neighbours; None if there are no values.
 
     Args:
         values: In any order.
@@ -111,7 +111,7 @@ def percentile(values: Iterable[float], share: float) -> float | None:
 def _ratio_interval(
     cells: Counter[tuple[float, int]], level: float, seed: int, *, proportion: bool = False
 ) -> Interval | None:
-    """The interval of a sum over tasks, divided by another sum over the same tasks.
+    """Return the interval of a sum over tasks, divided by another sum over the same tasks.
 
     Args:
         cells: How many tasks have each pair of what is added above and below the line.
@@ -143,7 +143,7 @@ def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
 
 
 def _bca(found: Sequence[float], estimate: float, acceleration: float, level: float) -> Interval:
-    """From sorted estimates of resamples, their percentiles corrected for bias and skewness."""
+    """Return percentiles of the sorted estimates of resamples, corrected for bias and skewness."""
     slack = _ROUNDING * max(1.0, abs(estimate))
     # Of a discrete distribution, what equals the estimate lies half on either side of it.
     below = (bisect_left(found, estimate - slack) + bisect_right(found, estimate + slack)) / 2
@@ -162,7 +162,7 @@ def _bca(found: Sequence[float], estimate: float, acceleration: float, level: fl
 
 
 def _wilson(rate: float, trials: int, level: float) -> Interval:
-    """Wilson's interval of a proportion."""
+    """Return Wilson's interval of a proportion."""
     z = _NORMAL.inv_cdf((1 + level) / 2)
     centre = (rate + z**2 / (2 * trials)) / (1 + z**2 / trials)
     reach = z / (1 + z**2 / trials) * sqrt(rate * (1 - rate) / trials + z**2 / (4 * trials**2))
@@ -170,7 +170,7 @@ def _wilson(rate: float, trials: int, level: float) -> Interval:
 
 
 def _resampled(pairs: list[tuple[float, int]], counts: tuple[int, ...], seed: int) -> Iterator[float]:
-    """The ratios of resamples."""
+    """Yield the ratios of resamples."""
     tasks = sum(counts)
     if tasks > _MANY * len(counts):
         yield from (_ratio(pairs, drawn) for drawn in resampled_counts(counts, seed))
@@ -189,7 +189,7 @@ def _resampled(pairs: list[tuple[float, int]], counts: tuple[int, ...], seed: in
 # The intervals of pass^1 to pass^k are of the same resamples, which are what takes the time.
 @lru_cache(maxsize=4)
 def resampled_counts(counts: tuple[int, ...], seed: int = 0) -> tuple[tuple[int, ...], ...]:
-    """How often each distinct value is drawn when as many as there are, are drawn with replacement.
+    """Return how often each distinct value is drawn when as many as there are, are drawn with replacement.
 
     Args:
         counts: How often it is there.
@@ -212,7 +212,7 @@ def _multinomial(counts: tuple[int, ...], generator: random.Random) -> tuple[int
 
 
 def binomial(number: int, share: float, generator: random.Random) -> int:
-    """How many of so many draws succeed.
+    """Return how many of so many draws succeed.
 
     Each draw compares a random binary fraction with the share, digit by digit; a digit of all draws is one integer, and
     half of those that are undecided are decided by it.

@@ -85,7 +85,7 @@ class DomainSummary:
 
     @property
     def name(self) -> str:
-        """The domain's name."""
+        """Return the domain's name."""
         return self.scores.name
 
 
@@ -95,7 +95,7 @@ def summarise(
     floors: Mapping[tuple[str, str], bool] | None = None,
     group_by: Sequence[str] = (),
 ) -> list[DomainSummary]:
-    """What trials come to, for each domain, sorted by name.
+    """Return the summary of each domain, sorted by name.
 
     Args:
         records: The trials' facts.
@@ -109,7 +109,7 @@ def summarise(
 
 
 def ending(record: TrialRecord) -> str:
-    """How a conversation ended: the user's token, or the reason; of one that was not graded, that it was not."""
+    """Return how a conversation ended: the user's token, the reason, or that it was not graded."""
     if record.outcome == "error" and record.termination_reason in STOPS:
         return "not graded"
     return record.stop_token or record.termination_reason
@@ -141,7 +141,7 @@ def _most_frequent(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _error(record: TrialRecord) -> str:
-    """What an error said in one line; an unexpected one comes with its traceback, which ends with what it is."""
+    """Return an error in one line; an unexpected one has its traceback, which ends with the exception."""
     lines = (record.error or "").strip().splitlines()
     return lines[-1 if record.termination_reason == "unexpected_error" else 0] if lines else ""
 

@@ -45,7 +45,7 @@ class UsageTotals:
                 sums[name] += getattr(used, name)
 
     def lines(self) -> list[str]:
-        """A line for each role, and one for the sum."""
+        """Return a line for each role, and one for the sum."""
         found = [f"{role} {', '.join(sums['models'])}: {_told(sums)}" for role, sums in sorted(self._roles.items())]
         if len(found) > 1:
             sums = {name: sum(role[name] for role in self._roles.values()) for name in _SUMS}

@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _problems(runs: list[Run]) -> list[str]:
-    """What could not be read, a line a run."""
+    """Return what could not be read, a line for each run."""
     return [
         f"{each.name}: {count(len(each.problems), 'simulation')} not read; the first: "
         + textwrap.shorten(each.problems[0], 120, placeholder=" …")

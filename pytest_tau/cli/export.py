@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None, Callable[[IO[str]], int]]]:
-    """The files to be written, None for standard output, each with what writes it and returns how many it wrote."""
+    """Yield the files to be written, None for standard output, each with the function that writes it."""
     from ..reports.export import write_csv, write_jsonl
     from ..reports.export_tau2 import write_tau2
 
@@ -115,7 +115,7 @@ def _info(opened: Run, domain: str, content: DomainContent, data: str | None) ->
 
 
 def _policy(info: dict[str, Any], domain: str, data: str | None) -> str | None:
-    """The policy that the run had, where it still is the domain's."""
+    """Return the policy that the run had, if it still is the domain's."""
     from ..domains import load_domain
     from ..files import digest
 

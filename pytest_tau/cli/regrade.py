@@ -85,13 +85,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _expanded(path: Path) -> list[Path]:
-    """The files of a run's folder; anything else as it is."""
+    """Return the files of a run's folder; anything else as it is."""
     kept = simulation_files(path) if path.is_dir() else []
     return kept or [path]
 
 
 def _llm_judge(args: argparse.Namespace) -> Judge:
-    """The judge that is a model.
+    """Return the judge that is a model.
 
     Raises:
         ConfigurationError: It cannot be called.
@@ -143,7 +143,7 @@ class _Text:
         self._bundled = bundled
 
     def file(self, report: FileReport) -> None:
-        """What became of a file."""
+        """Print the report of a file."""
         line = self._printer.line
         kind = ", ".join(part for part in (report.kind, report.domain) if part)
         self._printer.together(f"{report.path.name} ({kind}):", f"{_counts([report])}{_rates(report)}")
@@ -162,7 +162,7 @@ class _Text:
         self._entries("unreadable", report.unreadable)
 
     def total(self, reports: list[FileReport]) -> None:
-        """What became of all files."""
+        """Print the totals of all files."""
         self._printer.line(f"{count(len(reports), 'file')}: {_counts(reports)}")
 
     def _rows(self, report: FileReport) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def add_data_option(parser: argparse.ArgumentParser) -> None:
-    """``--data``, which ``--tau-data`` is in pytest."""
+    """Add ``--data``, the counterpart of pytest's ``--tau-data``."""
     parser.add_argument(
         "--data",
         "--tau-data",
@@ -28,7 +28,7 @@ def add_data_option(parser: argparse.ArgumentParser) -> None:
 
 
 def data_dir(given: str | None) -> Path | None:
-    """The folder of official data; None for the bundled data.
+    """Return the folder of official data; None for the bundled data.
 
     Raises:
         ConfigurationError: It is no such folder.
@@ -50,11 +50,11 @@ class InstalledDomains:
         self._data = data
 
     def names(self) -> list[str]:
-        """Their names, sorted."""
+        """Return their names, sorted."""
         return domain_names()
 
     def load(self, name: str) -> Domain:
-        """One of them.
+        """Return a domain.
 
         Raises:
             ConfigurationError: There is none of this name, or no data of it.
@@ -69,7 +69,7 @@ class Printer:
         self._width = max(shutil.get_terminal_size((100, 24)).columns, 40)
 
     def line(self, text: str, indent: int = 0, hanging: int | None = None) -> None:
-        """One line, wrapped where it is too long.
+        """Print a line, wrapped if it is too long.
 
         Args:
             text: What to print; whatever would steer the terminal is replaced.
@@ -90,7 +90,7 @@ class Printer:
         print("\n".join(wrapped))  # noqa: T201 - this is a command
 
     def together(self, head: str, rest: str) -> None:
-        """A head with what belongs to it: on one line if it fits, else on the next."""
+        """Print a head with what belongs to it: on one line if it fits, else on the next."""
         if len(head) + 1 + len(rest) <= self._width:
             self.line(f"{head} {rest}")
         else:
@@ -99,5 +99,5 @@ class Printer:
 
 
 def count(number: int, noun: str) -> str:
-    """``1 simulation``, ``2 simulations``."""
+    """Return a number with its noun: ``1 simulation``, ``2 simulations``."""
     return f"{number} {noun}{'s' * (number != 1)}"

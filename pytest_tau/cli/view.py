@@ -76,7 +76,7 @@ def _default_file(runs: Sequence[Run]) -> Path:
 
 
 def _data(given: str | None, runs: Sequence[Run]) -> Path | None:
-    """The folder of official data that is named, else the one that a run has used, where it is still there."""
+    """Return the folder of official data that is named, else the one that a run has used, if it still exists."""
     if given is None and not os.environ.get("TAU_DATA"):
         for each in runs:
             settings = each.info.get("settings")

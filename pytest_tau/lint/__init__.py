@@ -68,7 +68,7 @@ def _tasks(domain: Domain, split: str | None) -> list[Task]:
 
 
 def _misfit(task: Task, domain: Domain) -> Finding | None:
-    """``does-not-fit``: the initial state, a function or the reward basis names what the domain lacks."""
+    """Check ``does-not-fit``: the initial state, a function or the reward basis names what the domain lacks."""
     try:
         check_task(task.model_copy(update={"evaluation_criteria": _without_actions(task)}), domain.spec, _COMPONENTS)
         domain.environment(task)

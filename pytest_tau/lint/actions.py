@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
-    """``unknown-action``, ``bad-arguments``, ``action-raises``.
+    """Check ``unknown-action``, ``bad-arguments`` and ``action-raises``.
 
     Source: τ²-bench v1.0.1: reference actions are carried out without a sync between them, and one that raises is
     skipped without a word.
@@ -44,7 +44,7 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
 
 
 def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:
-    """A side's tools by name."""
+    """Return a side's tools by name."""
     toolkit = domain.spec.agent_tools if requestor == "assistant" else domain.spec.user_tools
     return toolkit.tools() if toolkit else {}
 

@@ -25,7 +25,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
 
 
 def misfits(arguments: dict[str, Any], schema: dict[str, Any]) -> list[str]:
-    """What is wrong with the arguments, a line each; empty where they fit.
+    """Return what is wrong with the arguments, a line each; empty if they fit.
 
     Args:
         arguments: A call's arguments.
@@ -39,7 +39,7 @@ def misfits(arguments: dict[str, Any], schema: dict[str, Any]) -> list[str]:
 
 
 def resolved(schema: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
-    """The schema, followed to its definition where it is a reference."""
+    """Return the schema, or its definition if it is a reference."""
     while "$ref" in schema:
         schema = definitions.get(schema["$ref"].rpartition("/")[2], {})
     return schema

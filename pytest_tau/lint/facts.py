@@ -32,7 +32,7 @@ class FactChecker:
         self._domain, self._reader = domain, Reader(domain)
 
     def check(self, task: Task) -> Iterator[Finding]:
-        """``fact-missing``: an argument that neither the texts nor any reading before it gives.
+        """Check ``fact-missing``: an argument that neither the texts nor any reading before it gives.
 
         Numbers, choices of a schema, codes of up to three letters, and free text that hands over are left out; a
         date counts as given also in words, or near one that is; a text of several words if each of them is given.
@@ -41,7 +41,7 @@ class FactChecker:
             yield Finding("fact-missing", "warning", task.id, f"{where}: nothing gives {leaf.path} {leaf.value!r}")
 
     def check_script(self, task: Task) -> Iterator[Finding]:
-        """``script-silent``: an argument that the prose tells, but not the script, nor any reading before it.
+        """Check ``script-silent``: an argument that the prose gives, but not the script, nor any reading before it.
 
         What is left out is as above.
         """
@@ -73,7 +73,7 @@ class FactChecker:
 
 
 def _told(script: UserScript) -> list[str]:
-    """Everything that the script has the user say."""
+    """Return everything that the script has the user say."""
     requests = script.requests
     answers = [*script.answers, *(answer for request in requests for answer in request.answers)]
     facts = [script.facts, *(request.facts for request in requests)]
@@ -86,7 +86,7 @@ def _told(script: UserScript) -> list[str]:
 
 
 def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], path: str) -> Iterator[_Leaf]:
-    """The texts among the arguments that are facts."""
+    """Yield the texts among the arguments that are facts."""
     schema = resolved(schema, definitions)
     alternatives = [resolved(alternative, definitions) for alternative in schema.get("anyOf", [])]
     if any(one.keys() & {"enum", "const"} for one in [schema, *alternatives]):

@@ -45,5 +45,5 @@ class LintReport:
     floor_but_for_judge: int = 0
 
     def count(self, severity: Severity) -> int:
-        """How many findings are of this severity."""
+        """Return the number of findings of this severity."""
         return sum(finding.severity == severity for finding in self.findings)

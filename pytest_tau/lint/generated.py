@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def generated_tasks(
     domain: Domain, count: int, seed: int, difficulty: Difficulty, *, verify: bool = True
 ) -> list[Task]:
-    """Tasks of a seed.
+    """Return the tasks of a seed.
 
     Args:
         domain: Whose tasks, with its bundled data.

@@ -78,7 +78,7 @@ class Known:
         self.codes |= dict.fromkeys(parsed.codes)
 
     def has(self, value: str) -> bool:
-        """Whether some text holds the value."""
+        """Return whether some text contains the value."""
         folded = _folded(value).lstrip("#")  # which people leave out
         if any(folded in text for text in self._texts):
             return True
@@ -98,7 +98,7 @@ class Known:
 
 
 def _days(folded: str) -> Iterator[tuple[int, int]]:
-    """Every date in a text, as month and day."""
+    """Yield every date in a text, as month and day."""
     for found in itertools.chain(_ISO.finditer(folded), _NUMBERS.finditer(folded)):
         yield int(found["month"]), int(found["day"])
     for found in _NAMED.finditer(folded):

@@ -42,7 +42,7 @@ class Reader:
         self.identifying = list(self._identifying())
 
     def _identifying(self) -> Iterator[tuple[_ReadingTool, dict[str, str]]]:
-        """Calls that find a record by several of its own fields, such as a name and a zip code."""
+        """Yield calls that find a record by several of its own fields, such as a name and a zip code."""
         several = [reader for reader in self.tools if len(reader.parameters) > 1]
         databases = [self._pristine.agent_db, self._pristine.user_db]
         tables = [value for database in databases for _, value in database or () if isinstance(value, Table)]
@@ -53,7 +53,7 @@ class Reader:
                     yield reader, {name: fields[name] for name in reader.parameters}
 
     def read(self, environment: Environment | None, reader: _ReadingTool, arguments: dict[str, Any]) -> str | None:
-        """What a call gives, None where it fails.
+        """Return the result of a call; None if it fails.
 
         Args:
             environment: The state to read; None for the domain's untouched one.
@@ -85,7 +85,7 @@ class Reading:
         self._states = [_State(reader, state, known, by_name) for state in states]
 
     def gives(self, value: str) -> bool:
-        """Whether some reading gives the value; what was read is known from then on."""
+        """Return whether some reading gives the value; what was read is known from then on."""
         for read in (_State.look_up, _State.search):
             for state in self._states:
                 read(state, value)
@@ -168,7 +168,7 @@ def _note(by_name: dict[str, dict[str, None]], value: Any) -> None:
 
 
 def _texts(value: Any, name: str = "", *, lists: bool = True) -> Iterator[tuple[str, str]]:
-    """Every text inside a value, by the name of its field."""
+    """Yield every text inside a value, by the name of its field."""
     if isinstance(value, dict):
         for key, part in value.items():
             yield from _texts(part, key, lists=lists)

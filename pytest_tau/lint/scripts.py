@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_script(task: Task, domain: Domain) -> Iterator[Finding]:
-    """``bad-goal``: a goal of the script names what is no tool of the user's, or gives it unfit arguments.
+    """Check ``bad-goal``: a goal of the script names what is no tool of the user's, or gives it unfit arguments.
 
     ``goal-met``: all goals are met from the start, so that the user would be content with nothing done.
     """

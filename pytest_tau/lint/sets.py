@@ -17,7 +17,7 @@ _NAMED = 8
 
 
 def check_duplicates(tasks: Sequence[Task]) -> Iterator[Finding]:
-    """``duplicate-instructions``: two tasks begin alike, in what the user is told and in the state of the world."""
+    """Check ``duplicate-instructions``: two tasks have the same instructions and the same initial state."""
     first: dict[str, str] = {}
     for task in tasks:
         beginning = canonical([task.user_scenario, task.ticket, task.initial_state])
@@ -29,7 +29,7 @@ def check_duplicates(tasks: Sequence[Task]) -> Iterator[Finding]:
 
 
 def check_splits(domain: Domain) -> Iterator[Finding]:
-    """``unknown-split-id`` and ``in-no-split``."""
+    """Check ``unknown-split-id`` and ``in-no-split``."""
     known = {task.id for task in domain.tasks(split=None)}
     used: set[str] = set()
     for split, ids in domain.splits.items():

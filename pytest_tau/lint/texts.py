@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check_phrases(task: Task) -> Iterator[Finding]:
-    """``communicate-in-greeting`` and ``communicate-in-user-text``: notes where the phrases do not gate."""
+    """Check ``communicate-in-greeting`` and ``communicate-in-user-text``: notes if the phrases do not gate."""
     phrases = task.criteria.communicate_info or []
     if not phrases:
         return

@@ -25,7 +25,7 @@ _SETTINGS = SimulationSettings(limits=Limits(timeout=None), evaluation=_ACCEPT)
 
 
 async def check_gold(task: Task, domain: Domain) -> list[Finding]:
-    """``gold-fails``: the reference actions and phrases, carried out in a conversation, do not earn reward 1."""
+    """Check ``gold-fails``: the reference actions and phrases, carried out in a conversation, do not earn reward 1."""
     simulation = await asimulate(task, domain=domain, agent="gold", user="gold", settings=_SETTINGS)
     info = simulation.reward_info
     if info is not None and info.passed:
@@ -36,7 +36,7 @@ async def check_gold(task: Task, domain: Domain) -> list[Finding]:
 
 
 def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:
-    """What is wrong with a task that nobody has tried: all of these, without holding a conversation."""
+    """Check a task that nobody has tried: all of these checks, without a conversation."""
     if not _earns_all(task, task.criteria.actions or [], domain):
         yield Finding("gold-fails", "error", task.id, "the reference actions do not earn reward 1")
     yield from check_null(task, domain)
@@ -44,7 +44,7 @@ def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:
 
 
 def check_null(task: Task, domain: Domain) -> list[Finding]:
-    """``passes-without-agent``: a greeting alone earns reward 1; a warning where a judge may still object."""
+    """Check ``passes-without-agent``: a greeting alone earns reward 1; a warning if a judge may still object."""
     hanging = task.needs_judge
     passes = _earns_all(task, [], domain, speaks=False) if hanging else passes_without_agent(task, domain)
     if not passes:
@@ -62,7 +62,7 @@ def check_null(task: Task, domain: Domain) -> list[Finding]:
 
 
 def check_needed(task: Task, domain: Domain) -> Iterator[Finding]:
-    """``action-not-needed``: the verdict stays the same without this one writing action."""
+    """Check ``action-not-needed``: the verdict stays the same without this one writing action."""
     actions = task.criteria.actions or []
     writing = [position for position, action in enumerate(actions) if _mutates(action, domain)]
     if not writing or not _earns_all(task, actions, domain):
@@ -74,7 +74,7 @@ def check_needed(task: Task, domain: Domain) -> Iterator[Finding]:
 
 
 def _earns_all(task: Task, actions: Sequence[Action], domain: Domain, *, speaks: bool = True) -> bool:
-    """Whether the actions, in order, earn reward 1, together with what must be said unless only a greeting is."""
+    """Return whether the actions, in order, earn reward 1; what must be said is said unless only a greeting is."""
     messages: list[Message] = [*task.message_history]
     for action in actions:
         call = ToolCall(name=action.name, arguments=copy.deepcopy(action.arguments), requestor=action.requestor)

@@ -34,11 +34,11 @@ class Domains(Protocol):
     """Where domains come from."""
 
     def names(self) -> Sequence[str]:
-        """Every domain there is."""
+        """Return the name of every domain."""
         ...
 
     def load(self, name: str) -> Domain:
-        """One of them.
+        """Return a domain.
 
         Raises:
             ConfigurationError: There is none of this name, or no data of it.
@@ -120,7 +120,7 @@ def _domain(file: ResultFile, settings: RegradeSettings, domains: Domains) -> tu
 
 
 def recognise(called: Counter[str], domains: Domains) -> str | None:
-    """The domain whose tools were called; None where several could be it, or none."""
+    """Return the name of the domain whose tools were called; None if several could be it, or none."""
     scores: dict[frozenset[str], tuple[int, str]] = {}
     for name in domains.names():
         try:
@@ -234,7 +234,7 @@ class _Regrader:
 
 
 def differing_rules(grading: Grading) -> dict[str, Grading]:
-    """The rules on which a profile differs from ``official``, each with the profile that differs in it alone."""
+    """Return the rules on which a profile differs from ``official``, each with the profile that differs in it alone."""
     rules = {rule.name: getattr(grading, rule.name) for rule in fields(Grading) if rule.name != "name"}
     return {
         name: replace(OFFICIAL, name=name, **{name: value})
@@ -244,7 +244,7 @@ def differing_rules(grading: Grading) -> dict[str, Grading]:
 
 
 def _calls_user_tools(simulation: Simulation, domain: Domain) -> bool:
-    """Whether the agent made calls of the user's that succeeded, as only one that works alone can."""
+    """Return whether the agent made calls of the user's that succeeded, as only one that works alone can."""
     spec = domain.spec
     users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
     return any(
@@ -255,7 +255,7 @@ def _calls_user_tools(simulation: Simulation, domain: Domain) -> bool:
 
 
 def _comparable(stored: RewardInfo | None, fresh: RewardInfo, *, without_judge: bool) -> float | None:
-    """The stored reward, without the judge's share where the fresh one has none."""
+    """Return the stored reward, without the judge's share if the fresh one has none."""
     if stored is None:
         return None
     if not without_judge or "ended_early" in (fresh.info or {}):

@@ -85,7 +85,7 @@ def _value(fields: dict[str, Any], key: str) -> str:
 
 
 def _around(text: str, other: str) -> str:
-    """The text from shortly before where it departs from the other."""
+    """Return the text from shortly before its first difference from the other."""
     shorter = min(len(text), len(other))
     common = next((i for i in range(shorter) if text[i] != other[i]), shorter)
     return _short(text) if common < 60 else "…" + _short(text[common - 40 :])

@@ -50,12 +50,12 @@ class Regraded:
 
     @property
     def agrees(self) -> bool | None:
-        """Whether both rewards are equal, within the reference's tolerance; None where nothing can be compared."""
+        """Return whether both rewards are equal, within the reference's tolerance; None if nothing can be compared."""
         return None if self.expected is None else abs(self.expected - self.fresh.reward) <= 1e-6
 
     @property
     def reasons(self) -> list[str]:
-        """What makes the two verdicts differ, a line each; empty where they agree."""
+        """Return what makes the two verdicts differ, a line each; empty if they agree."""
         if self.agrees is not False:
             return []
         changed = [f"by the rule {rule}" for rule in self.rules]
@@ -85,21 +85,21 @@ class FileReport:
 
     @property
     def differing(self) -> list[Regraded]:
-        """The simulations whose rewards differ."""
+        """Return the simulations whose rewards differ."""
         return [result for result in self.results if result.agrees is False]
 
     @property
     def agreeing(self) -> int:
-        """How many simulations have equal rewards."""
+        """Return the number of simulations with equal rewards."""
         return sum(result.agrees is True for result in self.results)
 
     @property
     def lost(self) -> int:
-        """How many simulations the infrastructure lost; they are in no rate. Source: τ²-bench v1.0.1, metrics."""
+        """Return the number of simulations lost to the infrastructure; they are in no rate. Source: τ²-bench v1.0.1."""
         return sum(result.termination_reason == "infrastructure_error" for result in self.results)
 
     def rates(self) -> tuple[dict[int, float], dict[int, float]]:
-        """pass^k by k, stored and fresh."""
+        """Return pass^k by k, stored and fresh."""
         ran = [result for result in self.results if result.termination_reason != "infrastructure_error"]
         stored = [(result.task_id, result.stored.passed) for result in ran if result.stored is not None]
         return _rates(stored), _rates([(result.task_id, result.fresh.passed) for result in ran])

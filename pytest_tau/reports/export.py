@@ -50,7 +50,7 @@ class DomainContent:
 
 
 def survey(run: Run) -> dict[str, DomainContent]:
-    """What a run holds, by domain; of a file that names none under the empty name.
+    """Return the content of a run by domain; that of a file which names none is under the empty name.
 
     Raises:
         ConfigurationError: The run has kept no conversations.
@@ -87,14 +87,14 @@ def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
 
 
 def works_alone(info: dict[str, Any]) -> bool:
-    """Whether a τ²-bench file tells that its agent worked alone, which its simulations do not tell."""
+    """Return whether a τ²-bench file says that its agent worked alone, which its simulations do not say."""
     sides = [info.get(side) for side in ("agent_info", "user_info")]
     agent, user = (str(side.get("implementation")) if isinstance(side, dict) else "" for side in sides)
     return "solo" in agent or user == "dummy_user"
 
 
 def as_json(value: Any) -> str:
-    """JSON in one line that any file can hold."""
+    """Return JSON in one line that any file can store."""
     return writable(json.dumps(value, ensure_ascii=False))
 
 

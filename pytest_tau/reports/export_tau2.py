@@ -52,7 +52,7 @@ def write_tau2(run: Run, file: IO[str], domain: str, content: DomainContent, inf
 
 
 def tau2_info(info: dict[str, Any], domain: str, content: DomainContent, policy: str | None = None) -> dict[str, Any]:
-    """What is told of a run: a τ²-bench file's as it is, else what a run of ours knows.
+    """Return the header of a run: that of a τ²-bench file as it is, else what our manifest has of it.
 
     Args:
         info: What the run tells of itself.
@@ -77,7 +77,7 @@ def tau2_info(info: dict[str, Any], domain: str, content: DomainContent, policy:
 
 
 def tau2_task(task: Task) -> dict[str, Any]:
-    """A task in τ²-bench's format, without the script of a user without a model."""
+    """Return a task in τ²-bench's format, without the script of a user without a model."""
     found = task.model_dump(mode="json", exclude={"user_scenario": {"script"}})
     if found["annotations"] is None:
         del found["annotations"]
@@ -85,7 +85,7 @@ def tau2_task(task: Task) -> dict[str, Any]:
 
 
 def tau2_simulation(trial: StoredTrial) -> dict[str, Any]:
-    """A simulation in τ²-bench's format."""
+    """Return a simulation in τ²-bench's format."""
     simulation = trial.simulation
     known = bool(simulation.start_time or simulation.duration)
     return {
@@ -148,7 +148,7 @@ def _side(settings: dict[str, Any], side: str) -> dict[str, Any]:
 
 
 def _own(trial: StoredTrial) -> dict[str, Any]:
-    """What of a simulation τ²-bench has no field for; nothing that is empty."""
+    """Return the fields of a simulation that τ²-bench's format lacks, if they are not empty."""
     simulation = trial.simulation
     found = {
         "test": trial.test,

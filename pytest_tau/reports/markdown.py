@@ -50,7 +50,7 @@ class FailingTask(NamedTuple):
 
 
 def failing_tasks(records: Iterable[TrialRecord]) -> list[FailingTask]:
-    """The tasks with a trial that did not pass, by name: workers report in any order."""
+    """Return the tasks with a trial that did not pass, by name: workers report in any order."""
     tasks: dict[tuple[str, str], list[TrialRecord]] = {}
     for record in records:
         tasks.setdefault((record.domain, record.task_id), []).append(record)
@@ -66,7 +66,7 @@ def _failing(trials: list[TrialRecord]) -> FailingTask:
 
 
 def _reasons(trial: TrialRecord) -> list[str]:
-    """What was not met; of a conversation that was cut off or broke down how it ended, and with what words."""
+    """Return the checks that were not met, after the ending and the error of a conversation that was cut off."""
     if trial.outcome == "failed" and trial.error is None and trial.failed_checks:
         return list(trial.failed_checks)
     error = f": {(trial.error or '').strip().splitlines()[0]}" if (trial.error or "").strip() else ""
@@ -78,7 +78,7 @@ def markdown(
     failing: Sequence[FailingTask],
     decisions: Sequence[tuple[str, bool | None]] = (),
 ) -> str:
-    """The page.
+    """Return the page.
 
     Args:
         summaries: Of each domain.
@@ -194,13 +194,13 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
+    """Return text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
     line = _SPECIAL.sub(lambda found: f"\\{found[0]}", one_line(text, len(text) + 1))
     return "".join(_HTML.get(each, each) for each in line)
 
 
 def annotation_lines(failing: Sequence[FailingTask], root: Path, workspace: Path) -> list[str]:
-    """Workflow commands that mark failing tasks in GitHub's view of a change, no more than it shows.
+    """Return workflow commands that mark failing tasks in GitHub's view of a change, no more than it shows.
 
     Args:
         failing: The tasks that did not pass every time.

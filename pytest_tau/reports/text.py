@@ -31,7 +31,7 @@ _UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
 def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80) -> list[str]:
-    """What is told of a domain below its first line; less where there is less to tell.
+    """Return the lines of a domain below its first one; fewer if there is less to say.
 
     Args:
         summary: The domain's.
@@ -48,7 +48,7 @@ def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80)
 
 
 def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, list[str]]]:
-    """Labels, each with the parts of its text."""
+    """Return labels, each with the parts of its text."""
     scores, most = summary.scores, None if everything else _MOST
     many = everything or (scores.trials >= _FEW and scores.passed < scores.trials)
     wide = everything or (many and scores.tasks >= _FEW)
@@ -77,7 +77,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
 
 
 def format_floor(floor: Floor, scores: Scores) -> str:
-    """How many tasks an agent passes that does nothing."""
+    """Return how many tasks an agent passes that does nothing."""
     unknown = scores.tasks - floor.tasks
     left_out = f"; not known of {plural(unknown, 'task')}" if unknown > 0 else ""
     return f"{floor.passed} of {plural(floor.tasks, 'task')}{left_out}"
@@ -102,7 +102,7 @@ def _format_mean(column: Column, means: Mapping[str, float]) -> str:
 
 
 def format_usage(usage: Usage) -> list[str]:
-    """What model calls came to, in parts."""
+    """Return the number, tokens and cost of model calls, in parts."""
     told = [plural(usage.calls, "call"), f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"]
     if usage.unpriced_calls == usage.calls:
         return [*told, "cost unknown"]
@@ -111,7 +111,7 @@ def format_usage(usage: Usage) -> list[str]:
 
 
 def frequencies(found: Sequence[tuple[str, int]], most: int | None = None) -> list[str]:
-    """Names with how often they are there: ``DB (12)``, ``ACTION cancel_order (3)``, ``2 more``."""
+    """Return names with their frequencies: ``DB (12)``, ``ACTION cancel_order (3)``, ``2 more``."""
     told = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in found[:most]]
     left = len(found) - len(told)
     return [*told, f"{left} more"] if left else told
@@ -126,7 +126,7 @@ def _plain_rates(rates: Sequence[Rate]) -> list[str]:
 
 
 def _is_rate(mean_reward: float, rates: Sequence[Rate]) -> bool:
-    """Whether the mean reward has been told as pass^1 already."""
+    """Return whether the mean reward is shown already, as pass^1."""
     return bool(rates) and rates[0].k == 1 and abs(rates[0].value - mean_reward) < 0.0005
 
 
@@ -140,7 +140,7 @@ def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:
 
 
 def _table(name: str, groups: Sequence[Scores], most: int | None, width: int) -> list[str]:
-    """A line for each group: tasks, trials, pass^1 with its interval, the last pass^k."""
+    """Return a line for each group: tasks, trials, pass^1 with its interval, the last pass^k."""
     if not groups:
         return [f"  by {name}: no task has {'any' if name in ('tags', 'actions') else 'one'}"]
     last = max((group.rates[-1].k for group in groups if group.rates), default=1)
@@ -162,7 +162,7 @@ def _names(name: str, groups: Sequence[Scores]) -> list[str]:
 
 
 def _cells(group: Scores, last: int) -> dict[str, str]:
-    """What a line has, by the head of its column."""
+    """Return the cells of a line, by the head of their column."""
     values = {rate.k: rate for rate in group.rates}
     interval = values[1].interval if 1 in values else None
     return {

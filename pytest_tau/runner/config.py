@@ -125,18 +125,18 @@ class RunConfig:
 
     @property
     def agent_spec(self) -> Any:
-        """The agent that is run: the one that was named, else the model that was, else gold."""
+        """Return the agent that is run: the one that was named, else the model that was, else gold."""
         return self.agent if self.agent is not None else "llm" if "agent" in self.models.names else "gold"
 
     @property
     def user_spec(self) -> Any:
-        """The user that is run: the one that was named, else what goes with the agent."""
+        """Return the user that is run: the one that was named, else what goes with the agent."""
         if self.user is not None:
             return self.user
         return default_user(self.agent_spec, solo=self.simulation.solo, llm="user" in self.models.names)
 
     def choice(self, role: Role) -> ModelChoice | None:
-        """The model of a role; for an agent behind an endpoint that endpoint, for a side that needs none, none."""
+        """Return the model of a role: an endpoint for the agent behind it, and None for a side that needs none."""
         name, args = self.models.names.get(role), self.models.args.get(role, {})
         if role == "judge":
             needed = self.judge in (None, "llm")
@@ -151,7 +151,7 @@ class RunConfig:
 
 
 def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
-    """The user that goes with an agent when none is named; ``llm`` where there is a model for the user."""
+    """Return the user that goes with an agent if none is named; ``llm`` says that there is a model for the user."""
     if solo:
         return "dummy"
     if isinstance(agent, str) and agent.startswith("replay:"):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None) -> Judge | None:
-    """The judge of NL assertions that is named; None where none is.
+    """Return the judge of NL assertions that is named; None if none is.
 
     Args:
         spec: ``llm``, ``accept``, ``reject``, ``module:attribute`` or ``path/to/file.py:attribute``; a class is built.
@@ -54,7 +54,7 @@ def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None)
 
 
 def with_deadline(judge: Judge | None, seconds: float | None) -> Judge | None:
-    """The judge, given so long for its verdicts; blocking code is left behind in a thread."""
+    """Return the judge, given so long for its verdicts; blocking code is left behind in a thread."""
     return judge if judge is None or seconds is None or isinstance(judge, UniformJudge) else _Timed(judge, seconds)
 
 

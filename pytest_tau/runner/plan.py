@@ -18,7 +18,7 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9_.+-]+")
 
 
 def trial_seeds(seed: int, trials: int) -> list[int]:
-    """A seed for each trial, shared by all tasks.
+    """Return a seed for each trial, shared by all tasks.
 
     Source: τ²-bench v1.0.1: 300 gives 626729, 373753, 361454, 1567.
     """
@@ -27,7 +27,7 @@ def trial_seeds(seed: int, trials: int) -> list[int]:
 
 
 def item_id(task_id: str) -> str:
-    """The task's id where it is short and safe in shells, ``-k`` and file names; else a slug and a hash of it."""
+    """Return the task's id if it is short and safe in shells, ``-k`` and file names; else a slug and a hash of it."""
     if _SAFE.fullmatch(task_id):
         return task_id
     digest = hashlib.sha256(task_id.encode()).hexdigest()[:8]
@@ -36,7 +36,7 @@ def item_id(task_id: str) -> str:
 
 
 def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int | None = None) -> list[Task]:
-    """The tasks that match any of the patterns, by id or item id, in order, at most so many.
+    """Return the tasks that match any of the patterns, by id or item id, in order, at most so many.
 
     Args:
         tasks: What there is.
@@ -49,7 +49,7 @@ def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int |
 
 
 def unmatched(tasks: Sequence[Task], patterns: Iterable[str]) -> list[str]:
-    """The patterns that match no task."""
+    """Return the patterns that match no task."""
     return [pattern for pattern in patterns if not any(_matches(task.id, pattern) for task in tasks)]
 
 

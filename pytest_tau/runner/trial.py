@@ -85,7 +85,7 @@ class Trial:
         return simulation
 
     def context(self, side: Side, greeting: str | None = None) -> ParticipantContext:
-        """What a participant may know; ``greeting`` where the agent has one of its own."""
+        """Return what a participant may know; ``greeting`` is the agent's own, if it has one."""
         task, environment = self.task, self.environment
         tools = environment.tools("assistant" if side == "agent" else "user")
         if side == "user" and task.user_tools is not None:

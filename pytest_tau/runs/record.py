@@ -69,28 +69,28 @@ class TrialRecord:
 
     @property
     def passed(self) -> bool:
-        """Whether the reward is 1."""
+        """Return whether the reward is 1."""
         return self.outcome == "passed"
 
     @property
     def known_cost(self) -> float:
-        """USD of the model calls whose price is known."""
+        """Return the USD of the model calls whose price is known."""
         return sum(used.known_cost for used in self.usage.values())
 
     @property
     def unpriced_calls(self) -> int:
-        """Model calls of unknown price."""
+        """Return the number of model calls of unknown price."""
         return sum(used.unpriced_calls for used in self.usage.values())
 
     @property
     def cost(self) -> float | None:
-        """USD of all model calls; None where the price of any is unknown, or nothing was called."""
+        """Return the USD of all model calls; None if the price of any is unknown, or nothing was called."""
         if not self.usage:
             return self.cost_told
         return None if self.unpriced_calls else self.known_cost
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON; what has its usual value is left out."""
+        """Return the record as JSON, without fields that have their default."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
         values["failed_checks"] = list(self.failed_checks)
@@ -98,7 +98,7 @@ class TrialRecord:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrialRecord:
-        """The record that ``as_dict`` made this of; what is not known is passed over.
+        """Return the record that ``as_dict`` made this of; unknown fields are skipped.
 
         Raises:
             TypeError: What tells trials apart is missing.
@@ -175,7 +175,7 @@ def _sum(*costs: float | None) -> float | None:
 
 
 def groups_of(task: Task) -> dict[str, str]:
-    """What a task is counted under.
+    """Return what a task is counted under.
 
     ``intent`` is what telecom's ids begin with, else the policy that the description names; ``persona`` what they end
     with; ``actions`` the number of reference actions; ``tags`` those of the task's annotations.

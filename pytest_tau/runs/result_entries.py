@@ -50,7 +50,7 @@ class StoredRun(NamedTuple):
 
 
 def entry_name(place: int | str | None, entry: Any = None) -> str:
-    """How reports call an entry: ``entry 45 (task 45, trial 0)``; one without a place is the whole file."""
+    """Return what reports call an entry: ``entry 45 (task 45, trial 0)``; one without a place is the whole file."""
     name = "the file" if place is None else place if isinstance(place, str) else f"entry {place}"
     if not isinstance(entry, dict) or "task_id" not in entry:
         return name
@@ -58,7 +58,7 @@ def entry_name(place: int | str | None, entry: Any = None) -> str:
 
 
 def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -> StoredRun:
-    """One simulation of τ²-bench's or our own.
+    """Return one simulation of τ²-bench's or our own.
 
     Args:
         entry: The simulation's JSON.
@@ -92,7 +92,7 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
 
 
 def _from_export(entry: dict[str, Any]) -> dict[str, Any]:
-    """An entry with everything back in its place that an export in τ²-bench's format had to put aside."""
+    """Return an entry with everything back in its place that an export in τ²-bench's format had to put aside."""
     info, verdict = entry.get("info"), entry.get("reward_info")
     if not isinstance(info, dict) or not isinstance(info.get(OWN), dict):
         return entry
@@ -109,7 +109,7 @@ def _from_export(entry: dict[str, Any]) -> dict[str, Any]:
 
 
 def _own(entry: dict[str, Any]) -> Simulation | None:
-    """A simulation that a run of ours has kept, with everything it tells."""
+    """Return a simulation that a run of ours has stored, with all of its fields; None if it is not ours."""
     if "test" not in entry:
         return None
     try:
@@ -145,7 +145,7 @@ def _is_number(value: Any) -> bool:
 
 
 def read_task(raw: Any) -> Task:
-    """A task, without the fields that today's format lacks.
+    """Return a task, without the fields that today's format lacks.
 
     Raises:
         EntryError: It does not follow the format even so.
@@ -159,7 +159,7 @@ def read_task(raw: Any) -> Task:
 
 
 def stored_reward(raw: Any) -> float | None:
-    """A reward as a number; None where there is none."""
+    """Return a reward as a number; None if there is none."""
     if not isinstance(raw, int | float) or not -_LARGEST <= raw <= _LARGEST:
         return None
     return float(raw)
@@ -185,7 +185,7 @@ def _reward(raw: Any) -> RewardInfo | None:
 
 
 def _forgiving(model: type[M], raw: Any) -> M:
-    """The model, without fields that are unknown, or null where that is no longer a value."""
+    """Parse a model, without fields that are unknown, or null where that is no longer a value."""
     for _ in range(3):  # what is nested in a dropped alternative shows only at the next attempt
         try:
             return model.model_validate(raw)

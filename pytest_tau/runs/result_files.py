@@ -84,11 +84,11 @@ class ResultFile:
 
     @property
     def size(self) -> int:
-        """How many simulations there are to read."""
+        """Return the number of simulations that there are to read."""
         return self.entries if self._files is None else len(self._files)
 
     def runs(self) -> Iterator[StoredRun | Unreadable]:
-        """The simulations in the file's order, one at a time, with those that cannot be read in their places."""
+        """Yield the simulations in the file's order, one at a time, with those that cannot be read in their places."""
         if self._files is not None:
             for file in self._files:
                 yield self._of_file(file)
@@ -164,7 +164,7 @@ class ResultFile:
             self.domain = document["domain"]
 
     def _find_files(self, folder: Path, index: Any) -> None:
-        """The files of a folder: those of the index in its order, then those that it lacks."""
+        """Find the files of a folder: those of the index in its order, then those that it lacks."""
         ids = [entry.get("id") for entry in index if isinstance(entry, dict)] if isinstance(index, list) else []
         # An id is no path: it stays in the folder.
         listed = [folder / RESULTS_FOLDER / f"{Path(str(name)).name}.json" for name in ids]

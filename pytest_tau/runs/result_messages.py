@@ -20,7 +20,7 @@ class EntryError(Exception):
 
 
 def read_messages(messages: list[Any]) -> list[Any]:
-    """The trajectory, with every call's id its own.
+    """Return the trajectory, with every call's id its own.
 
     Raises:
         EntryError: One of the messages has no known role or no readable content.
@@ -35,7 +35,7 @@ def read_messages(messages: list[Any]) -> list[Any]:
 
 
 def with_unique_ids(messages: list[Any]) -> list[Any]:
-    """The messages; where ids of calls repeat, they are numbered anew, results in the order of the calls."""
+    """Return the messages; if ids of calls repeat, they are numbered anew, results in the order of the calls."""
     ids = [call.id for message in messages for call in getattr(message, "tool_calls", None) or []]
     if len(set(ids)) == len(ids):
         return messages
@@ -52,7 +52,7 @@ def with_unique_ids(messages: list[Any]) -> list[Any]:
 
 
 def _parts(message: Any) -> Iterator[dict[str, Any]]:
-    """A message's fields that matter; each result of a message with several is one."""
+    """Yield a message's fields that matter; each result of a message with several is a message."""
     if isinstance(message.get("tool_messages"), list):
         for part in message["tool_messages"]:
             yield from _parts(part)
@@ -68,7 +68,7 @@ def _parts(message: Any) -> Iterator[dict[str, Any]]:
 
 
 def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
-    """A tool call from our own format or OpenAI's."""
+    """Return a tool call from our own format or OpenAI's."""
     body = call.get("function") or call
     arguments, malformed = body.get("arguments"), call.get("malformed")
     if isinstance(arguments, str):
@@ -88,7 +88,7 @@ def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
 
 
 def text_of(content: Any) -> str | None:
-    """A message's text, also where it is in OpenAI's parts or was stored as JSON."""
+    """Return a message's text, also if it is in OpenAI's parts or was stored as JSON."""
     if content is None:
         return None
     if isinstance(content, list) and all(isinstance(part, dict) and "type" in part for part in content):
@@ -97,11 +97,11 @@ def text_of(content: Any) -> str | None:
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """The objects in an array; none where it is no array."""
+    """Return the objects in an array; none if it is no array."""
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 
 def first_problem(error: ValidationError) -> str:
-    """The first problem, with its place."""
+    """Return the first problem, with its place."""
     problem = error.errors()[0]
     return f"{'.'.join(map(str, problem['loc']))}: {problem['msg'][:1].lower()}{problem['msg'][1:]}"

@@ -39,7 +39,7 @@ class Piece(NamedTuple):
 
 
 def pieces(path: Path) -> Iterator[Piece]:
-    """The pieces of a file: of an object key by key, of an array element by element, of JSON lines line by line.
+    """Yield the pieces of a file: of an object key by key, of an array element by element, of JSON lines line by line.
 
     Args:
         path: The file, gzipped or not.
@@ -60,7 +60,7 @@ def pieces(path: Path) -> Iterator[Piece]:
 
 
 def _chunks(path: Path) -> Iterator[str]:
-    """The text, also of a file whose compressed data is cut off: as much of it as can be had."""
+    """Yield the text; of a file whose compressed data is cut off, as much of it as can be read."""
     decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
     with path.open("rb") as file:
         inflate = zlib.decompressobj(wbits=31) if file.read(2) == b"\x1f\x8b" else None
@@ -95,7 +95,7 @@ class _Text:
         return len(parts) > 1
 
     def peek(self) -> str:
-        """The next character that is no space; empty at the end."""
+        """Return the next character that is no space; empty at the end."""
         while True:
             if found := _NO_SPACE.search(self._buffer, self._at):
                 self._at = found.start()
@@ -111,7 +111,7 @@ class _Text:
         return found
 
     def value(self) -> tuple[Any, str | None]:
-        """The next value, and what is wrong with it; one that is complete but no JSON is passed over."""
+        """Return the next value, and what is wrong with it; one that is complete but no JSON is skipped."""
         self.peek()
         while True:
             try:
@@ -132,7 +132,7 @@ class _Text:
                     return value, None
 
     def line(self) -> str | None:
-        """The rest of the line; None at the end."""
+        """Return the rest of the line; None at the end."""
         searched = self._at
         while (end := self._buffer.find("\n", searched)) < 0:
             searched = max(len(self._buffer) - self._at, 0)
@@ -145,7 +145,7 @@ class _Text:
         return line
 
     def begins_with_entry(self) -> bool:
-        """Whether the first line is an object of its own, and not one that holds others."""
+        """Return whether the first line is an object of its own, and not one that contains others."""
         while "\n" not in self._buffer and len(self._buffer) < _FIRST_LINE and self.more():
             pass
         line, newline, _ = self._buffer[self._at :].partition("\n")
@@ -162,7 +162,7 @@ def _told(error: Exception) -> str:
 
 
 def _end_of_value(text: str, start: int) -> int | None:
-    """Where the object or array that begins here ends, by its brackets; None where it does not."""
+    """Return where the object or array that begins here ends, by its brackets; None if it does not."""
     if text[start : start + 1] not in ("{", "["):
         return None
     depth = 0
@@ -179,7 +179,7 @@ def _end_of_value(text: str, start: int) -> int | None:
 
 
 def _elements(text: _Text, key: str) -> Generator[Piece, None, bool]:
-    """The elements of an array; returns whether it was read to its end."""
+    """Yield the elements of an array; return whether it was read to its end."""
     text.take("[")
     if text.take("]"):
         return True

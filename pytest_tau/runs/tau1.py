@@ -37,12 +37,12 @@ _NAMED_IN_TEXT = re.compile(r'Action:\s*\{\s*"name":\s*"(\w+)"')
 
 
 def is_tau1(entry: dict[str, Any]) -> bool:
-    """Whether an entry is τ-bench's."""
+    """Return whether an entry is τ-bench's."""
     return "traj" in entry or ("messages" not in entry and {"task_id", "reward", "info"} <= entry.keys())
 
 
 def tools_named(entry: dict[str, Any]) -> list[str]:
-    """Names of the tools that an entry calls or has as reference actions, however the rest of it looks."""
+    """Return the names of the tools that an entry calls or has as reference actions, whatever the rest looks like."""
     info = entry.get("info")
     task = info.get("task") if isinstance(info, dict) else None
     names = [action.get("name") for action in objects_in(task.get("actions") if isinstance(task, dict) else None)]
@@ -54,7 +54,7 @@ def tools_named(entry: dict[str, Any]) -> list[str]:
 
 
 def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredRun:
-    """One trial of τ-bench's.
+    """Return one trial of τ-bench's.
 
     Raises:
         EntryError: It has no conversation, or no task.
@@ -82,7 +82,7 @@ def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredRun:
 
 
 def _task(task_id: Any, raw: Any) -> Task:
-    """The task in today's format: the database and the outputs decide."""
+    """Return the task in today's format: the database and the outputs decide."""
     if not isinstance(raw, dict) or task_id is None:
         raise EntryError("no task")
     try:
@@ -126,7 +126,7 @@ def _stored(entry: dict[str, Any], info: dict[str, Any]) -> RewardInfo | None:
 
 
 def _ending(info: dict[str, Any], messages: list[Message]) -> TerminationReason:
-    """τ¹ grades exactly the conversations that ended before its limit of steps."""
+    """Return how a conversation ended: τ¹ grades exactly those that ended before its limit of steps."""
     last = messages[-1] if messages else None
     ended = isinstance(last, UserMessage) and last.stop_token is not None
     if "reward_info" in info:
@@ -186,7 +186,7 @@ def _text_messages(trajectory: list[Any]) -> list[Message]:
 
 
 def _said_or_called(text: str, call_id: str) -> AssistantMessage:
-    """What follows the last ``Action:``; where that is no action, it is said to the user as it stands."""
+    """Return what follows the last ``Action:`` as a call; if it is no action, as a text to the user."""
     action = text.rsplit("Action:", maxsplit=1)[-1].strip()
     try:
         parsed = json.loads(action, strict=False)

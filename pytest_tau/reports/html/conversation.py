@@ -30,7 +30,7 @@ _LONGEST_VALUE = 4000
 
 
 def conversation(simulation: Simulation, task: Task | None, domain: Domain | str) -> dict[str, Any]:
-    """Everything that the page shows of a simulation when it is opened, as JSON.
+    """Return everything that the page shows of a simulation when it is opened, as JSON.
 
     Args:
         simulation: It, with its verdict, if there is one.
@@ -107,7 +107,7 @@ def _reference_actions(verdict: RewardInfo | None, task: Task | None) -> list[Ac
 
 
 def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
-    """What was said, and where calls were made; results stand with their calls."""
+    """Return the texts of messages and the positions of their calls, which have the results."""
     found: list[dict[str, Any]] = []
     waiting = position = 0
     for turn, message in enumerate(messages):
@@ -154,7 +154,7 @@ def _difference(difference: Difference) -> list[str | None]:
 
 
 def _task(task: Task) -> list[list[str]]:
-    """The parts of a task that a reader wants to know, each with its title."""
+    """Return the parts of a task that a reader wants to know, each with its title."""
     told, scenario = task.description, task.user_scenario
     parts: list[tuple[str, str | None]] = [
         ("Purpose", told.purpose if told else None),
@@ -206,7 +206,7 @@ def _blame(found: Any) -> dict[str, Any] | None:
 
 
 def _turning_point(found: Any) -> dict[str, Any] | None:
-    """What is shown of the turning point that grading has found."""
+    """Return what is shown of the turning point."""
     if not isinstance(found, dict):
         return None
     turn = found.get("turn")

@@ -40,7 +40,7 @@ class _Facts(NamedTuple):
 
 
 def gather(runs: Sequence[Run], domains: Domains, blocks: ConversationBlocks) -> dict[str, Any]:
-    """Everything that the page shows before a conversation is opened, as JSON.
+    """Return everything that the page shows before a conversation is opened, as JSON.
 
     Args:
         runs: One, or two that are compared.
@@ -94,7 +94,7 @@ class _Gatherer:
         self._tasks: dict[bytes, Task] = {}
 
     def gather(self, number: int, blocks: ConversationBlocks) -> list[_Facts]:
-        """The facts of its simulations in order; the conversations go to the blocks."""
+        """Return the facts of the run's simulations in order; the conversations go to the blocks."""
         facts: list[_Facts] = []
         try:
             for trial in self.run.trials():
@@ -172,7 +172,7 @@ class _Tables:
         self._check_places: dict[str, int] = {}
 
     def row(self, facts: _Facts) -> list[Any]:
-        """A row's values, in the order of ``FIELDS``."""
+        """Return a row's values, in the order of ``FIELDS``."""
         return [self._cell(each, facts) for each in COLUMNS if each.page and each.page.name in FIELDS]
 
     def _cell(self, column: Column, facts: _Facts) -> Any:
@@ -201,7 +201,7 @@ class _Tables:
 
 
 def _pairs(first: Sequence[_Facts], second: Sequence[_Facts]) -> list[list[int | None]]:
-    """Trials beside each other: their places in both runs, and the message at which they part.
+    """Return the pairs of trials: their places in both runs, and the message at which they first differ.
 
     A trial that a run has several times, as of several tests, is paired in order.
     """

@@ -19,12 +19,12 @@ _KEY = re.compile(
 
 
 def without_keys(text: str) -> str:
-    """A text that is not part of a conversation, without what looks like a key or a login."""
+    """Return a text that is not part of a conversation, without what looks like a key or a login."""
     return _KEY.sub(lambda found: (found["kept"] or found["word"] or found["name"] or "") + "***", text)
 
 
 def value_text(value: Any, longest: int | None = None) -> str:
-    """A JSON value as one line of JSON; what is no JSON by its text.
+    """Return a JSON value as one line of JSON; what is no JSON as its text.
 
     Args:
         value: It.
@@ -35,14 +35,14 @@ def value_text(value: Any, longest: int | None = None) -> str:
 
 
 def clipped(text: str, longest: int | None) -> str:
-    """The text, or its beginning with how much is left out."""
+    """Return the text, or its beginning with the number of characters that were cut off."""
     if longest is None or len(text) <= longest:
         return text
     return f"{text[:longest]} … and {len(text) - longest:,} more characters"
 
 
 def document(value: Any) -> str:
-    """A document for the page: ASCII, and harmless inside of a script element."""
+    """Return a document for the page: ASCII, and harmless inside of a script element."""
     try:
         text = json.dumps(value, allow_nan=False, separators=(",", ":"))
     except ValueError:
@@ -52,7 +52,7 @@ def document(value: Any) -> str:
 
 
 def _finite(value: Any) -> Any:
-    """The value with figures that JSON lacks as null."""
+    """Return the value, with null instead of numbers that JSON lacks."""
     if isinstance(value, dict):
         return {key: _finite(item) for key, item in value.items()}
     if isinstance(value, list | tuple):

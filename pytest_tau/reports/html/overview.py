@@ -39,7 +39,7 @@ _ELSEWHERE = frozenset({"in other shards", "deselected"})
 
 
 def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
-    """How many trials there are of what; ``planned`` is None where the run does not tell.
+    """Return the numbers of trials; ``planned`` is None if the run has not recorded it.
 
     ``missing`` are those that were planned, and are neither there nor excluded.
 
@@ -65,7 +65,7 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
 
 
 def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
-    """pass^k of each domain, k from 1 to as many trials as there are, each with its 95 % interval.
+    """Return pass^k of each domain, k from 1 to as many trials as there are, each with its 95 % interval.
 
     Trials that ended in an error are left out; ``strictly`` is pass^1 with them as failures.
     """
@@ -76,7 +76,7 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
 
 
 def about(run: Run) -> list[list[str]]:
-    """What a run tells of itself, each fact with its name: only what is known to hold no secret."""
+    """Return what a manifest says of its run, each fact with its name: only facts that have no secret in them."""
     info = run.info
     facts: list[tuple[str, Any]] = []
     settings = info.get("settings")
