@@ -30,7 +30,7 @@ _ROLES = ("agent", "user", "judge")
 
 
 class PageColumn(NamedTuple):
-    """How the HTML report has a column.
+    """A column in the HTML report.
 
     Attributes:
         name: The name in the page.

@@ -1,4 +1,4 @@
-"""A run beside an earlier one, task by task: what changed, whether that is more than chance, and what was compared."""
+"""Comparison of a run with an earlier one, task by task: what changed, and whether that is more than chance."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ _EXPLAINED = (
 
 
 class TaskKey(NamedTuple):
-    """What a task is found by in another run."""
+    """The identity of a task in different runs."""
 
     domain: str
     task_id: str
 
 
-class Told(NamedTuple):
+class RunRecords(NamedTuple):
     """One run of a comparison.
 
     Attributes:
         name: What a person calls it.
         records: Its trials.
-        info: What it tells of itself: ``run.json``.
+        info: Its manifest.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Told(NamedTuple):
     info: Mapping[str, Any]
 
     @classmethod
-    def of(cls, run: Run) -> Told:
+    def of(cls, run: Run) -> RunRecords:
         """Return a stored run; the name of a baseline includes that of its run.
 
         Raises:
@@ -82,10 +82,10 @@ class Comparison:
         only_before: Tasks that the later run has no trial of.
         only_after: Tasks that the earlier run has no trial of.
         without_verdict: Tasks in both of which one side has only errors.
-        errors: Trials that ended in an error, in each run; they are left out.
+        errors: Trials that ended in an error, in each run; they are not compared.
     """
 
-    def __init__(self, before: Told, after: Told) -> None:
+    def __init__(self, before: RunRecords, after: RunRecords) -> None:
         self.before, self.after = before, after
         earlier, later = _by_task(before.records, after.records), _by_task(after.records, before.records)
         self.only_before = [key for key in earlier if key not in later]
@@ -141,19 +141,19 @@ class Comparison:
 
     def lines(self) -> list[str]:
         """Return the comparison as lines of text; the first says what was compared."""
-        told = [self._compared(), *self._left_out()]
+        lines = [self._compared(), *self._left_out()]
         if self.paired is None:
-            return [*told, "nothing can be compared: no task has trials with a verdict in both runs"]
-        told += [difference_told("pass^1", self.paired), "; ".join([self._verdict(), *self._power(self.paired)])]
+            return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
+        lines += [format_difference("pass^1", self.paired), "; ".join([self._verdict(), *self._power(self.paired)])]
         if len(domains := self.domains) > 1:
-            told += [difference_told(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
+            lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         for word, tasks in (("worse", self.worse), ("better", self.better)):
             if tasks:
-                told.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
+                lines.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
         if not (self.worse or self.better):
-            told.append("every task passes as often as before")
-        told.append(_EXPLAINED.format(how="exact" if self.paired.exact else "sampled"))
-        return told
+            lines.append("every task passes as often as before")
+        lines.append(_EXPLAINED.format(how="exact" if self.paired.exact else "sampled"))
+        return lines
 
     def warnings(self) -> list[str]:
         """Return what makes the comparison doubtful."""
@@ -167,21 +167,21 @@ class Comparison:
 
     def _compared(self) -> str:
         sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
-        told = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
-        trials = f", trials of each: {' and '.join(dict.fromkeys(told))}" if told else ""
+        numbers = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
+        trials = f", trials of each: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
         return f"{self.after.name} beside {self.before.name}: {plural(len(self.pairs), 'task')} in both{trials}"
 
     def _left_out(self) -> list[str]:
-        told = [
+        parts = [
             f"{plural(len(tasks), 'task')} only in {side.name}"
             for side, tasks in ((self.before, self.only_before), (self.after, self.only_after))
             if tasks
         ]
         if self.without_verdict:
-            told.append(f"{plural(len(self.without_verdict), 'task')} with nothing but errors in one of them")
+            parts.append(f"{plural(len(self.without_verdict), 'task')} with nothing but errors in one of them")
         if any(self.errors):
-            told.append(f"{plural(self.errors[0], 'error')} then and {self.errors[1]:,} now")
-        return [f"left out: {', '.join(told)}"] if told else []
+            parts.append(f"{plural(self.errors[0], 'error')} then and {self.errors[1]:,} now")
+        return [f"left out: {', '.join(parts)}"] if parts else []
 
     def _verdict(self) -> str:
         if not self.significant or self.paired is None:
@@ -193,13 +193,13 @@ class Comparison:
         often = f"{POWER:.0%}".replace("%", " %")
         if smallest is not None:
             return [f"a loss of {smallest:.3f} would be found with a chance of {often}"]
-        told = f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
-        # Beside something that was found, this estimate would only puzzle.
-        return [] if self.significant else [told]
+        text = f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
+        # If something was found, this estimate would only puzzle.
+        return [] if self.significant else [text]
 
     def _named(self, tasks: Sequence[tuple[TaskKey, Pair]]) -> str:
         several = len({key.domain for key in self.pairs}) > 1
-        # Of single trials, the direction tells it all.
+        # Of single trials, the direction says it all.
         single = {rate.trials for pair in self.pairs.values() for rate in pair} == {1}
         named = [
             f"{key.domain}:" * several
@@ -210,7 +210,7 @@ class Comparison:
         return ", ".join(named) + (f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else "")
 
 
-def difference_told(name: str, paired: Paired) -> str:
+def format_difference(name: str, paired: Paired) -> str:
     """Return both rates, their difference, its interval and its probability, as a line of text."""
     interval = paired.interval
     reach = f"95 % interval {interval.low:+.3f} to {interval.high:+.3f}" if interval else ""
@@ -222,7 +222,7 @@ def difference_told(name: str, paired: Paired) -> str:
 def _by_task(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[TaskKey, _Counts]:
     """Return the trials of each task.
 
-    Some result files do not tell their domain. Beside a run of a single domain, it is that one.
+    Some result files do not name their domain. Compared with a run of a single domain, it is that one.
     """
     known = {record.domain for record in others}
     stand_in = known.pop() if len(known) == 1 else ""

@@ -20,8 +20,8 @@ def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]
     """Return the tasks some of whose trials passed and some failed, as lines of text, the most uneven last.
 
     Args:
-        records: The run's; trials that ended in an error are nobody's verdict and left out.
-        verbosity: pytest's: below 0 nothing is told, above 0 every task is listed.
+        records: The run's records; trials that ended in an error are not counted.
+        verbosity: pytest's: below 0 nothing is listed, above 0 every task is.
     """
     trials: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
     for record in records:

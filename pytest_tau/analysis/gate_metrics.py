@@ -66,7 +66,7 @@ def by_task(records: Iterable[TrialRecord], planned: Mapping[tuple[str, str], in
 
 
 class Reach(NamedTuple):
-    """What a value can still become, whatever the trials bring that are waiting.
+    """The range of what a value can still become, whatever the outcomes of the trials that are waiting.
 
     Attributes:
         low: No less than this.

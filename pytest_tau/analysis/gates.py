@@ -30,7 +30,7 @@ _EXPECTED = "expected [domain:]metric OP value, such as 'pass^1>=0.8' or 'retail
 
 @dataclass(frozen=True)
 class Gate:
-    """What a run must reach.
+    """A condition that a run must meet.
 
     Attributes:
         domain: Whose trials count; None for all.
@@ -51,7 +51,7 @@ class Gate:
         """Parse a gate.
 
         Raises:
-            ConfigurationError: It is none; tells what would be.
+            ConfigurationError: It is no gate; the error says what would be.
         """
         found = _GATE.fullmatch(text.strip())
         if found is None:
@@ -109,7 +109,7 @@ class Gate:
 
 
 class Verdict(NamedTuple):
-    """What came of a gate.
+    """The verdict of a gate.
 
     Attributes:
         value: The metric's value; None where there is none.

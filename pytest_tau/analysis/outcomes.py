@@ -23,13 +23,13 @@ def outcome_summary(tasks: Mapping[str, Counter[str]]) -> str:
     most = max(ran for ran, _ in results)
     rates = [f"pass^{k} {rate:.3f}" for k in range(1, most + 1) if (rate := pass_hat_k(results, k)) is not None]
     fewer = sum(ran < most for ran, _ in results)
-    told = [f"{plural(len(tasks), 'task')}, {plural(sum(counts.values()), 'trial')}"]
+    parts = [f"{plural(len(tasks), 'task')}, {plural(sum(counts.values()), 'trial')}"]
     words = {"passed": "passed", "failed": "failed", "error": "errors" if counts["error"] > 1 else "error"}
-    told.append(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]))
-    told.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
+    parts.append(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]))
+    parts.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
     if counts["error"]:
         everything = [(sum(trials.values()), trials["passed"]) for trials in tasks.values()]
-        told.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
+        parts.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
     if fewer and most > 1:
-        told.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted up to those")
-    return "; ".join(told)
+        parts.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted up to those")
+    return "; ".join(parts)

@@ -1,4 +1,4 @@
-"""Whether two runs of the same tasks differ: a paired test over tasks, the interval of the difference, its power.
+"""Statistics of two runs of the same tasks: a paired test over tasks, the interval of the difference, its power.
 
 A task's difference is that of its rates of passing, over all trials of either run: trials of one task are no
 independent evidence, tasks are. Were the two agents alike, each difference would be as likely with the other sign; the
@@ -31,7 +31,7 @@ from .statistics import Interval
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: What an interval is given for, and how often a difference of the told size is found.
+#: What an interval is given for, and how often a difference of the given size is found.
 LEVEL, POWER = 0.95, 0.8
 #: With fewer tasks no interval of 95 % can be had: not even all signs alike are rare enough.
 FEWEST_TASKS = 6
@@ -235,7 +235,7 @@ def smallest_loss(pairs: Sequence[Pair], power: float = POWER) -> float | None:
 
 
 class _Losses:
-    """What a comparison would show of an agent that loses a share of what passes."""
+    """The power of a comparison with an agent that loses a share of what passes."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         self._tasks = len(pairs)

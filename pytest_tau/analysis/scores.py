@@ -34,7 +34,7 @@ class Rate(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """How many tasks an agent passes that does nothing, of how many that could be told without a judge."""
+    """The number of tasks that an agent passes which does nothing, of those that could be graded without a judge."""
 
     passed: int
     tasks: int
@@ -47,7 +47,7 @@ class Floor(NamedTuple):
 
 @dataclass(frozen=True)
 class Scores:
-    """How the trials of some tasks did. Errors are in no rate, unless it is said.
+    """Scores of the trials of some tasks. Errors are in no rate, unless it is said.
 
     Attributes:
         name: The domain, or what the tasks have in common.
@@ -101,9 +101,9 @@ class Scores:
         """Return these scores, with the intervals of the rates that are shown."""
         tasks = outcomes_by_task(records).values()
         results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks]
-        told = {rate.k for rate in self.shown_rates()}
+        shown = {rate.k for rate in self.shown_rates()}
         found = [
-            rate._replace(interval=pass_hat_k_interval(results, rate.k)) if rate.k in told else rate
+            rate._replace(interval=pass_hat_k_interval(results, rate.k)) if rate.k in shown else rate
             for rate in self.rates
         ]
         return replace(self, rates=tuple(found))

@@ -31,7 +31,7 @@ _ROUNDING = 1e-12
 
 
 class Interval(NamedTuple):
-    """Where a value lies, with the confidence that was asked for."""
+    """An interval of confidence."""
 
     low: float
     high: float
@@ -152,8 +152,8 @@ def _bca(found: Sequence[float], estimate: float, acceleration: float, level: fl
     def corrected(share: float) -> float:
         shifted = bias + _NORMAL.inv_cdf(share)
         # Past its pole the correction has lost its meaning, and the extreme is meant.
-        held = 1 - acceleration * shifted
-        position = _NORMAL.cdf(bias + shifted / held) if held > 0 else (copysign(1.0, shifted) + 1) / 2
+        scale = 1 - acceleration * shifted
+        position = _NORMAL.cdf(bias + shifted / scale) if scale > 0 else (copysign(1.0, shifted) + 1) / 2
         value = percentile(found, position)
         assert value is not None, "there are resamples"
         return value

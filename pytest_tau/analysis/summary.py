@@ -1,4 +1,4 @@
-"""What a run's trials come to, in numbers: for each domain, and for groups of its tasks."""
+"""Summary of a run's trials in numbers: for each domain, and for groups of its tasks."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NO_VALUE = "(none)"
 
 @dataclass(frozen=True)
 class TrialStats:
-    """What a trial took on average, without those that ended in an error.
+    """Averages of what a trial took, without those that ended in an error.
 
     Attributes:
         means: The mean of each column that has a unit, by its name.
@@ -38,7 +38,7 @@ class TrialStats:
 
 @dataclass(frozen=True)
 class Usage:
-    """What the model calls of all trials came to, errors among them.
+    """Sums of the model calls of all trials, errors included.
 
     Attributes:
         calls: How many there were.
@@ -57,11 +57,11 @@ class Usage:
 
 @dataclass(frozen=True)
 class DomainSummary:
-    """What the trials of a domain come to.
+    """Summary of the trials of a domain.
 
     Attributes:
         scores: How they did.
-        floor: What an agent that does nothing would have got on the same tasks; None where nobody could tell.
+        floor: What an agent that does nothing would have got on the same tasks; None if that is not known.
         endings: How conversations ended, the most frequent first: the user's token, or the reason. Without errors.
         faults: The reasons of errors, likewise.
         messages: What errors said, likewise.
@@ -121,10 +121,10 @@ def _domain(
     ran = [record for record in records if record.outcome != "error"]
     errors = [record for record in records if record.outcome == "error"]
     tasks = dict.fromkeys(record.task_id for record in records)
-    told = [floors[name, task] for task in tasks if (name, task) in floors]
+    verdicts = [floors[name, task] for task in tasks if (name, task) in floors]
     return DomainSummary(
         scores=Scores.of(name, records).with_intervals(records),
-        floor=Floor(sum(told), len(told)) if told else None,
+        floor=Floor(sum(verdicts), len(verdicts)) if verdicts else None,
         endings=_most_frequent(ending(record) for record in ran),
         faults=_most_frequent(ending(record) for record in errors),
         messages=_most_frequent(message for record in errors if (message := _error(record))),

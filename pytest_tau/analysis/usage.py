@@ -1,4 +1,4 @@
-"""What the model calls of many trials came to."""
+"""Sums over the model calls of many trials."""
 
 from __future__ import annotations
 
@@ -46,26 +46,27 @@ class UsageTotals:
 
     def lines(self) -> list[str]:
         """Return a line for each role, and one for the sum."""
-        found = [f"{role} {', '.join(sums['models'])}: {_told(sums)}" for role, sums in sorted(self._roles.items())]
+        roles = sorted(self._roles.items())
+        found = [f"{role} {', '.join(sums['models'])}: {_format_sums(sums)}" for role, sums in roles]
         if len(found) > 1:
             sums = {name: sum(role[name] for role in self._roles.values()) for name in _SUMS}
-            found.append(f"models together: {_told(sums)}")
+            found.append(f"models together: {_format_sums(sums)}")
         if self._replayed and found:
             which = "all" if self._replayed == self._trials else f"{self._replayed} of {self._trials} trials"
             found[-1] += f" ({which} replayed: nothing was spent on {'it' if self._trials == 1 else 'them'})"
         return found
 
 
-def _told(sums: dict[str, Any]) -> str:
-    told = [plural(sums["calls"], "call")]
-    told.append(f"{sums['prompt_tokens']:,} + {sums['completion_tokens']:,} tokens")
+def _format_sums(sums: dict[str, Any]) -> str:
+    parts = [plural(sums["calls"], "call")]
+    parts.append(f"{sums['prompt_tokens']:,} + {sums['completion_tokens']:,} tokens")
     if sums["unpriced_calls"] == sums["calls"]:
-        told.append("cost unknown")
+        parts.append("cost unknown")
     else:
         unpriced = sums["unpriced_calls"]
-        told.append(
+        parts.append(
             f"${sums['known_cost']:,.4f}" + (f" and {plural(unpriced, 'call')} of unknown price" if unpriced else "")
         )
-    told += [plural(sums["malformed_calls"], "malformed tool call")] if sums["malformed_calls"] else []
-    told += [f"{plural(sums['unknown_tools'], 'call')} of unknown tools"] if sums["unknown_tools"] else []
-    return ", ".join(told)
+    parts += [plural(sums["malformed_calls"], "malformed tool call")] if sums["malformed_calls"] else []
+    parts += [f"{plural(sums['unknown_tools'], 'call')} of unknown tools"] if sums["unknown_tools"] else []
+    return ", ".join(parts)

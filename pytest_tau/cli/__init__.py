@@ -29,8 +29,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 where all is well, 1 where something was found, 2 for a command that cannot be used.
     """
-    told = "Look at runs, compare them, bless a baseline, export, regrade, join; check task sets."
-    parser = argparse.ArgumentParser(prog="tau", description=told)
+    description = "Look at runs, compare them, bless a baseline, export, regrade, join; check task sets."
+    parser = argparse.ArgumentParser(prog="tau", description=description)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     for command in (regrade, lint, merge, compare, bless, export, view):
         command.add_parser(commands)

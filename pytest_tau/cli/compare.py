@@ -1,4 +1,4 @@
-"""``tau compare``: a run beside an earlier one, task by task."""
+"""``tau compare``: a run compared with an earlier one, task by task."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run.
         OSError: A file cannot be opened.
     """
-    from ..analysis.compare import Comparison, Told
+    from ..analysis.compare import Comparison, RunRecords
     from ..runs.reader import open_run
 
     runs = [open_run(spec) for spec in (args.before, args.after)]
-    before, after = map(Told.of, runs)
+    before, after = map(RunRecords.of, runs)
     if before.name == after.name:
         before, after = (each._replace(name=str(one.path)) for each, one in zip((before, after), runs, strict=True))
     comparison = Comparison(before, after)

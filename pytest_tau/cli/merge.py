@@ -82,6 +82,6 @@ def _show(joined: JoinedRuns, result: Path) -> None:
         printer.line(f"replaced by later ones: {count(joined.replaced, 'simulation')}")
     for domain, tasks in sorted(outcomes.items()):
         printer.line(f"{domain}: {outcome_summary(tasks)}")
-    for told in totals.lines():
-        printer.line(told)
+    for text in totals.lines():
+        printer.line(text)
     printer.line(f"{result}: {count(len(joined.trials), 'simulation')} of {count(len(joined.files), 'file')}")

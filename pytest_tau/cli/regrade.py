@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
     )
     domains = InstalledDomains(data)
     if args.domain is not None:
-        domains.load(args.domain)  # a name that is none is told at once
+        domains.load(args.domain)  # an unknown name is an error at once
     paths = [path for name in args.files for path in _expanded(Path(name))]
     for path in paths:
         if not path.exists():
@@ -175,8 +175,8 @@ class _Text:
             notes = [
                 name for name, holds in (("solo", result.solo), ("without the judge", result.without_judge)) if holds
             ]
-            told = f"task {result.task_id}{trial}" + (f" ({', '.join(notes)})" if notes else "")
-            self._printer.line(f"{stored:>8}  {result.fresh.reward:>5g}  {told}", hanging=19)
+            text = f"task {result.task_id}{trial}" + (f" ({', '.join(notes)})" if notes else "")
+            self._printer.line(f"{stored:>8}  {result.fresh.reward:>5g}  {text}", hanging=19)
             for reason in result.reasons or [f"by the rule {rule}" for rule in result.rules]:
                 nested = len(reason) - len(reason.lstrip())
                 self._printer.line(_clip(reason.strip()), 19 + nested, 21 + nested)
@@ -200,8 +200,8 @@ class _Text:
     def _rules(self, report: FileReport) -> None:
         by_rule = Counter(rule for result in report.results for rule in result.rules)
         changed = sum(bool(result.rules) for result in report.results)
-        told = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
-        self._printer.line(f"strict: {count(changed, 'verdict')} not as under official{told}", 2)
+        names = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
+        self._printer.line(f"strict: {count(changed, 'verdict')} not as under official{names}", 2)
         marked = [result for result in report.results if (result.fresh.info or {}).get("passes_without_agent")]
         if marked:
             passed = sum(result.fresh.passed for result in marked)
@@ -224,8 +224,8 @@ def _counts(reports: list[FileReport]) -> str:
         "errors": sum(len(report.errors) for report in reports),
         "unreadable": sum(len(report.unreadable) for report in reports),
     }
-    told = [f"{number} {name}" for name, number in numbers.items() if number]
-    return ", ".join([count(sum(len(report.results) for report in reports), "simulation"), *told])
+    parts = [f"{number} {name}" for name, number in numbers.items() if number]
+    return ", ".join([count(sum(len(report.results) for report in reports), "simulation"), *parts])
 
 
 def _rates(report: FileReport) -> str:

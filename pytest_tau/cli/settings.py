@@ -1,4 +1,4 @@
-"""What the subcommands have in common: options, domains, a judge, lines of a terminal."""
+"""Common parts of the subcommands: options, domains, lines of a terminal."""
 
 from __future__ import annotations
 

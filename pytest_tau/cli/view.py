@@ -1,4 +1,4 @@
-"""``tau view``: a run, or two beside each other, as one HTML file."""
+"""``tau view``: a run, or two side by side, as one HTML file."""
 
 from __future__ import annotations
 
@@ -69,10 +69,10 @@ def run(args: argparse.Namespace) -> int:
 def _default_file(runs: Sequence[Run]) -> Path:
     from ..runs.layout import RECORDS, REPORT
 
-    beside = f"-beside-{runs[1].name}" if len(runs) > 1 else ""
+    other = f"-beside-{runs[1].name}" if len(runs) > 1 else ""
     first = runs[0]
     kept = first.path.is_dir() and not (first.path / RECORDS).is_file()  # a baseline's folder may be committed
-    return first.path / REPORT.replace(".", f"{beside}.") if kept else Path(f"{first.name}{beside}.html")
+    return first.path / REPORT.replace(".", f"{other}.") if kept else Path(f"{first.name}{other}.html")
 
 
 def _data(given: str | None, runs: Sequence[Run]) -> Path | None:

@@ -1,4 +1,4 @@
-"""Whether arguments fit a tool's JSON schema: the part of JSON Schema that tools' schemas use."""
+"""Check of arguments against a tool's JSON schema: the part of JSON Schema that tools' schemas use."""
 
 from __future__ import annotations
 

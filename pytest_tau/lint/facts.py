@@ -1,4 +1,4 @@
-"""Whether an agent can know what the reference actions need: from the user's text, the policy, or what it can read."""
+"""Check that an agent can know what reference actions need: from the user's text, the policy, or what it can read."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class FactChecker:
         script = task.user_scenario.script
         if script is None:
             return
-        silent = list(self._missing(task, _told(script)))
+        silent = list(self._missing(task, _spoken_texts(script)))
         missing_anyway = list(self._missing(task, [str(task.user_scenario), task.ticket or ""])) if silent else []
         for where, leaf in silent:
             if (where, leaf) not in missing_anyway:
@@ -72,7 +72,7 @@ class FactChecker:
             known.add("" if result.error else result.content or "")
 
 
-def _told(script: UserScript) -> list[str]:
+def _spoken_texts(script: UserScript) -> list[str]:
     """Return everything that the script has the user say."""
     requests = script.requests
     answers = [*script.answers, *(answer for request in requests for answer in request.answers)]

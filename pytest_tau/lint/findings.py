@@ -1,4 +1,4 @@
-"""What a check finds."""
+"""Findings of the checks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Finding(NamedTuple):
 
 @dataclass
 class LintReport:
-    """What the checks found in a domain's tasks.
+    """Findings of the checks in a domain's tasks.
 
     Attributes:
         domain: The domain's name.

@@ -26,7 +26,7 @@ def generated_tasks(
         seed: The first ones of a seed are the same, however many are made.
         difficulty: How hard they are.
         verify: Whether each is played through: that the reference passes, that an agent that does nothing fails, that
-            every write is needed, and that the scripted user can tell what only a user can know.
+            every write is needed, and that the scripted user can say what only a user can know.
 
     Raises:
         ConfigurationError: The domain makes no tasks, or not for this data, or not so many.

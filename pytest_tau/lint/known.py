@@ -1,4 +1,4 @@
-"""What can be known from texts: words, ids and dates, however they are written."""
+"""Facts that can be known from texts: words, ids and dates, however they are written."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent can find out by reading, starting from what it knows."""
+"""Facts that an agent can find out by reading, starting from what it knows."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ class Reader:
 
 
 class Reading:
-    """What can be read for one task, at first need.
+    """Facts that can be read for one task, read at first need.
 
     That is what the untouched state gives, whose readings all tasks share, and what the task's own state gives.
     """
@@ -95,7 +95,7 @@ class Reading:
 
 
 class _State:
-    """What can be read in one state; each reading is done once."""
+    """Facts that can be read in one state; each reading is done once."""
 
     def __init__(
         self, reader: Reader, environment: Environment | None, known: Known, by_name: dict[str, dict[str, None]]

@@ -31,7 +31,7 @@ TOGETHER = "several rules together"
 
 
 class Domains(Protocol):
-    """Where domains come from."""
+    """The source of domains."""
 
     def names(self) -> Sequence[str]:
         """Return the name of every domain."""
@@ -48,7 +48,7 @@ class Domains(Protocol):
 
 @dataclass(frozen=True)
 class RegradeSettings:
-    """How files are regraded.
+    """The settings of regrading.
 
     Attributes:
         domain: The domain of every file; None for the one that a file names, or whose tools it calls.

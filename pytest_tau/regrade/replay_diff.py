@@ -1,4 +1,4 @@
-"""What the calls of a stored conversation give today, where that is not what they gave then."""
+"""Replay of stored conversations: results of calls that are not what they were."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..environment import same_result
+from ..text import shorten
 
 if TYPE_CHECKING:
     from ..environment import Environment
@@ -50,11 +51,12 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
         then = made.result.content or "" if made.result else now
         if not same_result(then, now):
             failed, fails = then.startswith("Error"), now.startswith("Error")
-            found.append(ReplayDifference(made.turn, call.name, failed != fails, _told(then, now, failed, fails)))
+            text = _format_difference(then, now, failed, fails)
+            found.append(ReplayDifference(made.turn, call.name, failed != fails, text))
     return found
 
 
-def _told(then: str, now: str, failed: bool, fails: bool) -> str:
+def _format_difference(then: str, now: str, failed: bool, fails: bool) -> str:
     if failed and not fails:
         return f"failed with {_short(then)!r}, succeeds now"
     if fails and not failed:
@@ -67,9 +69,9 @@ def _difference(then: str, now: str) -> str:
     if was is None or got is None:
         return f"recorded {_around(then, now)!r}, now {_around(now, then)!r}"
     differing = [key for key in dict.fromkeys([*was, *got]) if was.get(key, ...) != got.get(key, ...)]
-    told = [f"{key} recorded {_value(was, key)}, now {_value(got, key)}" for key in differing[:_MOST]]
+    parts = [f"{key} recorded {_value(was, key)}, now {_value(got, key)}" for key in differing[:_MOST]]
     left = len(differing) - _MOST
-    return "; ".join(told) + (f"; and {left} more" if left > 0 else "")
+    return "; ".join(parts) + (f"; and {left} more" if left > 0 else "")
 
 
 def _fields(text: str) -> dict[str, Any] | None:
@@ -92,5 +94,4 @@ def _around(text: str, other: str) -> str:
 
 
 def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= 100 else line[:99] + "…"
+    return shorten(" ".join(text.split()), 100)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..runs.result_entries import Unreadable
     from .replay_diff import ReplayDifference
 
-#: Rates are told up to this k.
+#: Rates are shown up to this k.
 _MOST_TRIALS = 8
 
 
@@ -65,7 +65,7 @@ class Regraded:
 
 @dataclass
 class FileReport:
-    """What became of one file.
+    """The results of regrading one file.
 
     Attributes:
         path: The file.

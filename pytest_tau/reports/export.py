@@ -23,12 +23,12 @@ _FORMULA = ("=", "+", "-", "@")
 
 @dataclass
 class DomainContent:
-    """What a run holds of one domain, without its conversations.
+    """Content of a run in one domain, without its conversations.
 
     Attributes:
         simulations: How many.
         trials: How many each task has at the most.
-        started: When the first one began, as it tells itself; empty where none does.
+        started: When the first one began; empty if none has recorded it.
         tasks: The tasks by id, in the order in which they occur.
         changed: Ids of tasks of which the run has two versions.
     """
@@ -68,8 +68,8 @@ def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
     It is the format of a run's folder: every command that reads those reads this.
 
     Args:
-        run: It.
-        file: Where to.
+        run: The run.
+        file: The target.
         domain: Only this one's.
     """
     written = 0
@@ -104,8 +104,8 @@ def write_csv(run: Run, file: IO[str], domain: str | None = None) -> int:
     Text that a program for tables would take for a formula begins with an apostrophe.
 
     Args:
-        run: It.
-        file: Where to, opened with ``newline=""``.
+        run: The run.
+        file: The target, opened with ``newline=""``.
         domain: Only this one's.
     """
     table = csv.writer(file, lineterminator="\n")

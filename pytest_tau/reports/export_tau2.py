@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ..runs.reader import Run, StoredTrial
     from .export import DomainContent
 
-#: What τ²-bench tells of a run that we never know.
+#: Fields of τ²-bench's header that are never known here.
 _UNKNOWN = (
     *("text_streaming_config", "speech_complexity", "audio_native_config"),
     *("retrieval_config", "retrieval_config_kwargs"),
@@ -33,11 +33,11 @@ def write_tau2(run: Run, file: IO[str], domain: str, content: DomainContent, inf
     """Write the simulations of a domain; returns how many.
 
     Args:
-        run: It.
-        file: Where to.
+        run: The run.
+        file: The target.
         domain: The domain's name.
         content: What the run holds of it.
-        info: What is told of the run, as ``tau2_info`` makes it.
+        info: The header of the run, as ``tau2_info`` makes it.
 
     Raises:
         ConfigurationError: There is something that the format cannot hold.
@@ -55,7 +55,7 @@ def tau2_info(info: dict[str, Any], domain: str, content: DomainContent, policy:
     """Return the header of a run: that of a τ²-bench file as it is, else what our manifest has of it.
 
     Args:
-        info: What the run tells of itself.
+        info: The manifest of the run, or the header of its file.
         domain: The domain's name.
         content: What the run holds of it.
         policy: The domain's policy, where it is known to be the one that the run had.

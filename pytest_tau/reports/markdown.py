@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _MOST_TASKS = 200
 #: How many annotations GitHub shows of one step.
 _MOST_ANNOTATIONS = 10
-#: How many reasons are told, and how many characters of each.
+#: How many reasons are shown, and how many characters of each.
 _MOST_REASONS, _LONGEST_REASON = 6, 120
 _LONGEST_ID = 200
 _SPECIAL = re.compile(r"[\\`*\[\]|~#$@]|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])|:(?=//)|(?<=www)\.")
@@ -60,9 +60,9 @@ def failing_tasks(records: Iterable[TrialRecord]) -> list[FailingTask]:
 def _failing(trials: list[TrialRecord]) -> FailingTask:
     bad = [trial for trial in trials if not trial.passed]
     reasons = Counter(reason for trial in bad for reason in dict.fromkeys(_reasons(trial)))
-    told = [reason for reason, _ in reasons.most_common()]
+    names = [reason for reason, _ in reasons.most_common()]
     passed = len(trials) - len(bad)
-    return FailingTask(bad[0].domain, bad[0].task_id, passed, len(trials), tuple(told), bad[0].test)
+    return FailingTask(bad[0].domain, bad[0].task_id, passed, len(trials), tuple(names), bad[0].test)
 
 
 def _reasons(trial: TrialRecord) -> list[str]:
@@ -83,11 +83,11 @@ def markdown(
     Args:
         summaries: Of each domain.
         failing: The tasks that did not pass every time, of all domains.
-        decisions: What gates and baseline say, each with whether it is met; None for a line that is only told.
+        decisions: What gates and baseline say, each with whether it is met; None for a line that nothing depends on.
     """
     marks = {True: "✅ ", False: "❌ ", None: ""}
-    told = [f"- {marks[met]}{escaped(line)}" for line, met in decisions]
-    pages = ["\n".join(["### Gates and baseline", "", *told])] if told else []
+    lines = [f"- {marks[met]}{escaped(line)}" for line, met in decisions]
+    pages = ["\n".join(["### Gates and baseline", "", *lines])] if lines else []
     pages += [_domain(each, [task for task in failing if task.domain == each.name]) for each in summaries]
     return "\n\n".join(pages) + "\n"
 
@@ -99,10 +99,10 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
         (scores.failed, "failed"),
         (scores.errors, "error" + "s" * (scores.errors > 1)),
     ]
-    told = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    outcomes = ", ".join(f"{number:,} {word}" for number, word in counts if number)
     parts = [
         f"### {escaped(summary.name)}",
-        f"{plural(scores.tasks, 'task')}, {plural(scores.trials, 'trial')}: {told}",
+        f"{plural(scores.tasks, 'task')}, {plural(scores.trials, 'trial')}: {outcomes}",
         _rates(summary),
         _facts(summary),
         *(_groups(name, groups) for name, groups in summary.groups.items() if groups),
@@ -124,8 +124,8 @@ def _rates(summary: DomainSummary) -> str:
     if scores.errors:
         rows.append(["errors counted as failures", *(_value(with_errors.get(rate.k)) for rate in rates)])
     if summary.floor:
-        told = format_floor(summary.floor, scores)
-        rows.append([f"no-op agent: {told}", *(f"{summary.floor.rate:.3f}" for _ in rates)])
+        floor = format_floor(summary.floor, scores)
+        rows.append([f"no-op agent: {floor}", *(f"{summary.floor.rate:.3f}" for _ in rates)])
     return _table(rows)
 
 
@@ -134,8 +134,8 @@ def _facts(summary: DomainSummary) -> str:
     rows = [["", ""]]
     if scores.mean_reward is not None:
         rows.append(["mean reward", f"{scores.mean_reward:.3f}"])
-    told = [("errors", summary.faults), ("ended by", summary.endings), ("not met", summary.unmet)]
-    rows += [[label, ", ".join(frequencies(found, _MOST_REASONS))] for label, found in told if found]
+    facts = [("errors", summary.faults), ("ended by", summary.endings), ("not met", summary.unmet)]
+    rows += [[label, ", ".join(frequencies(found, _MOST_REASONS))] for label, found in facts if found]
     if summary.stats:
         rows.append(["a trial", ", ".join(format_stats(summary.stats, summary.usage, scores.trials))])
     if summary.usage:
@@ -169,17 +169,17 @@ def _failures(failing: Sequence[FailingTask]) -> str:
     rows = [["task", "passed", "not met, or what went wrong"]]
     for task in failing[:_MOST_TASKS]:
         passed = f"{task.passed} of {task.trials}"
-        rows.append([one_line(task.task_id, _LONGEST_ID), passed, _told(task)])
+        rows.append([one_line(task.task_id, _LONGEST_ID), passed, _format_reasons(task)])
     if len(failing) > _MOST_TASKS:
         rows.append([f"and {plural(len(failing) - _MOST_TASKS, 'more task')}", "", ""])
     heading = f"<summary>{plural(len(failing), 'task')} did not pass every time</summary>"
     return f"<details>{heading}\n\n{_table(rows)}\n\n</details>"
 
 
-def _told(task: FailingTask) -> str:
-    told = "; ".join(one_line(reason, _LONGEST_REASON) for reason in task.reasons[:_MOST_REASONS])
+def _format_reasons(task: FailingTask) -> str:
+    text = "; ".join(one_line(reason, _LONGEST_REASON) for reason in task.reasons[:_MOST_REASONS])
     left = len(task.reasons) - _MOST_REASONS
-    return f"{told}; {left} more" if left > 0 else told
+    return f"{text}; {left} more" if left > 0 else text
 
 
 def _value(rate: Rate | None) -> str:
@@ -209,9 +209,9 @@ def annotation_lines(failing: Sequence[FailingTask], root: Path, workspace: Path
 
     Source: GitHub Actions, workflow commands: ``::error file=…,title=…::…``.
     """
-    told = failing if len(failing) <= _MOST_ANNOTATIONS else failing[: _MOST_ANNOTATIONS - 1]
-    lines = [_annotation(task, root, workspace) for task in told]
-    left = len(failing) - len(told)
+    shown = failing if len(failing) <= _MOST_ANNOTATIONS else failing[: _MOST_ANNOTATIONS - 1]
+    lines = [_annotation(task, root, workspace) for task in shown]
+    left = len(failing) - len(shown)
     return [*lines, *([f"::error title=pytest-tau::and {plural(left, 'more failing task')}"] if left else [])]
 
 
@@ -222,8 +222,8 @@ def _annotation(task: FailingTask, root: Path, workspace: Path) -> str:
         place["file"] = file.relative_to(workspace).as_posix()
     place["title"] = f"{task.domain}: {one_line(task.task_id, _LONGEST_ID)}"
     values = ",".join(f"{name}={_of_property(value)}" for name, value in place.items())
-    told = f"{task.passed} of {plural(task.trials, 'trial')} passed: {_told(task)}"
-    return f"::error {values}::{_of_command(told)}"
+    text = f"{task.passed} of {plural(task.trials, 'trial')} passed: {_format_reasons(task)}"
+    return f"::error {values}::{_of_command(text)}"
 
 
 def _of_command(text: str) -> str:

@@ -1,4 +1,4 @@
-"""A run's summary as lines of text that fit a terminal: what the first line of a domain does not tell."""
+"""A run's summary as lines of text that fit a terminal: those that follow the first line of a domain."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 #: With fewer trials the reports of failures say it all, and with fewer tasks an interval says nothing.
 _FEW = 5
-#: How many of the most frequent are told, and how many groups; with -v all of them.
+#: How many of the most frequent are shown, and how many groups; with -v all of them.
 _MOST, _MOST_GROUPS = 5, 12
 _LABEL = 15
 #: Characters of what was not met.
@@ -35,7 +35,7 @@ def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80)
 
     Args:
         summary: The domain's.
-        verbosity: Below 0 nothing is told, above 0 everything.
+        verbosity: Below 0 nothing is shown, above 0 everything.
         width: Of the terminal, in characters.
     """
     if verbosity < 0:
@@ -103,18 +103,18 @@ def _format_mean(column: Column, means: Mapping[str, float]) -> str:
 
 def format_usage(usage: Usage) -> list[str]:
     """Return the number, tokens and cost of model calls, in parts."""
-    told = [plural(usage.calls, "call"), f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"]
+    parts = [plural(usage.calls, "call"), f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"]
     if usage.unpriced_calls == usage.calls:
-        return [*told, "cost unknown"]
+        return [*parts, "cost unknown"]
     unknown = f" and {plural(usage.unpriced_calls, 'call')} of unknown price" if usage.unpriced_calls else ""
-    return [*told, f"{money(usage.known_cost)}{unknown}"]
+    return [*parts, f"{money(usage.known_cost)}{unknown}"]
 
 
 def frequencies(found: Sequence[tuple[str, int]], most: int | None = None) -> list[str]:
     """Return names with their frequencies: ``DB (12)``, ``ACTION cancel_order (3)``, ``2 more``."""
-    told = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in found[:most]]
-    left = len(found) - len(told)
-    return [*told, f"{left} more"] if left else told
+    shown = [f"{one_line(name, LONGEST_NAME)} ({number:,})" for name, number in found[:most]]
+    left = len(found) - len(shown)
+    return [*shown, f"{left} more"] if left else shown
 
 
 def _intervals(rates: Sequence[Rate]) -> list[str]:

@@ -10,7 +10,7 @@ from .config import (
     SimulationSettings,
     default_user,
 )
-from .judges import import_from, load_judge
+from .judges import add_to_sys_path, load_judge
 from .plan import item_id, select, trial_seeds, unmatched
 from .simulate import asimulate, simulate
 from .trial import Trial
@@ -24,9 +24,9 @@ __all__ = [
     "RunConfig",
     "SimulationSettings",
     "Trial",
+    "add_to_sys_path",
     "asimulate",
     "default_user",
-    "import_from",
     "item_id",
     "load_judge",
     "select",

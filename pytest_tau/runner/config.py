@@ -28,7 +28,7 @@ DEFAULT_TIMEOUT = 1800.0
 
 @dataclass(frozen=True)
 class SimulationSettings:
-    """What holds for every simulation of a run.
+    """Settings of every simulation of a run.
 
     Attributes:
         limits: When a conversation is cut off.
@@ -60,7 +60,7 @@ TapeMode: TypeAlias = Literal["missing", "all", "replay"]
 
 @dataclass(frozen=True)
 class ModelSettings:
-    """What holds for every model call of a run.
+    """Settings of every model call of a run.
 
     Attributes:
         names: The models' names, by role.
@@ -69,7 +69,7 @@ class ModelSettings:
         timeout: Seconds that one attempt of a call may take.
         max_in_flight: Calls that one model answers at the same time.
         tape: Whether calls are recorded or replayed; None for neither.
-        cassettes: Where cassettes lie; None for beside the tests.
+        cassettes: Where cassettes lie; None to put them next to the tests.
         budget: USD after which no trial is started; None for no limit.
     """
 
@@ -102,8 +102,8 @@ class RunConfig:
         judge: Specification of the judge; None where none was named.
         folder: What relative paths and modules are looked up in.
         concurrency: Conversations that go on at the same time in one process.
-        models: What holds for every model call.
-        simulation: What holds for every simulation.
+        models: The settings of every model call.
+        simulation: The settings of every simulation.
     """
 
     domains: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""From what ``--tau-judge`` says to a judge."""
+"""Loading of the judge that ``--tau-judge`` names."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None)
         return LazyJudge(model.name)
     if ":" not in spec:
         raise ConfigurationError(unknown_name("judge", spec, ["llm", *BUILT_IN_JUDGES, "module:attribute"]))
-    import_from(folder)
+    add_to_sys_path(folder)
     found = load_object(spec, "judge", folder)
     try:
         judge: Judge = found() if isinstance(found, type) else found
@@ -73,7 +73,7 @@ class _Timed:
         return cast("Sequence[Verdict]", verdicts)
 
 
-def import_from(folder: Path) -> None:
+def add_to_sys_path(folder: Path) -> None:
     """Let modules of the user's project be imported: those that options name lie in this folder."""
     if str(folder) not in sys.path:
         sys.path.insert(0, str(folder))

@@ -1,4 +1,4 @@
-"""What a run consists of: tasks, in a stable order, and the seeds of their trials. Pure."""
+"""The plan of a run: tasks, in a stable order, and the seeds of their trials. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One trial: participants are built, the conversation is held, the verdict is found."""
+"""One trial: participants are built, the conversation is run, the verdict is found."""
 
 from __future__ import annotations
 

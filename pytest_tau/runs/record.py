@@ -39,7 +39,7 @@ class TrialRecord:
         duration: Seconds.
         usage: What model calls came to, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
-        cost_told: USD that a result file of others tells, without saying for what.
+        cost_told: USD in a result file of others, without saying for what.
         blame: Whose fault a failure looks like, and why; None where nothing failed.
         restored: It was taken from an earlier run.
     """
@@ -101,7 +101,7 @@ class TrialRecord:
         """Return the record that ``as_dict`` made this of; unknown fields are skipped.
 
         Raises:
-            TypeError: What tells trials apart is missing.
+            TypeError: A field that identifies the trial is missing.
             pydantic.ValidationError: The usage is none.
         """
         known = {each.name for each in fields(cls)}

@@ -28,7 +28,7 @@ class Unreadable(NamedTuple):
 
 
 class StoredRun(NamedTuple):
-    """A simulation as a file tells it.
+    """A simulation as it is in a file.
 
     Attributes:
         entry: Where in the file.

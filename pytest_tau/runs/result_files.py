@@ -37,7 +37,7 @@ class ResultFile:
         kind: Whose format it has, in words.
         domain: The domain that it names; None where it names none.
         solo: Whether it says that its agent worked alone.
-        info: What a τ²-bench file tells of its run.
+        info: The header of a τ²-bench file.
         tasks: Its tasks by id, or why one cannot be read.
         called: How often which tool was called, by either side.
         problems: What is wrong with the file outside its simulations, and with simulations that are no JSON.

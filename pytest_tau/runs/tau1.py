@@ -1,8 +1,8 @@
 """Entries of τ-bench's result files (τ¹) as simulations: its tasks, its chat format, its actions as text.
 
-What τ¹ does and τ²-bench does not: it carries out only the first call of a message and sends no text beside it to
-the user; agents of its ``react`` and ``act`` kind write ``Action: {"name": …, "arguments": …}``, where ``respond``
-talks to the user; a hand-over to people ends the conversation.
+Differences from τ²-bench: τ¹ carries out only the first call of a message and sends no text with it to the user;
+agents of its ``react`` and ``act`` kind write ``Action: {"name": …, "arguments": …}``, where ``respond`` talks to the
+user; a hand-over to people ends the conversation.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tau.analysis import paired as paired_module
-from pytest_tau.analysis.compare import Comparison, Told
+from pytest_tau.analysis.compare import Comparison, RunRecords
 from pytest_tau.analysis.paired import Pair, Paired, Rate, smallest_loss
 from pytest_tau.cli import main
 from pytest_tau.runs.record import TrialRecord
@@ -182,7 +182,7 @@ class TestComparison:
     """What is compared, and what is told of it."""
 
     def compare(self, before, after, then=None, now=None):
-        return Comparison(Told("then", before, then or {}), Told("now", after, now or {}))
+        return Comparison(RunRecords("then", before, then or {}), RunRecords("now", after, now or {}))
 
     def test_tasks_are_compared_and_what_is_left_out_is_told(self):
         before = trials(("a", "pp"), ("b", "pf"), ("c", "p"), ("gone", "p"), ("dead", "ee"))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...errors import TauError
-from ...runner import import_from, load_judge
+from ...runner import add_to_sys_path, load_judge
 from ..config import run_config
 from ..store.writer import BufferedResultWriter, ResultWriter
 from ..wire import worker_input, worker_name
@@ -43,7 +43,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     settings = run_config(config)
     calls = _share_of_calls(config, settings.models.max_in_flight)
     settings = replace(settings, models=replace(settings.models, max_in_flight=calls))
-    import_from(settings.folder)
+    add_to_sys_path(settings.folder)
     budget = Budget.of(config, settings.models.budget, state.paths.shared)
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
     for specs in config.hook.pytest_tau_domains(config=config):

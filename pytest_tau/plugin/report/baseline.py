@@ -18,7 +18,7 @@ from .records import records_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ...analysis.compare import Comparison, Told
+    from ...analysis.compare import Comparison, RunRecords
 
 
 def register(config: pytest.Config) -> None:
@@ -50,11 +50,11 @@ class Baseline:
 
     def __init__(self, config: pytest.Config, *, decides: bool) -> None:
         self._config, self._decides = config, decides
-        self._before: Told | None = None
+        self._before: RunRecords | None = None
         self._problems: list[str] = []
         self._session: pytest.Session | None = None
 
-    def read(self) -> Told:
+    def read(self) -> RunRecords:
         """Read it, once.
 
         Raises:
@@ -62,7 +62,7 @@ class Baseline:
         """
         if self._before is not None:
             return self._before
-        from ...analysis.compare import Told
+        from ...analysis.compare import RunRecords
         from ...runs.reader import open_run
 
         settings = OptionValues(self._config)
@@ -74,7 +74,7 @@ class Baseline:
         ]
         try:
             run = open_run(next((path for path in paths if path.exists()), given), self._config.rootpath)
-            self._before = Told.of(run)
+            self._before = RunRecords.of(run)
         except (TauError, OSError) as error:
             raise ConfigurationError(f"{label}: {error}") from error
         if not self._before.records:
@@ -136,9 +136,9 @@ class Baseline:
         except TauError as error:
             self._problems.append(str(error))
             return None
-        from ...analysis.compare import Comparison, Told
+        from ...analysis.compare import Comparison, RunRecords
 
-        return Comparison(before, Told("this run", records, self._own_info()))
+        return Comparison(before, RunRecords("this run", records, self._own_info()))
 
     def _own_info(self) -> dict[str, Any]:
         """Return this run's manifest: of its folder, or as it would be if one were kept."""

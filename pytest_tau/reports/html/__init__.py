@@ -1,4 +1,4 @@
-"""The report: a run, or two beside each other, as one HTML file."""
+"""The report: a run, or two side by side, as one HTML file."""
 
 from .page import Written, write_report
 

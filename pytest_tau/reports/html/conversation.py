@@ -62,13 +62,13 @@ def conversation(simulation: Simulation, task: Task | None, domain: Domain | str
     }
 
 
-def essences(messages: Sequence[Message]) -> bytes:
+def fingerprints(messages: Sequence[Message]) -> bytes:
     """Eight bytes a message: equal where role, text and calls are."""
     return b"".join(_essence(message) for message in messages)
 
 
-def parting(one: bytes, other: bytes) -> int | None:
-    """The first message at which two conversations differ, of what ``essences`` made; None where they do not."""
+def first_difference(one: bytes, other: bytes) -> int | None:
+    """The first message at which two conversations differ, of what ``fingerprints`` made; None where they do not."""
     if one == other:
         return None
     size = 8
@@ -155,11 +155,11 @@ def _difference(difference: Difference) -> list[str | None]:
 
 def _task(task: Task) -> list[list[str]]:
     """Return the parts of a task that a reader wants to know, each with its title."""
-    told, scenario = task.description, task.user_scenario
+    description, scenario = task.description, task.user_scenario
     parts: list[tuple[str, str | None]] = [
-        ("Purpose", told.purpose if told else None),
-        ("Policies", told.relevant_policies if told else None),
-        ("Notes", told.notes if told else None),
+        ("Purpose", description.purpose if description else None),
+        ("Policies", description.relevant_policies if description else None),
+        ("Notes", description.notes if description else None),
         ("Persona", scenario.persona),
     ]
     if isinstance(scenario.instructions, str):
@@ -210,9 +210,9 @@ def _turning_point(found: Any) -> dict[str, Any] | None:
     if not isinstance(found, dict):
         return None
     turn = found.get("turn")
-    told = found.get("told")
+    text = found.get("told")
     return {
         "turn": turn if isinstance(turn, int) else None,
         "kind": str(found.get("kind")),
-        "told": without_keys(str(told or "")),
+        "told": without_keys(str(text or "")),
     }

@@ -1,4 +1,4 @@
-"""Gathers what the page shows, one simulation at a time: facts are held, conversations are written as they come."""
+"""Content of the page, gathered one simulation at a time: facts stay in memory, conversations are written at once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...errors import ConfigurationError
 from ...regrade.regrade import recognise
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
-from .conversation import conversation, essences, parting
+from .conversation import conversation, fingerprints, first_difference
 from .environment_changes import worked_alone
 from .json_text import without_keys
 from .overview import about, counts, rates
@@ -33,10 +33,10 @@ FIELDS = tuple(each.page.name for each in COLUMNS if each.page and each.page.kin
 
 
 class _Facts(NamedTuple):
-    """A simulation without its conversation; ``essences`` tell conversations apart."""
+    """A simulation without its conversation, but with the fingerprints of its messages."""
 
     record: TrialRecord
-    essences: bytes
+    fingerprints: bytes
 
 
 def gather(runs: Sequence[Run], domains: Domains, blocks: ConversationBlocks) -> dict[str, Any]:
@@ -115,7 +115,7 @@ class _Gatherer:
     def _facts(self, trial: StoredTrial, domain: str) -> _Facts:
         simulation = trial.simulation
         record = TrialRecord.of(simulation, trial.task, domain, trial.test)
-        return _Facts(record, essences(simulation.messages) if self._compared else b"")
+        return _Facts(record, fingerprints(simulation.messages) if self._compared else b"")
 
     def _one_object(self, task: Task | None) -> Task | None:
         if task is None:
@@ -213,8 +213,8 @@ def _pairs(first: Sequence[_Facts], second: Sequence[_Facts]) -> list[list[int |
     for key in dict.fromkeys([*places[0], *places[1]]):
         here, there = places[0].get(key), places[1].get(key)
         parts = None
-        if here is not None and there is not None and first[here].essences and second[there].essences:
-            parts = parting(first[here].essences, second[there].essences)
+        if here is not None and there is not None and first[here].fingerprints and second[there].fingerprints:
+            parts = first_difference(first[here].fingerprints, second[there].fingerprints)
         pairs.append([here, there, parts])
     return pairs
 

@@ -27,8 +27,8 @@ def value_text(value: Any, longest: int | None = None) -> str:
     """Return a JSON value as one line of JSON; what is no JSON as its text.
 
     Args:
-        value: It.
-        longest: Characters after which it is cut off, which is told.
+        value: The value.
+        longest: Characters after which it is cut off.
     """
     text = json.dumps(value, ensure_ascii=False, default=str)
     return clipped(text, longest)

@@ -1,4 +1,4 @@
-"""What a whole run comes to: its denominators, and the rates with their intervals."""
+"""Totals of a whole run: planned, run and excluded trials, and the rates with their intervals."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
     ``missing`` are those that were planned, and are neither there nor excluded.
 
     Args:
-        run: It.
+        run: The run.
         records: Its trials.
     """
-    planned, told = run.info.get("planned"), run.info.get("excluded")
-    excluded = {str(why): many for why, many in told.items() if many} if isinstance(told, dict) else {}
+    planned, not_run = run.info.get("planned"), run.info.get("excluded")
+    excluded = {str(why): many for why, many in not_run.items() if many} if isinstance(not_run, dict) else {}
     outcomes = Counter(record.outcome for record in records)
-    # A τ²-bench file tells how many trials each task was to have, and not which tasks were meant.
+    # A τ²-bench file says how many trials each task was to have, and not which tasks were meant.
     trials = _planned(planned) if isinstance(planned, dict) else None
     left_out = sum(many for why, many in excluded.items() if why not in _ELSEWHERE)
     return {
@@ -67,7 +67,7 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
 def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     """Return pass^k of each domain, k from 1 to as many trials as there are, each with its 95 % interval.
 
-    Trials that ended in an error are left out; ``strictly`` is pass^1 with them as failures.
+    Trials that ended in an error are not counted; ``strictly`` is pass^1 with them as failures.
     """
     domains: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     for record in records:
