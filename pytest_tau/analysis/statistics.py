@@ -1,5 +1,7 @@
 """Intervals by resampling tasks, and percentiles. Pure, without a numerical library.
 
+scipy's bootstrap has BCa, too, but not of ratios of sums over tasks, and takes a second and 200 MB to be there.
+
 A run's trials are not independent: those of one task resemble each other. So tasks are resampled, each with all of its
 trials, which is the cluster bootstrap. The intervals are BCa ones, which correct the percentiles of the resamples for
 bias and skewness.

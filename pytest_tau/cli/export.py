@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TauError, unknown_name
+from ..files import atomic_open
 from .settings import add_data_option, count, data_dir
 
 if TYPE_CHECKING:
@@ -67,9 +68,9 @@ def run(args: argparse.Namespace) -> int:
     for out, write in _files(args, opened):
         written = _write(out, opened, write)
         if out is not None:
-            _tell(f"{out}: {count(written, 'simulation')}")
+            _print_aside(f"{out}: {count(written, 'simulation')}")
     for problem in opened.problems:
-        _tell(f"left out: {problem}")
+        _print_aside(f"left out: {problem}")
     return int(bool(opened.problems))
 
 
@@ -148,20 +149,14 @@ def _write(out: Path | None, opened: Run, write: Callable[[IO[str]], int]) -> in
     if _is_of(out, opened.path):
         raise ConfigurationError(f"{out} is of the run that is read; name another file")
     out.parent.mkdir(parents=True, exist_ok=True)
-    draft = out.with_name(f"{out.name}.draft")
-    try:
-        with contextlib.ExitStack() as files:
-            raw = files.enter_context(draft.open("wb"))
-            packed: Any = raw
-            if out.suffix == ".gz":
-                # Without name and time, so that the same run gives the same file.
-                packed = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
-            written = write(files.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline="")))
+    with atomic_open(out) as raw, contextlib.ExitStack() as files:
+        packed: Any = raw
+        if out.suffix == ".gz":
+            # Without name and time, so that the same run gives the same file.
+            packed = files.enter_context(gzip.GzipFile(filename="", mode="wb", fileobj=raw, mtime=0))
+        written = write(files.enter_context(io.TextIOWrapper(packed, encoding="utf-8", newline="")))
         if not written:
             raise _nothing(opened)
-        draft.replace(out)
-    finally:
-        draft.unlink(missing_ok=True)
     return written
 
 
@@ -176,6 +171,6 @@ def _nothing(opened: Run) -> ConfigurationError:
     )
 
 
-def _tell(text: str) -> None:
-    # Beside the export, which may be on standard output.
+def _print_aside(text: str) -> None:
+    # Standard output may be the export.
     print(text, file=sys.stderr)  # noqa: T201 - this is a command

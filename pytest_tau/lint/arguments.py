@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..text import shorten
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
@@ -82,5 +84,4 @@ def _object(value: dict[str, Any], schema: dict[str, Any], definitions: dict[str
 
 
 def _short(value: Any) -> str:
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 60 else text[:59] + "…"
+    return shorten(json.dumps(value, ensure_ascii=False, default=str))

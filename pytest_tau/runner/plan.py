@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import random
 import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
+
+from ..files import digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,9 +31,9 @@ def item_id(task_id: str) -> str:
     """Return the task's id if it is short and safe in shells, ``-k`` and file names; else a slug and a hash of it."""
     if _SAFE.fullmatch(task_id):
         return task_id
-    digest = hashlib.sha256(task_id.encode()).hexdigest()[:8]
+    short = digest(task_id)[:8]
     slug = _UNSAFE.sub("-", task_id).strip("-.")[:51].rstrip("-.")
-    return f"{slug}-{digest}" if slug else digest
+    return f"{slug}-{short}" if slug else short
 
 
 def select(tasks: Sequence[Task], patterns: Iterable[str] = (), num_tasks: int | None = None) -> list[Task]:

@@ -5,7 +5,6 @@ Only what identifies trials and what a summary needs is kept in memory, never co
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pydantic import ValidationError
 
 from ..errors import ConfigurationError
+from ..files import digest
 from ..models import ModelUsage, Simulation
 from .jsonl import Place, copy_lines, read_lines
 from .layout import SIMULATION_FILES
@@ -46,7 +46,7 @@ class JoinedTrial(NamedTuple):
     """
 
     line: Place
-    digest: bytes
+    digest: str
     outcome: Literal["passed", "failed", "error"]
     usage: Mapping[str, ModelUsage]
 
@@ -155,10 +155,9 @@ def _trial(line: Place, entry: object) -> tuple[TrialKey, JoinedTrial]:
         simulation = Simulation.model_validate(entry)
     except ValidationError as error:
         raise ConfigurationError(f"{line}: {first_problem(error)}") from None
-    digest = hashlib.sha256(json.dumps(entry, sort_keys=True).encode()).digest()
     test = entry.get("test") if isinstance(entry, dict) else None
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
-    return key, JoinedTrial(line, digest, simulation.outcome, simulation.model_usage)
+    return key, JoinedTrial(line, digest(json.dumps(entry, sort_keys=True)), simulation.outcome, simulation.model_usage)
 
 
 def _problem(error: Exception) -> str:

@@ -1,4 +1,8 @@
-"""Entries of result files as simulations: τ²-bench's and our own. What cannot be used is passed over."""
+"""Entries of result files as simulations: τ²-bench's and our own. What cannot be used is skipped.
+
+Models validate what is whole; fields of other versions are checked one by one, since a single odd one must not cost the
+entry.
+"""
 
 from __future__ import annotations
 

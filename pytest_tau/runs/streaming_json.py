@@ -1,4 +1,8 @@
-"""JSON files of any size, piece by piece: whatever is complete is read, wherever the rest is broken or cut off."""
+"""JSON files of any size, piece by piece: whatever is complete is read, wherever the rest is broken or cut off.
+
+Not ijson: it stops at the first broken element, refuses NaN, integers of more than 64 bits and control characters in
+texts, which result files have, and changes lone surrogates. It is no faster (62 MB in 0.6 s, here in 0.5 s).
+"""
 
 from __future__ import annotations
 

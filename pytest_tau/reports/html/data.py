@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -10,6 +9,7 @@ from ...analysis.columns import COLUMNS
 from ...diagnosis.attribution import annotate_failure
 from ...environment import canonical
 from ...errors import ConfigurationError
+from ...files import digest
 from ...regrade.regrade import recognise
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
@@ -91,7 +91,7 @@ class _Gatherer:
         self._loaded: dict[str, Domain | str] = {}
         self._recognised: str | None = None
         # Equal tasks become one object, as a domain computes the reference state of each object once.
-        self._tasks: dict[bytes, Task] = {}
+        self._tasks: dict[str, Task] = {}
 
     def gather(self, number: int, blocks: ConversationBlocks) -> list[_Facts]:
         """Return the facts of the run's simulations in order; the conversations go to the blocks."""
@@ -120,7 +120,7 @@ class _Gatherer:
     def _one_object(self, task: Task | None) -> Task | None:
         if task is None:
             return None
-        return self._tasks.setdefault(hashlib.blake2b(canonical(task).encode()).digest(), task)
+        return self._tasks.setdefault(digest(canonical(task)), task)
 
     def _domain_name(self, trial: StoredTrial) -> str:
         if trial.domain or not self.run.path.is_file():

@@ -1,0 +1,187 @@
+"""The output of ``tau regrade``: text for people, or one JSON document."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ..text import shorten
+from .settings import Printer, count
+
+if TYPE_CHECKING:
+    from ..models import RewardInfo
+    from ..regrade.regrade import RegradeSettings
+    from ..regrade.result import FileReport, Regraded
+    from ..runs.result_entries import Unreadable
+
+_LONGEST_REASON = 240
+
+
+class TextReport:
+    """The report for people, file by file.
+
+    Args:
+        verbose: Whether every simulation and every difference is shown.
+        strict: Whether another profile than the official one was graded with.
+        bundled: Whether it was graded on bundled data.
+    """
+
+    def __init__(self, *, verbose: bool, strict: bool, bundled: bool) -> None:
+        self._printer, self._verbose, self._strict, self._bundled = Printer(), verbose, strict, bundled
+
+    def file(self, report: FileReport) -> None:
+        """Print the report of a file."""
+        line = self._printer.line
+        kind = ", ".join(part for part in (report.kind, report.domain) if part)
+        self._printer.together(f"{report.path.name} ({kind}):", f"{_counts([report])}{_rates(report)}")
+        self._rows(report)
+        self._replays(report)
+        if self._strict:
+            self._rules(report)
+        without = sum(result.without_judge for result in report.results)
+        if without:
+            line(f"without the judge: {count(without, 'simulation')} with NL assertions (name one with --judge)", 2)
+        if report.lost:
+            line(f"lost to the infrastructure, and in no rate: {count(report.lost, 'simulation')}", 2)
+        if self._bundled and report.domain and (report.differing or report.unreadable):
+            line("graded on bundled data: for runs on τ²-bench's own, name it with --data", 2)
+        self._entries("errors", report.errors)
+        self._entries("unreadable", report.unreadable)
+
+    def total(self, reports: list[FileReport]) -> None:
+        """Print the totals of all files."""
+        self._printer.line(f"{count(len(reports), 'file')}: {_counts(reports)}")
+
+    def _rows(self, report: FileReport) -> None:
+        rows = [r for r in report.results if self._verbose or r.agrees is False or r.rules]
+        if rows:
+            self._printer.line("stored  fresh", 2)
+        for result in rows:
+            stored = "-" if result.stored is None else f"{result.stored.reward:g}"
+            trial = f" trial {result.trial}" if result.trial else ""
+            notes = [
+                name for name, holds in (("solo", result.solo), ("without the judge", result.without_judge)) if holds
+            ]
+            text = f"task {result.task_id}{trial}" + (f" ({', '.join(notes)})" if notes else "")
+            self._printer.line(f"{stored:>8}  {result.fresh.reward:>5g}  {text}", hanging=19)
+            for reason in result.reasons or [f"by the rule {rule}" for rule in result.rules]:
+                nested = len(reason) - len(reason.lstrip())
+                self._printer.line(shorten(reason.strip(), _LONGEST_REASON), 19 + nested, 21 + nested)
+            if self._verbose:
+                for difference in result.replay_differences:
+                    self._printer.line(f"replay: {difference}", 19)
+
+    def _replays(self, report: FileReport) -> None:
+        departing = [result.replay_differences for result in report.results if result.replay_differences]
+        if not departing:
+            return
+        results = sum(map(len, departing))
+        flipped = sum(difference.flipped for found in departing for difference in found)
+        shown = "" if self._verbose else " (-v shows them)"
+        self._printer.line(
+            f"replay: {count(results, 'tool result')} of {count(len(departing), 'simulation')} not as recorded, "
+            f"{flipped} of them between success and failure{shown}",
+            2,
+        )
+
+    def _rules(self, report: FileReport) -> None:
+        by_rule = Counter(rule for result in report.results for rule in result.rules)
+        changed = sum(bool(result.rules) for result in report.results)
+        names = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
+        self._printer.line(f"strict: {count(changed, 'verdict')} not as under official{names}", 2)
+        marked = [result for result in report.results if (result.fresh.info or {}).get("passes_without_agent")]
+        if marked:
+            passed = sum(result.fresh.passed for result in marked)
+            self._printer.line(f"strict: {len(marked)} on tasks that pass without an agent; {passed} of them pass", 2)
+
+    def _entries(self, title: str, entries: list[Unreadable]) -> None:
+        if entries:
+            self._printer.line(f"{title}: {len(entries)}", 2)
+        for entry, reason in entries if self._verbose else entries[:10]:
+            self._printer.line(f"{entry}: {shorten(reason, _LONGEST_REASON)}", 4)
+        if len(entries) > 10 and not self._verbose:
+            self._printer.line(f"and {len(entries) - 10} more (-v shows them)", 4)
+
+
+def _counts(reports: list[FileReport]) -> str:
+    numbers = {
+        "agree": sum(report.agreeing for report in reports),
+        "differ": sum(len(report.differing) for report in reports),
+        "not compared": sum(result.agrees is None for report in reports for result in report.results),
+        "errors": sum(len(report.errors) for report in reports),
+        "unreadable": sum(len(report.unreadable) for report in reports),
+    }
+    parts = [f"{number} {name}" for name, number in numbers.items() if number]
+    return ", ".join([count(sum(len(report.results) for report in reports), "simulation"), *parts])
+
+
+def _rates(report: FileReport) -> str:
+    stored, fresh = report.rates()
+    if not fresh:
+        return ""
+    if stored == fresh or not stored:
+        return f"; {_rate(fresh)}"
+    return f"; stored {_rate(stored)}; fresh {_rate(fresh)}"
+
+
+def _rate(rates: dict[int, float]) -> str:
+    return " ".join(f"pass^{k} {rate:.3f}" for k, rate in rates.items())
+
+
+def json_document(reports: list[FileReport], settings: RegradeSettings) -> dict[str, Any]:
+    """Return the reports as one JSON document."""
+    return {
+        "grading": settings.grading.name,
+        "files": [_file(report) for report in reports],
+        "simulations": sum(len(report.results) for report in reports),
+        "agree": sum(report.agreeing for report in reports),
+        "differ": sum(len(report.differing) for report in reports),
+        "errors": sum(len(report.errors) for report in reports),
+        "unreadable": sum(len(report.unreadable) for report in reports),
+    }
+
+
+def _file(report: FileReport) -> dict[str, Any]:
+    stored, fresh = report.rates()
+    return {
+        "file": str(report.path),
+        "format": report.kind,
+        "domain": report.domain,
+        "agree": report.agreeing,
+        "differ": len(report.differing),
+        "pass_hat_k": {"stored": stored, "fresh": fresh},
+        "lost_to_infrastructure": report.lost,
+        "errors": [entry._asdict() for entry in report.errors],
+        "unreadable": [entry._asdict() for entry in report.unreadable],
+        "results": [_result(result) for result in report.results],
+    }
+
+
+def _result(result: Regraded) -> dict[str, Any]:
+    return {
+        "entry": result.entry,
+        "id": result.id,
+        "task_id": result.task_id,
+        "trial": result.trial,
+        "termination_reason": result.termination_reason,
+        "solo": result.solo,
+        "stored_reward": None if result.stored is None else result.stored.reward,
+        "compared_with": result.expected,
+        "reward": result.fresh.reward,
+        "agrees": result.agrees,
+        "without_judge": result.without_judge,
+        "rules": result.rules,
+        "reasons": result.reasons,
+        "checks": _checks(result.fresh),
+        "replay_differences": [str(difference) for difference in result.replay_differences],
+    }
+
+
+def _checks(info: RewardInfo) -> dict[str, Any]:
+    from ..evaluation import components_of
+
+    return {
+        "reward_basis": info.reward_basis,
+        **{name: found for each in components_of(info) for name, found in each.to_json(info).items()},
+        "db_diff": [difference.model_dump() for difference in info.db_diff or []],
+    }
