@@ -31,13 +31,13 @@ function frame(width, label, x, y) {
   for (const tick of y.ticks) {
     const at = placeY(tick);
     chart.append(svg("line", { class: "grid", x1: inner.left, x2: inner.right, y1: at, y2: at }));
-    chart.append(svg("text", { class: "tick", x: inner.left - 8, y: at + 4, "text-anchor": "end" }, y.told(tick)));
+    chart.append(svg("text", { class: "tick", x: inner.left - 8, y: at + 4, "text-anchor": "end" }, y.format(tick)));
   }
   for (const tick of x.ticks) {
     const at = placeX(tick);
     const anchor = at + 20 > width ? "end" : "middle";
     const left = anchor === "end" ? width - 2 : at;
-    chart.append(svg("text", { class: "tick", x: left, y: inner.bottom + 16, "text-anchor": anchor }, x.told(tick)));
+    chart.append(svg("text", { class: "tick", x: left, y: inner.bottom + 16, "text-anchor": anchor }, x.format(tick)));
   }
   chart.append(
     svg(
@@ -58,14 +58,14 @@ function roundTicks(most, many) {
   return Array.from({ length: Math.ceil(most / step - 1e-9) + 1 }, (_, place) => place * step);
 }
 
-const SHARE = { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], told: (value) => String(value) };
+const SHARE = { from: 0, to: 1, ticks: [0, 0.25, 0.5, 0.75, 1], format: (value) => String(value) };
 
 // series: [{ points: [{k, value, low, high}], class, name }]
 function curveChart(series, label) {
   const ks = [...new Set(series.flatMap((one) => one.points.map((point) => point.k)))].sort((a, b) => a - b);
   const last = Math.max(...ks);
   return resized((width) => {
-    const x = { from: 1 - 0.25, to: Math.max(last, 1) + 0.25, ticks: ks, told: String, name: "k" };
+    const x = { from: 1 - 0.25, to: Math.max(last, 1) + 0.25, ticks: ks, format: String, name: "k" };
     const { chart, placeX, placeY } = frame(width, label, x, SHARE);
     series.forEach((one, number) => {
       const aside = series.length > 1 ? (number - 0.5) * 5 : 0;
@@ -92,9 +92,9 @@ function curveChart(series, label) {
             }),
           );
         const interval = point.low === null ? "" : `, 95 % interval ${rate(point.low)} to ${rate(point.high)}`;
-        const told = `${one.name ? one.name + ": " : ""}pass^${point.k} ${rate(point.value)}${interval}`;
+        const title = `${one.name ? one.name + ": " : ""}pass^${point.k} ${rate(point.value)}${interval}`;
         chart.append(
-          svg("circle", { class: `dot ${one.class}`, cx: left, cy: placeY(point.value), r: 4 }, svg("title", {}, told)),
+          svg("circle", { class: `dot ${one.class}`, cx: left, cy: placeY(point.value), r: 4 }, svg("title", {}, title)),
         );
       }
     });
@@ -102,11 +102,11 @@ function curveChart(series, label) {
   });
 }
 
-// points: [{x, y, class, told, count}], already brought together where they lie on one another.
+// points: [{x, y, class, title, count}], already brought together where they lie on one another.
 function dotChart(points, most, label, axis, pick) {
   return resized((width) => {
     const ticks = roundTicks(most, Math.max(3, Math.floor(width / 90)));
-    const x = { from: 0, to: ticks[ticks.length - 1], ticks, told: roundMoney, name: axis };
+    const x = { from: 0, to: ticks[ticks.length - 1], ticks, format: roundMoney, name: axis };
     const { chart, placeX, placeY } = frame(width, label, x, SHARE);
     const places = new Map();
     for (const point of points) {
@@ -118,9 +118,9 @@ function dotChart(points, most, label, axis, pick) {
     }
     for (const { point, more } of places.values()) {
       const radius = Math.min(3.5 + Math.sqrt(more.length) * 0.7, 9);
-      const told = point.told + (more.length ? ` and ${more.length} more` : "");
+      const title = point.title + (more.length ? ` and ${more.length} more` : "");
       const dot = svg("circle", { class: `point ${point.class}`, cx: placeX(point.x), cy: placeY(point.y), r: radius });
-      dot.append(svg("title", {}, told));
+      dot.append(svg("title", {}, title));
       if (pick) dot.addEventListener("click", () => pick(point));
       chart.append(dot);
     }
@@ -146,9 +146,9 @@ function columnChart(series, label, axis, stacked) {
   });
   return resized((width) => {
     const ticks = roundTicks(Math.max(...tops), 3).filter((tick) => Number.isInteger(tick));
-    const y = { from: 0, to: ticks[ticks.length - 1], ticks, told: thousands };
+    const y = { from: 0, to: ticks[ticks.length - 1], ticks, format: thousands };
     const labelled = roundTicks(most, Math.max(3, Math.floor(width / 80))).filter((tick) => tick <= columns * size);
-    const x = { from: 0, to: columns * size, ticks: labelled.filter(Number.isInteger), told: thousands, name: axis };
+    const x = { from: 0, to: columns * size, ticks: labelled.filter(Number.isInteger), format: thousands, name: axis };
     const { chart, placeX, placeY, inner } = frame(width, label, x, y);
     const wide = placeX(size) - placeX(0);
     for (let column = 0; column < columns; column += 1) {
@@ -178,7 +178,7 @@ function columnChart(series, label, axis, stacked) {
   });
 }
 
-// bars: [{ label, parts: [{value, class, told}], told, value, pick }]; the first ones, the others on request.
+// bars: [{ label, parts: [{value, class, title}], title, value, pick }]; the first ones, the others on request.
 const SHOWN_BARS = 8;
 
 function barList(bars, most) {
@@ -201,7 +201,7 @@ function barList(bars, most) {
 }
 
 function barLine(bar, most, long) {
-  const props = { class: `barline${long ? " long" : ""}`, title: bar.told };
+  const props = { class: `barline${long ? " long" : ""}`, title: bar.title };
   const tracks = (bar.tracks || [bar.parts]).map((parts) =>
     el(
       "span",

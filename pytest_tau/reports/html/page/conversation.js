@@ -17,7 +17,7 @@ const SPEAKERS = { assistant: "agent", user: "user", system: "system", tool: "re
 
 function turnItem(message, talk, jump, marks) {
   const who = SPEAKERS[message.role] || message.role;
-  const told = [
+  const parts = [
     `turn ${message.turn}`,
     message.seconds && seconds(message.seconds),
     message.cost && money(message.cost),
@@ -36,7 +36,7 @@ function turnItem(message, talk, jump, marks) {
     turning
       ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.told || talk.turning_point.kind)
       : "",
-    el("p", { class: "who" }, el("b", {}, who), el("span", {}, told.filter(Boolean).join(" · "))),
+    el("p", { class: "who" }, el("b", {}, who), el("span", {}, parts.filter(Boolean).join(" · "))),
     message.text ? el("div", { class: "bubble" }, message.text) : "",
     calls,
     markLine(marks.filter((mark) => mark.call === null)),
@@ -202,8 +202,8 @@ function unmetBox(talk, jump) {
   );
 }
 
-function turnLink(turn, jump, told) {
-  return button(told || `turn ${turn}`, () => goToTurn(turn, jump), { class: "link" });
+function turnLink(turn, jump, label) {
+  return button(label || `turn ${turn}`, () => goToTurn(turn, jump), { class: "link" });
 }
 
 function goToTurn(turn, jump) {
@@ -271,11 +271,11 @@ const KIND_WORDS = {
 function actionsPanel(talk, jump) {
   if (!talk.rows.length) return el("p", { class: "note" }, "There are no reference actions, and no calls.");
   const counts = Object.keys(KIND_WORDS).map((kind) => [kind, talk.rows.filter((row) => row.kind === kind).length]);
-  const told = counts
+  const parts = counts
     .filter(([, many]) => many)
     .map(([kind, many]) => `${many} ${kind === "extra" ? "extra" : KIND_WORDS[kind]}`);
   return [
-    el("p", { class: "note" }, told.join(", ")),
+    el("p", { class: "note" }, parts.join(", ")),
     el(
       "table",
       { class: "beside" },

@@ -28,9 +28,9 @@ async function drawDetail(id, leave, open) {
 
 function navigation(id, leave, open) {
   const place = view.shown.findIndex((trial) => trial.id === id);
-  const step = (by, told, key) => {
+  const step = (by, label, key) => {
     const other = place < 0 ? undefined : view.shown[place + by];
-    return button(told, () => other && open(other.id), {
+    return button(label, () => other && open(other.id), {
       disabled: !other,
       class: "quiet",
       title: key,
@@ -79,7 +79,7 @@ function verdictLine(row, talk, run) {
     place ? " × " : " = ",
     el("span", { class: value < 1 ? "factor failed" : "factor" }, `${name} ${+value.toFixed(3)}`),
   ]);
-  const told = [
+  const facts = [
     ending(row.ended),
     ...DATA.columns.filter(({ kind }) => AMOUNTS[kind]).map((column) => amountOf(row, column)),
   ];
@@ -89,7 +89,7 @@ function verdictLine(row, talk, run) {
     tag,
     outcomeChip(row.outcome),
     el("span", { class: "reward" }, `reward ${+row.reward.toFixed(3)}`, factors),
-    el("span", { class: "note" }, told.filter(Boolean).join(" · ")),
+    el("span", { class: "note" }, facts.filter(Boolean).join(" · ")),
   );
 }
 

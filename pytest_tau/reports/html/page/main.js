@@ -38,7 +38,7 @@ const DETAIL_KEYS = [
 ];
 
 function tellKeys(keys) {
-  byId("keys").replaceChildren(...keys.map(([key, told]) => el("span", {}, el("kbd", {}, key), ` ${told}`)));
+  byId("keys").replaceChildren(...keys.map(([key, text]) => el("span", {}, el("kbd", {}, key), ` ${text}`)));
 }
 
 const open = (id) => (location.hash = `#/${id}`);

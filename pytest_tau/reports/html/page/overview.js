@@ -106,14 +106,14 @@ function proportions(counts, filterOutcome) {
   const strip = el("div", { class: "strip" });
   for (const outcome of OUTCOMES) {
     if (!counts[outcome]) continue;
-    const told = `${thousands(counts[outcome])} ${OUTCOME_WORDS[outcome]}`;
+    const text = `${thousands(counts[outcome])} ${OUTCOME_WORDS[outcome]}`;
     const piece = filterOutcome
       ? button("", () => filterOutcome(outcome), {
           class: `piece ${outcome}`,
-          title: told,
-          "aria-label": `Show ${told}`,
+          title: text,
+          "aria-label": `Show ${text}`,
         })
-      : el("span", { class: `piece ${outcome}`, title: told });
+      : el("span", { class: `piece ${outcome}`, title: text });
     piece.style.width = `${(100 * counts[outcome]) / whole}%`;
     strip.append(piece);
   }
@@ -146,9 +146,9 @@ function changesCard(filterOutcome) {
   return el(
     "p",
     { class: "changes" },
-    CHANGES.map(([change, told, kind], place) =>
+    CHANGES.map(([change, text, kind], place) =>
       counts[place]
-        ? button([el("b", {}, thousands(counts[place])), ` ${told}`], () => filterOutcome(change), {
+        ? button([el("b", {}, thousands(counts[place])), ` ${text}`], () => filterOutcome(change), {
             class: `change ${kind}`,
           })
         : "",
@@ -229,12 +229,12 @@ function groupCard(filterBy) {
         const rewards = judged(trials.map((trial) => trial.rows[run])).map((row) => row.reward);
         return { value: mean(rewards), of: rewards.length };
       });
-      const told = tracks.map((one) => (one.value === null ? "–" : one.value.toFixed(2))).join(" → ");
+      const shown = tracks.map((one) => (one.value === null ? "–" : one.value.toFixed(2))).join(" → ");
       return {
         label,
         tracks: tracks.map((one, run) => [{ value: one.value || 0, class: RUN_CLASSES[run] }]),
-        value: [told, el("small", {}, ` of ${tracks[tracks.length - 1].of}`)],
-        told: `${label}: mean reward ${told}; shows these trials`,
+        value: [shown, el("small", {}, ` of ${tracks[tracks.length - 1].of}`)],
+        title: `${label}: mean reward ${shown}; shows these trials`,
         pick: () => filterBy(group, label),
       };
     });
@@ -246,8 +246,8 @@ function groupCard(filterBy) {
     usable.map((group) => el("option", { value: group }, GROUP_LABELS[group] || group)),
   );
   draw(usable[0]);
-  const told = "Mean reward of the trials that ended without an error.";
-  return card(["Reward by ", choice], told, runLegend(), holder);
+  const note = "Mean reward of the trials that ended without an error.";
+  return card(["Reward by ", choice], note, runLegend(), holder);
 }
 
 function costCard(filterBy) {
@@ -266,8 +266,8 @@ function costCard(filterBy) {
       const reward = mean(found.map((row) => row.reward));
       most = Math.max(most, cost);
       const name = DATA.tasks[task][1];
-      const told = `${COMPARED ? LETTERS[run] + ": " : ""}${name}: reward ${reward.toFixed(2)}, ${money(cost)} a trial`;
-      points.push({ x: cost, y: reward, class: RUN_CLASSES[run], told, name });
+      const title = `${COMPARED ? LETTERS[run] + ": " : ""}${name}: reward ${reward.toFixed(2)}, ${money(cost)} a trial`;
+      points.push({ x: cost, y: reward, class: RUN_CLASSES[run], title, name });
     }
   });
   if (!points.length || most === 0) return card("Cost against reward", "The cost of no trial is known.");
@@ -301,9 +301,9 @@ function lengthCard() {
   const lengths = series.flatMap((one) => one.values).sort((a, b) => a - b);
   if (!lengths.length) return "";
   const middle = lengths[Math.floor(lengths.length / 2)];
-  const told = `Median ${counted(middle, "message")}, results of tools among them; the longest has ${thousands(lengths[lengths.length - 1])}.`;
-  const chart = columnChart(series, `Length of conversations. ${told}`, "messages", !COMPARED);
-  return card("Length of conversations", told, COMPARED ? runLegend() : outcomeLegend(), chart);
+  const note = `Median ${counted(middle, "message")}, results of tools among them; the longest has ${thousands(lengths[lengths.length - 1])}.`;
+  const chart = columnChart(series, `Length of conversations. ${note}`, "messages", !COMPARED);
+  return card("Length of conversations", note, COMPARED ? runLegend() : outcomeLegend(), chart);
 }
 
 function endingCard(filterBy) {
@@ -348,12 +348,12 @@ function countBar(label, trials, belongs, pick) {
           class: outcome,
         })),
       ];
-  const told = counts.map((rows) => thousands(rows.length)).join(" → ");
+  const shown = counts.map((rows) => thousands(rows.length)).join(" → ");
   return {
     label,
     tracks,
-    value: told,
-    told: `${label}: ${told}; shows these trials`,
+    value: shown,
+    title: `${label}: ${shown}; shows these trials`,
     pick,
     most: Math.max(...counts.map((rows) => rows.length)),
   };

@@ -88,7 +88,7 @@ function drawTable(open) {
     "aria-label": "Filter by text",
     oninput: () => change({ text: controls.text.value }),
   });
-  const outcomes = COMPARED ? CHANGES.map(([name, told]) => [name, told]) : [];
+  const outcomes = COMPARED ? CHANGES.map(([name, text]) => [name, text]) : [];
   controls.outcome = choice(
     "Outcome",
     [["", "every outcome"], ...outcomes, ...OUTCOMES.map((name) => [name, COMPARED ? `${name} in A or B` : name])],
@@ -165,7 +165,7 @@ function choice(label, options, onchoose) {
 }
 
 function fill(select, options) {
-  select.replaceChildren(...options.map(([value, told]) => el("option", { value }, told)));
+  select.replaceChildren(...options.map(([value, text]) => el("option", { value }, text)));
 }
 
 const cellClass = (column) => `cell c-${column.name} k-${column.kind || column.name}${column.figure ? " figure" : ""}`;
