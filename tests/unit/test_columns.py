@@ -48,4 +48,4 @@ def test_the_summary_shows_the_mean_of_each_that_has_a_unit():
     ]
     (summary,) = summarise(records)
     assert summary.stats is not None
-    assert format_stats(summary.stats, None, 2) == ["2.5 turns", "3.0 calls"]
+    assert {"2.5 turns", "3.0 calls"} <= set(format_stats(summary.stats, None, 2))
