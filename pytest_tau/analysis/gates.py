@@ -112,8 +112,8 @@ class Verdict(NamedTuple):
     """The verdict of a gate.
 
     Attributes:
-        value: The metric's value; None where there is none.
-        interval: Its 95 % interval; None where there are too few tasks.
+        value: The metric's value; None if there is none.
+        interval: Its 95 % interval; None if there are too few tasks.
         met: Whether the gate is met.
         why: What there is to say beyond the value.
     """

@@ -17,7 +17,7 @@ def pass_hat_k(results: Iterable[tuple[int, int]], k: int) -> float | None:
         k: How many trials must pass.
 
     Returns:
-        The mean over the tasks that have k trials of C(passed, k) / C(trials, k); None where no task has.
+        The mean over the tasks that have k trials of C(passed, k) / C(trials, k); None if no task has.
 
     Source: τ-bench, pass^k.
     """

@@ -223,7 +223,7 @@ def smallest_loss(pairs: Sequence[Pair], power: float = POWER) -> float | None:
         power: The chance.
 
     Returns:
-        How far the mean rate of passing falls; None where not even the loss of everything would show.
+        How far the mean rate of passing falls; None if not even the loss of everything would show.
     """
     if len(pairs) < FEWEST_TASKS - 1:
         return None

@@ -57,7 +57,7 @@ class Scores:
         errors: Trials that are no verdict on the agent.
         rates: pass^k for each k that some task has so many trials of.
         with_errors: Likewise, with errors counted as failures; without intervals.
-        mean_reward: Over trials; None where none was graded.
+        mean_reward: Over trials; None if none was graded.
     """
 
     name: str

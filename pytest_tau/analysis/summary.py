@@ -67,9 +67,9 @@ class DomainSummary:
         messages: What errors said, likewise.
         unmet: In how many failed trials each check was not met, likewise.
         stats: What a trial took; None if none was graded.
-        usage: What model calls came to; None where there were none.
+        usage: What model calls came to; None if there were none.
         restored: How many trials were taken from an earlier run.
-        groups: The scores by what tasks are grouped by; empty where no task has it.
+        groups: The scores by what tasks are grouped by; empty if no task has it.
     """
 
     scores: Scores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
@@ -12,38 +12,22 @@ from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.evaluate import grade
 from ..evaluation.judge import judge_statements
 from ..models import AssistantMessage
-from ..runs.result_entries import StoredRun, Unreadable
+from ..runs.result_entries import StoredSimulation, Unreadable
 from ..runs.result_files import ResultFile
+from .domain_source import recognise_domain
 from .replay_diff import replay
 from .result import FileReport, Regraded
 
 if TYPE_CHECKING:
-    from collections import Counter
-    from collections.abc import Sequence
     from pathlib import Path
 
     from ..environment import Domain
     from ..evaluation import Judge
     from ..models import NLAssertionCheck, RewardInfo, Simulation, Task
+    from .domain_source import DomainSource
 
 #: What a verdict is attributed to that no rule alone changes.
 TOGETHER = "several rules together"
-
-
-class Domains(Protocol):
-    """The source of domains."""
-
-    def names(self) -> Sequence[str]:
-        """Return the name of every domain."""
-        ...
-
-    def load(self, name: str) -> Domain:
-        """Return a domain.
-
-        Raises:
-            ConfigurationError: There is none of this name, or no data of it.
-        """
-        ...
 
 
 @dataclass(frozen=True)
@@ -65,13 +49,13 @@ class RegradeSettings:
     fresh_tasks: bool = False
 
 
-async def regrade_file(path: Path, settings: RegradeSettings, domains: Domains) -> FileReport:
+async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSource) -> FileReport:
     """Regrade every simulation of a file.
 
     Args:
         path: A result file, or the folder of one.
-        settings: How.
-        domains: Where domains come from.
+        settings: The settings.
+        domains: The source of domains.
 
     Raises:
         OSError: The file cannot be opened.
@@ -88,54 +72,25 @@ async def regrade_file(path: Path, settings: RegradeSettings, domains: Domains) 
         return report
     # A run of several domains keeps their simulations in one file, each with its domain's name.
     regraders = {report.domain: _Regrader(domain, settings, solo=file.solo)}
-    for run in file.runs():
-        result: Regraded | Unreadable
+    for run in file.simulations():
         if isinstance(run, Unreadable):
-            result = run
-        else:
-            name = report.domain if settings.domain or run.domain is None else run.domain
-            try:
-                if name not in regraders:
-                    regraders[name] = _Regrader(domains.load(name), settings, solo=file.solo)
-                result = await regraders[name].regrade(run)
-            except ConfigurationError as error:
-                result = Unreadable(run.entry, str(error))
-        if isinstance(result, Unreadable):
-            report.unreadable.append(result)
-        elif settings.strict_replay and result.replay_differences:
-            differing = result.replay_differences
-            report.errors.append(
-                Unreadable(result.entry, f"replayed results that differ: {len(differing)}; first {differing[0]}")
-            )
-        else:
-            report.results.append(result)
+            report.add(run)
+            continue
+        name = report.domain if settings.domain or run.domain is None else run.domain
+        try:
+            if name not in regraders:
+                regraders[name] = _Regrader(domains.load(name), settings, solo=file.solo)
+            report.add(await regraders[name].regrade(run), strict_replay=settings.strict_replay)
+        except ConfigurationError as error:
+            report.add(Unreadable(run.entry, str(error)))
     return report
 
 
-def _domain(file: ResultFile, settings: RegradeSettings, domains: Domains) -> tuple[str, Domain]:
-    name = settings.domain or file.domain or recognise(file.called, domains)
+def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) -> tuple[str, Domain]:
+    name = settings.domain or file.domain or recognise_domain(file.called, domains)
     if name is None:
         raise ConfigurationError("the file names no domain, and its calls are no single domain's: say --domain NAME")
     return name, domains.load(name)
-
-
-def recognise(called: Counter[str], domains: Domains) -> str | None:
-    """Return the name of the domain whose tools were called; None if several could be it, or none."""
-    scores: dict[frozenset[str], tuple[int, str]] = {}
-    for name in domains.names():
-        try:
-            spec = domains.load(name).spec
-        except ConfigurationError:  # no data of this one
-            continue
-        tools = frozenset(spec.agent_tools.tool_infos) | frozenset(
-            spec.user_tools.tool_infos if spec.user_tools else ()
-        )
-        score = sum(count for tool, count in called.items() if tool in tools)
-        scores.setdefault(tools, (score, name))  # variants of a domain have the same tools
-    best = sorted(scores.values(), reverse=True)[:2]
-    if not best or best[0][0] == 0 or (len(best) > 1 and best[0][0] == best[1][0]):
-        return None
-    return best[0][1]
 
 
 class _Regrader:
@@ -147,7 +102,7 @@ class _Regrader:
         self._tasks: dict[str, Task] = {}
         self._todays: dict[str, Task] | None = None
 
-    async def regrade(self, run: StoredRun) -> Regraded | Unreadable:
+    async def regrade(self, run: StoredSimulation) -> Regraded | Unreadable:
         """Replay and judge one simulation."""
         try:
             task = self._task(run)
@@ -159,7 +114,7 @@ class _Regrader:
         except (TauError, RecursionError) as error:
             return Unreadable(run.entry, f"not graded: {error}")
 
-    def _task(self, run: StoredRun) -> Task:
+    def _task(self, run: StoredSimulation) -> Task:
         task = run.task
         if self._settings.fresh_tasks or task is None:
             if self._todays is None:
@@ -169,7 +124,7 @@ class _Regrader:
             task = self._todays[run.simulation.task_id]
         return self._tasks.setdefault(canonical(task), task)
 
-    async def _graded(self, run: StoredRun, task: Task) -> Regraded:
+    async def _graded(self, run: StoredSimulation, task: Task) -> Regraded:
         simulation, settings = run.simulation, self._settings
         solo = self._solo or run.solo or _calls_user_tools(simulation, self._domain)
         differences = replay(simulation, self._domain.environment(task, solo=solo, replay_history=False))

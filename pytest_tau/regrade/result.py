@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..analysis.metrics import pass_hat_k
+from ..runs.result_entries import Unreadable
 from .reward_diff import reward_differences
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..models import RewardInfo
-    from ..runs.result_entries import Unreadable
     from .replay_diff import ReplayDifference
 
 #: Rates are shown up to this k.
@@ -27,9 +27,9 @@ class Regraded:
     Attributes:
         entry: Where in the file.
         id: The simulation's own id.
-        stored: The file's verdict; None where it has none.
+        stored: The file's verdict; None if it has none.
         fresh: Ours.
-        expected: The stored reward that the fresh one is compared with; None where nothing can be compared.
+        expected: The stored reward that the fresh one is compared with; None if nothing can be compared.
         without_judge: Both leave the NL assertions out, because there is no judge.
         replay_differences: The replayed results that differ from the recorded ones.
         rules: Rules of the profile, each of which alone makes the verdict differ from the official one.
@@ -70,7 +70,7 @@ class FileReport:
     Attributes:
         path: The file.
         kind: Whose format it has, in words.
-        domain: The domain that it was graded on; None where there is none.
+        domain: The domain that it was graded on; None if there is none.
         results: Its simulations, in order.
         unreadable: What could not be read or graded.
         errors: Simulations that a strict replay refuses.
@@ -82,6 +82,16 @@ class FileReport:
     results: list[Regraded] = field(default_factory=list)
     unreadable: list[Unreadable] = field(default_factory=list)
     errors: list[Unreadable] = field(default_factory=list)
+
+    def add(self, result: Regraded | Unreadable, *, strict_replay: bool = False) -> None:
+        """Add a simulation; with a strict replay, one whose replay differs is an error."""
+        if isinstance(result, Unreadable):
+            self.unreadable.append(result)
+        elif strict_replay and (differing := result.replay_differences):
+            problem = f"replayed results that differ: {len(differing)}; first {differing[0]}"
+            self.errors.append(Unreadable(result.entry, problem))
+        else:
+            self.results.append(result)
 
     @property
     def differing(self) -> list[Regraded]:

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ..analysis.columns import COLUMNS
 from ..models import writable
 from ..runs.record import TrialRecord
+from ..runs.result_files import works_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,13 +85,6 @@ def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
         file.write(as_json(entry) + "\n")
         written += 1
     return written
-
-
-def works_alone(info: dict[str, Any]) -> bool:
-    """Return whether a τ²-bench file says that its agent worked alone, which its simulations do not say."""
-    sides = [info.get(side) for side in ("agent_info", "user_info")]
-    agent, user = (str(side.get("implementation")) if isinstance(side, dict) else "" for side in sides)
-    return "solo" in agent or user == "dummy_user"
 
 
 def as_json(value: Any) -> str:

@@ -58,7 +58,7 @@ def tau2_info(info: dict[str, Any], domain: str, content: DomainContent, policy:
         info: The manifest of the run, or the header of its file.
         domain: The domain's name.
         content: What the run holds of it.
-        policy: The domain's policy, where it is known to be the one that the run had.
+        policy: The domain's policy, if it is known to be that of the run.
     """
     if "environment_info" in info:
         return info

@@ -38,7 +38,7 @@ class FailingTask(NamedTuple):
         passed: How many of its trials passed.
         trials: How many there were, errors among them.
         reasons: What was not met or went wrong, the most frequent first.
-        test: The node id of the first trial that did not pass; empty where that is not known.
+        test: The node id of the first trial that did not pass; empty if that is not known.
     """
 
     domain: str

@@ -90,16 +90,16 @@ class RunConfig:
     Attributes:
         domains: Domains named for the run; none where only files and marked tests are run.
         data_dir: Official data; None for the bundled data.
-        split: Which split of a domain runs; None where none was named.
+        split: Which split of a domain runs; None if none was named.
         task_patterns: Ids and globs that narrow the tasks; empty for all.
         generate: How many fresh tasks each domain makes in place of its own; None for its own.
         difficulty: How hard those are.
         num_tasks: At most so many tasks of each domain, file or marked test.
         trials: Repetitions of each task.
         seed: Seed of the run, from which each trial's seed follows.
-        agent: Specification of the agent, or, from a marker, a class or function; None where none was named.
-        user: Specification of the user; None where none was named.
-        judge: Specification of the judge; None where none was named.
+        agent: Specification of the agent, or, from a marker, a class or function; None if none was named.
+        user: Specification of the user; None if none was named.
+        judge: Specification of the judge; None if none was named.
         folder: What relative paths and modules are looked up in.
         concurrency: Conversations that go on at the same time in one process.
         models: The settings of every model call.

@@ -93,7 +93,7 @@ class Run:
         content = ResultFile.scan(file)
         self.info = self.info or content.info
         self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
-        for number, run in enumerate(content.runs()):
+        for number, run in enumerate(content.simulations()):
             if isinstance(run, Unreadable):
                 problem = f"{file.name}: {run.entry}: {run.reason}"
                 self.problems += [problem] if problem not in self.problems else []
@@ -148,7 +148,7 @@ def _last_lines(files: list[Path]) -> dict[str, tuple[Path, int]]:
     """Return the place of each test's last simulation: its file, and its position among the file's simulations."""
     found: dict[str, tuple[Path, int]] = {}
     for file in files:
-        for number, run in enumerate(ResultFile.scan(file).runs()):
+        for number, run in enumerate(ResultFile.scan(file).simulations()):
             if not isinstance(run, Unreadable) and run.test:
                 found[run.test] = (file, number)
     return found

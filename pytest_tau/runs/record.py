@@ -29,7 +29,7 @@ class TrialRecord:
     """One simulation without its conversation.
 
     Attributes:
-        test: The node id of its test; empty where that is not known.
+        test: The node id of its test; empty if that is not known.
         failed_checks: Those that count and were not met, such as ``DB`` or ``ACTION cancel_order``.
         breakdown: The reward by component.
         messages: How many messages there are, results of tools among them.
@@ -40,7 +40,7 @@ class TrialRecord:
         usage: What model calls came to, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
         cost_told: USD in a result file of others, without saying for what.
-        blame: Whose fault a failure looks like, and why; None where nothing failed.
+        blame: Whose fault a failure looks like, and why; None if nothing failed.
         restored: It was taken from an earlier run.
     """
 
@@ -125,7 +125,7 @@ class TrialRecord:
 
         Args:
             simulation: It.
-            task: Its task, where that is at hand.
+            task: Its task, if it is at hand.
             domain: The domain's name.
             test: The node id of its test.
             restored: It was taken from an earlier run.

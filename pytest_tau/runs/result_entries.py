@@ -31,16 +31,16 @@ class Unreadable(NamedTuple):
     reason: str
 
 
-class StoredRun(NamedTuple):
+class StoredSimulation(NamedTuple):
     """A simulation as it is in a file.
 
     Attributes:
         entry: Where in the file.
         simulation: The conversation; its ``reward_info`` is the stored one.
-        task: The task that the file has for it; None where it has none.
+        task: The task that the file has for it; None if it has none.
         solo: Whether the entry says that the agent worked alone.
         tau1: Whether the entry is τ-bench's.
-        domain: The domain that the entry names; None where it names none.
+        domain: The domain that the entry names; None if it names none.
         test: The node id of its test, in a run of ours; else empty.
     """
 
@@ -61,7 +61,7 @@ def entry_name(place: int | str | None, entry: Any = None) -> str:
     return f"{name} (task {entry['task_id']}, trial {entry.get('trial') or 0})"
 
 
-def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -> StoredRun:
+def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -> StoredSimulation:
     """Return one simulation of τ²-bench's or our own.
 
     Args:
@@ -85,7 +85,7 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
     if isinstance(task, str):
         raise EntryError(f"its task cannot be read: {task}")
     solo, domain, test = isinstance(info, dict) and info.get("solo") is True, entry.get("domain"), entry.get("test")
-    return StoredRun(
+    return StoredSimulation(
         name,
         _own(entry) or _foreign(entry, name, messages),
         task,

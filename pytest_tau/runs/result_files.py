@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from .layout import RESULTS_FOLDER, RESULTS_INDEX
-from .result_entries import StoredRun, Unreadable, entry_name, read_entry, read_task
+from .result_entries import StoredSimulation, Unreadable, entry_name, read_entry, read_task
 from .result_messages import EntryError, first_problem, objects_in
 from .streaming_json import pieces
 from .tau1 import is_tau1, read_tau1_entry, tools_named
@@ -35,7 +35,7 @@ class ResultFile:
     Attributes:
         path: The file, or the folder.
         kind: Whose format it has, in words.
-        domain: The domain that it names; None where it names none.
+        domain: The domain that it names; None if it names none.
         solo: Whether it says that its agent worked alone.
         info: The header of a τ²-bench file.
         tasks: Its tasks by id, or why one cannot be read.
@@ -87,7 +87,7 @@ class ResultFile:
         """Return the number of simulations that there are to read."""
         return self.entries if self._files is None else len(self._files)
 
-    def runs(self) -> Iterator[StoredRun | Unreadable]:
+    def simulations(self) -> Iterator[StoredSimulation | Unreadable]:
         """Yield the simulations in the file's order, one at a time, with those that cannot be read in their places."""
         if self._files is not None:
             for file in self._files:
@@ -102,7 +102,7 @@ class ResultFile:
         if "messages" in document or "traj" in document:
             yield self._run(document, entry_name(None, document))
 
-    def _run(self, entry: Any, name: str) -> StoredRun | Unreadable:
+    def _run(self, entry: Any, name: str) -> StoredSimulation | Unreadable:
         if not isinstance(entry, dict):
             return Unreadable(name, f"expected an object, got {type(entry).__name__}")
         try:
@@ -112,7 +112,7 @@ class ResultFile:
         except ValidationError as error:  # such as an id that is no text
             return Unreadable(name, first_problem(error))
 
-    def _of_file(self, file: Path) -> StoredRun | Unreadable:
+    def _of_file(self, file: Path) -> StoredSimulation | Unreadable:
         name = f"{RESULTS_FOLDER}/{file.name}"
         try:
             document = {piece.key: piece for piece in pieces(file)}
@@ -158,8 +158,7 @@ class ResultFile:
         if isinstance(info, dict) and "messages" not in document:
             self.kind, self.info = "τ²-bench", info
             self.domain = _text(info, "environment_info", "domain_name") or self.domain
-            implementations = _text(info, "agent_info", "implementation"), _text(info, "user_info", "implementation")
-            self.solo = "solo" in (implementations[0] or "") or implementations[1] == "dummy_user"
+            self.solo = works_alone(info)
         elif isinstance(document.get("domain"), str):
             self.domain = document["domain"]
 
@@ -172,6 +171,12 @@ class ResultFile:
         self._files = list(dict.fromkeys([*listed, *sorted(there)]))
         if self.kind == "τ²-bench":
             self.kind += ", a file a simulation"
+
+
+def works_alone(info: dict[str, Any]) -> bool:
+    """Return whether the header of a τ²-bench file says that its agent worked alone, which simulations do not say."""
+    agent, user = (_text(info, side, "implementation") for side in ("agent_info", "user_info"))
+    return "solo" in (agent or "") or user == "dummy_user"
 
 
 def _is_entry(piece: Piece) -> bool:

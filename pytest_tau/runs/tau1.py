@@ -24,7 +24,7 @@ from ..models import (
     ToolMessage,
     UserMessage,
 )
-from .result_entries import StoredRun, stored_reward
+from .result_entries import StoredSimulation, stored_reward
 from .result_messages import EntryError, first_problem, objects_in, read_call, text_of, with_unique_ids
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def tools_named(entry: dict[str, Any]) -> list[str]:
     return [name for name in names if isinstance(name, str) and name != _RESPOND]
 
 
-def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredRun:
+def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredSimulation:
     """Return one trial of τ-bench's.
 
     Raises:
@@ -78,7 +78,7 @@ def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredRun:
         messages=with_unique_ids(messages),
         reward_info=_stored(entry, info),
     )
-    return StoredRun(name, simulation, task, tau1=True)
+    return StoredSimulation(name, simulation, task, tau1=True)
 
 
 def _task(task_id: Any, raw: Any) -> Task:

@@ -32,7 +32,7 @@ WITHOUT_CONVERSATION = {"tau1_airline_grok-4-fast_tools"}
 def content(path: Path) -> tuple[list[Any], list[Any]]:
     """Simulations and tasks of a file, as the importer reads them; what is ours alone is left out."""
     simulations, tasks = [], []
-    for run in ResultFile.scan(path).runs():
+    for run in ResultFile.scan(path).simulations():
         if not isinstance(run, Unreadable):
             found = run.simulation.model_dump()
             info = {

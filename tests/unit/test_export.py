@@ -121,7 +121,7 @@ def test_a_run_is_the_same_once_it_is_read_back(tau: Tau, tmp_path: Path, name: 
     assert tau("export", "run", "--format", "tau2", "--out", "results.json").status == 0
     again = ResultFile.scan(tmp_path / "results.json")
     assert (again.kind, again.domain, again.problems) == ("τ²-bench", name, [])
-    runs: list[Any] = list(again.runs())
+    runs: list[Any] = list(again.simulations())
     assert [essence(run.simulation) for run in runs] == [essence(each.simulation) for each in kept.trials]
     assert [plain(run.task) for run in runs] == [plain(each.task) for each in kept.trials]
     assert [run.simulation.reward for run in runs] == [each.simulation.reward for each in kept.trials]

@@ -10,7 +10,8 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
 from pytest_tau.models import RewardInfo
-from pytest_tau.regrade.regrade import TOGETHER, RegradeSettings, differing_rules, recognise, regrade_file
+from pytest_tau.regrade.domain_source import recognise_domain
+from pytest_tau.regrade.regrade import TOGETHER, RegradeSettings, differing_rules, regrade_file
 from pytest_tau.regrade.result import FileReport, Regraded
 from pytest_tau.regrade.reward_diff import reward_differences
 from pytest_tau.testing import ScriptedJudge
@@ -246,11 +247,11 @@ def test_a_domain_is_recognised_by_what_was_called(domain: Domain, tmp_path: Pat
     twin = tiny.spec(domain.folder, name="twin").load()
     other = tiny.spec(domain.folder, name="other", agent_tools=tiny.TinyUserTools, user_tools=None).load()
     shelf = Shelf(tiny=domain, twin=twin, other=other)
-    assert recognise(Counter(rename=1), shelf) == "tiny"  # variants with the same tools are one
-    assert recognise(Counter(rename=1, switch=3), shelf) == "tiny"
-    assert recognise(Counter(switch=1), shelf) is None
-    assert recognise(Counter(fly=1), shelf) is None
-    assert recognise(Counter(), shelf) is None
+    assert recognise_domain(Counter(rename=1), shelf) == "tiny"  # variants with the same tools are one
+    assert recognise_domain(Counter(rename=1, switch=3), shelf) == "tiny"
+    assert recognise_domain(Counter(switch=1), shelf) is None
+    assert recognise_domain(Counter(fly=1), shelf) is None
+    assert recognise_domain(Counter(), shelf) is None
 
 
 def test_a_list_names_no_domain_and_is_recognised(domain: Domain, tmp_path: Path) -> None:

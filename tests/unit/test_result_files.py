@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
-from pytest_tau.runs.result_entries import StoredRun, Unreadable
+from pytest_tau.runs.result_entries import StoredSimulation, Unreadable
 from pytest_tau.runs.result_files import ResultFile
 from pytest_tau.runs.streaming_json import pieces
 
@@ -49,15 +49,15 @@ def write(path: Path, document: Any) -> Path:
     return path
 
 
-def read(path: Path) -> tuple[ResultFile, list[StoredRun], list[Unreadable]]:
+def read(path: Path) -> tuple[ResultFile, list[StoredSimulation], list[Unreadable]]:
     """What is in a file."""
     file = ResultFile.scan(path)
-    runs = list(file.runs())
+    runs = list(file.simulations())
     unreadable = [*file.problems, *(run for run in runs if isinstance(run, Unreadable))]
-    return file, [run for run in runs if isinstance(run, StoredRun)], unreadable
+    return file, [run for run in runs if isinstance(run, StoredSimulation)], unreadable
 
 
-def one(path: Path, document: Any) -> StoredRun:
+def one(path: Path, document: Any) -> StoredSimulation:
     """The only simulation of a file without any problem."""
     _, runs, unreadable = read(write(path, document))
     assert unreadable == []

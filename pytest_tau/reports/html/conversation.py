@@ -34,7 +34,7 @@ def conversation(simulation: Simulation, task: Task | None, domain: Domain | str
 
     Args:
         simulation: It, with its verdict, if there is one.
-        task: Its task; None where it is not known.
+        task: Its task; None if it is not known.
         domain: Where it took place, or why that is not at hand.
     """
     calls, verdict = simulation.calls, simulation.reward_info
@@ -68,7 +68,7 @@ def fingerprints(messages: Sequence[Message]) -> bytes:
 
 
 def first_difference(one: bytes, other: bytes) -> int | None:
-    """The first message at which two conversations differ, of what ``fingerprints`` made; None where they do not."""
+    """The first message at which two conversations differ, of what ``fingerprints`` made; None if they do not."""
     if one == other:
         return None
     size = 8

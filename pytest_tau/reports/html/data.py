@@ -10,7 +10,7 @@ from ...diagnosis.attribution import annotate_failure
 from ...environment import canonical
 from ...errors import ConfigurationError
 from ...files import digest
-from ...regrade.regrade import recognise
+from ...regrade.domain_source import recognise_domain
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
 from .conversation import conversation, fingerprints, first_difference
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...analysis.columns import Column
     from ...environment import Domain
     from ...models import Simulation, Task
-    from ...regrade.regrade import Domains
+    from ...regrade.domain_source import DomainSource
     from ...runs.reader import Run, StoredTrial
     from .blocks import ConversationBlocks
 
@@ -39,12 +39,12 @@ class _Facts(NamedTuple):
     fingerprints: bytes
 
 
-def gather(runs: Sequence[Run], domains: Domains, blocks: ConversationBlocks) -> dict[str, Any]:
+def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlocks) -> dict[str, Any]:
     """Return everything that the page shows before a conversation is opened, as JSON.
 
     Args:
         runs: One, or two that are compared.
-        domains: Where domains come from, for the changes of environments.
+        domains: The source of domains, for the changes of environments.
         blocks: Takes the conversations.
 
     Raises:
@@ -84,7 +84,7 @@ def gather(runs: Sequence[Run], domains: Domains, blocks: ConversationBlocks) ->
 class _Gatherer:
     """Reads one run."""
 
-    def __init__(self, run: Run, domains: Domains, *, compared: bool) -> None:
+    def __init__(self, run: Run, domains: DomainSource, *, compared: bool) -> None:
         self.run, self._compared = run, compared
         self.kept, self.facts = True, list[_Facts]()
         self._domains = domains
@@ -126,7 +126,7 @@ class _Gatherer:
         if trial.domain or not self.run.path.is_file():
             return trial.domain
         if self._recognised is None:
-            self._recognised = recognise(ResultFile.scan(self.run.path).called, self._domains) or ""
+            self._recognised = recognise_domain(ResultFile.scan(self.run.path).called, self._domains) or ""
         return self._recognised
 
     def _domain(self, name: str) -> Domain | str:

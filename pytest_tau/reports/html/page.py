@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ...regrade.regrade import Domains
+    from ...regrade.domain_source import DomainSource
     from ...runs.reader import Run
 
 _SCRIPTS = ("dom", "model", "charts", "overview", "table", "conversation", "detail", "main")
@@ -32,7 +32,7 @@ class Written(NamedTuple):
     problems: list[str]
 
 
-def write_report(file: Path, runs: Sequence[Run], domains: Domains) -> Written:
+def write_report(file: Path, runs: Sequence[Run], domains: DomainSource) -> Written:
     """Write the report of a run, or of two side by side.
 
     Args:
