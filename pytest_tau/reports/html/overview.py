@@ -6,8 +6,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
-from ...analysis.metrics import pass_hat_k
-from ...analysis.statistics import pass_hat_k_interval
+from ...analysis.scores import Scores, outcomes_by_task
 from .json_text import without_keys
 
 if TYPE_CHECKING:
@@ -69,10 +68,10 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
 
     Trials that ended in an error are not counted; ``strictly`` is pass^1 with them as failures.
     """
-    domains: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    domains: dict[str, list[TrialRecord]] = defaultdict(list)
     for record in records:
-        domains[record.domain][record.task_id][record.outcome] += 1
-    return [{"domain": name, **_of_domain(tasks)} for name, tasks in sorted(domains.items())]
+        domains[record.domain].append(record)
+    return [{"domain": name, **_of_domain(found)} for name, found in sorted(domains.items())]
 
 
 def about(run: Run) -> list[list[str]]:
@@ -106,15 +105,12 @@ def _planned(planned: Mapping[str, Any]) -> int:
     )
 
 
-def _of_domain(tasks: Mapping[str, Counter[str]]) -> dict[str, Any]:
-    ran = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks.values()]
-    everything = [(trials.total(), trials["passed"]) for trials in tasks.values()]
-    most = max(trials for trials, _ in ran)
+def _of_domain(records: Sequence[TrialRecord]) -> dict[str, Any]:
+    scores = Scores.of("", records).with_intervals(records)
+    ran = [task["passed"] + task["failed"] for task in outcomes_by_task(records).values()]
     points = []
-    for k in range(1, min(most, _MOST_TRIALS) + 1):
-        value, interval = pass_hat_k(ran, k), pass_hat_k_interval(ran, k)
-        if value is not None:
-            of = sum(trials >= k for trials, _ in ran)
-            low, high = interval or (None, None)
-            points.append({"k": k, "value": value, "low": low, "high": high, "tasks": of})
-    return {"tasks": len(tasks), "points": points, "strictly": pass_hat_k(everything, 1)}
+    for k, value, interval in scores.rates[:_MOST_TRIALS]:
+        low, high = interval or (None, None)
+        points.append({"k": k, "value": value, "low": low, "high": high, "tasks": sum(trials >= k for trials in ran)})
+    strictly = (scores.with_errors or scores.rates)[0].value
+    return {"tasks": scores.tasks, "points": points, "strictly": strictly}
