@@ -34,7 +34,7 @@ class FactChecker:
     def check(self, task: Task) -> Iterator[Finding]:
         """Check ``fact-missing``: an argument that neither the texts nor any reading before it gives.
 
-        Numbers, choices of a schema, codes of up to three letters, and free text that hands over are left out; a
+        Numbers, choices of a schema, codes of up to three letters, and free text that hands over are skipped; a
         date counts as given also in words, or near one that is; a text of several words if each of them is given.
         """
         for where, leaf in self._missing(task, [str(task.user_scenario), task.ticket or ""]):
@@ -43,7 +43,7 @@ class FactChecker:
     def check_script(self, task: Task) -> Iterator[Finding]:
         """Check ``script-silent``: an argument that the prose gives, but not the script, nor any reading before it.
 
-        What is left out is as above.
+        The same arguments are skipped as above.
         """
         script = task.user_scenario.script
         if script is None:

@@ -1,4 +1,4 @@
-"""Checks by grading: the gold run passes, a greeting alone does not, and no writing action can be left out."""
+"""Checks by grading: the gold run passes, a greeting alone does not, and every writing action is needed."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ class RunConfig:
         data_dir: Official data; None for the bundled data.
         split: Which split of a domain runs; None if none was named.
         task_patterns: Ids and globs that narrow the tasks; empty for all.
-        generate: How many fresh tasks each domain makes in place of its own; None for its own.
+        generate: How many fresh tasks each domain makes instead of its own; None for its own.
         difficulty: How hard those are.
         num_tasks: At most so many tasks of each domain, file or marked test.
         trials: Repetitions of each task.

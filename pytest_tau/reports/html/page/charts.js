@@ -128,7 +128,7 @@ function dotChart(points, most, label, axis, pick) {
   });
 }
 
-// series: [{ values, class, name }]; stacked, or beside each other.
+// series: [{ values, class, name }]; stacked, or side by side.
 function columnChart(series, label, axis, stacked) {
   const everything = series.flatMap((one) => one.values);
   const most = Math.max(1, ...everything);

@@ -1,4 +1,4 @@
-// A conversation as one reads a chat, and what is told beside it. `talk` is a conversation as it was unpacked.
+// A conversation as one reads a chat, with its checks. `talk` is a conversation as it was unpacked.
 
 const LONGEST_INLINE = 90;
 
@@ -139,7 +139,7 @@ function valueNode(text, kind) {
   return details;
 }
 
-// Checks beside turns
+// Checks next to turns
 
 function marksByTurn(talk) {
   const found = new Map();
@@ -178,7 +178,7 @@ function checkChip(check) {
   );
 }
 
-// Everything beside the chat
+// Everything next to the chat
 
 function unmetBox(talk, jump) {
   const unmet = talk.checks.filter((check) => !check.met && check.gates);

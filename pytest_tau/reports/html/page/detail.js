@@ -1,4 +1,4 @@
-// One trial on a page of its own: its conversation, or those of both runs beside each other.
+// One trial on a page of its own: its conversation, or those of both runs side by side.
 
 let shownId = null;
 
@@ -129,7 +129,7 @@ function comparedBody(trial, talks) {
       talks.map((talk, run) => el("div", { class: `column run${LETTERS[run]}` }, make(talk, run))),
     );
   const parts = trial.parts;
-  const beside = columns((talk, run) => [
+  const boxes = columns((talk, run) => [
     unmetBox(talk, LETTERS[run]),
     blameBox(talk, LETTERS[run]),
     errorBox(talk),
@@ -142,7 +142,7 @@ function comparedBody(trial, talks) {
   if (parts === null) {
     return [
       el("p", { class: "parting none" }, "Both conversations are the same from beginning to end."),
-      beside,
+      boxes,
       aside,
       chat(merged(talks), "AB"),
     ];
@@ -163,7 +163,7 @@ function comparedBody(trial, talks) {
       )
     : "";
   return [
-    beside,
+    boxes,
     aside,
     same,
     el("p", { class: "parting", id: "parting", tabindex: -1 }, `They part at turn ${start}`),
@@ -181,7 +181,7 @@ function ended(talk, start) {
     : el("p", { class: "note" }, "It had ended before.");
 }
 
-// What both have in common, with the checks of both beside it; one that only one run has is told as such.
+// What both have in common, with the checks of both; one that only one run has is marked with its letter.
 function merged([first, second]) {
   const key = (check) => JSON.stringify([check.kind, check.text, check.met, check.turn]);
   const there = new Set(second.checks.map(key));
