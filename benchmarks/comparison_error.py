@@ -7,7 +7,7 @@ import statistics
 from math import sqrt
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_tau.analysis.paired import Pair, Paired, Rate
+from pytest_tau.analysis.paired import Pair, Paired, PassCount
 from pytest_tau.analysis.statistics import binomial
 
 from .figures import Figure
@@ -69,7 +69,7 @@ class _Population(NamedTuple):
             if generator.random() < self.changed:
                 after = self._chance(generator)
             passed = (binomial(self.trials, chance, generator) for chance in (before, after * (1 - loss)))
-            found.append(Pair(*(Rate(self.trials, each) for each in passed)))
+            found.append(Pair(*(PassCount(self.trials, each) for each in passed)))
         return found
 
     def _chance(self, generator: random.Random) -> float:

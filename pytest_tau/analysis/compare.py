@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..text import one_line, plural
-from .paired import FEWEST_TASKS, POWER, Pair, Paired, Rate
+from .paired import FEWEST_TASKS, POWER, Pair, Paired, PassCount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -92,7 +92,7 @@ class Comparison:
         self.only_after = [key for key in later if key not in earlier]
         both = {key: (earlier[key], later[key]) for key in later if key in earlier}
         self.pairs = {
-            key: Pair(Rate(one.ran, one.passed), Rate(two.ran, two.passed))
+            key: Pair(PassCount(one.ran, one.passed), PassCount(two.ran, two.passed))
             for key, (one, two) in both.items()
             if one.ran and two.ran
         }

@@ -45,7 +45,7 @@ _MOST_BITS = 10_000_000_000
 _NORMAL = NormalDist()
 
 
-class Rate(NamedTuple):
+class PassCount(NamedTuple):
     """A task's trials that ran, of one run, and how many of them passed."""
 
     trials: int
@@ -63,8 +63,8 @@ class Rate(NamedTuple):
 class Pair(NamedTuple):
     """A task in both runs; each has trials that ran."""
 
-    before: Rate
-    after: Rate
+    before: PassCount
+    after: PassCount
 
     @property
     def change(self) -> float:
@@ -270,7 +270,7 @@ class _Losses:
         return _NORMAL.cdf((loss - limit * by_chance) / spread)
 
 
-def _variance_within(rate: Rate, pair: Pair) -> float:
+def _variance_within(rate: PassCount, pair: Pair) -> float:
     """Return the variance of a task's trials; a single trial shows none, and is pooled with that of the other run."""
     trials, passed = rate if rate.trials > 1 else map(sum, zip(*pair, strict=True))
     return passed * (trials - passed) / (trials * (trials - 1))

@@ -14,12 +14,14 @@ import pytest
 
 from pytest_tau.analysis import paired as paired_module
 from pytest_tau.analysis.compare import Comparison, RunRecords
-from pytest_tau.analysis.paired import Pair, Paired, Rate, smallest_loss
+from pytest_tau.analysis.paired import Pair, Paired, PassCount, smallest_loss
 from pytest_tau.cli import main
 from pytest_tau.runs.record import TrialRecord
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-KEPT, LOST, GAINED, NEVER = (Pair(Rate(1, one), Rate(1, two)) for one, two in ((1, 1), (1, 0), (0, 1), (0, 0)))
+KEPT, LOST, GAINED, NEVER = (
+    Pair(PassCount(1, one), PassCount(1, two)) for one, two in ((1, 1), (1, 0), (0, 1), (0, 0))
+)
 
 
 def trials(*told, domain="mock", errors=0, **fields):
@@ -39,7 +41,7 @@ def random_pairs(seed, tasks=40, most=4, loss=0.0):
         rates = []
         for share in (1.0, 1 - loss):
             number, chance = generator.randint(1, most), generator.random() * share
-            rates.append(Rate(number, sum(generator.random() < chance for _ in range(number))))
+            rates.append(PassCount(number, sum(generator.random() < chance for _ in range(number))))
         found.append(Pair(*rates))
     return found
 
@@ -64,11 +66,11 @@ class TestProbability:
 
     def test_sizes_of_differences_count(self):
         """Changes of -1 and -1/2: signs give ±3/2 and ±1/2 alike, and half of the two ways to ±3/2 count."""
-        pairs = [Pair(Rate(2, 2), Rate(2, 0)), Pair(Rate(2, 2), Rate(2, 1))]
+        pairs = [Pair(PassCount(2, 2), PassCount(2, 0)), Pair(PassCount(2, 2), PassCount(2, 1))]
         assert Paired(pairs).p == pytest.approx(0.25)
 
     def test_trials_of_one_task_are_not_taken_for_tasks(self):
-        pairs = [Pair(Rate(8, 8), Rate(8, 0))] * 3
+        pairs = [Pair(PassCount(8, 8), PassCount(8, 0))] * 3
         assert Paired(pairs).p == pytest.approx(1 / 8)
 
     def test_against_every_sign_one_by_one(self):
@@ -139,10 +141,10 @@ class TestSmallestLoss:
     def test_more_tasks_and_more_trials_show_less(self):
         def mixed(trials, times):
             halves = [
-                Pair(Rate(trials, trials), Rate(trials, trials)),
-                Pair(Rate(trials, 0), Rate(trials, trials // 2)),
+                Pair(PassCount(trials, trials), PassCount(trials, trials)),
+                Pair(PassCount(trials, 0), PassCount(trials, trials // 2)),
             ]
-            halves.append(Pair(Rate(trials, trials // 2), Rate(trials, trials // 2)))
+            halves.append(Pair(PassCount(trials, trials // 2), PassCount(trials, trials // 2)))
             return halves * times
 
         found = [smallest_loss(mixed(*size)) for size in ((2, 10), (8, 10), (2, 40), (8, 40))]

@@ -1,0 +1,40 @@
+"""Facts that have one home: the layout of a run's folder is known to ``runs/layout.py`` alone."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+from pytest_tau.runs import layout
+
+ROOT = Path(__file__).parents[2]
+HOME = Path(layout.__file__)
+#: Names of files, patterns of them, and the beginning of a line.
+NAMES = {
+    layout.MANIFEST,
+    layout.SIMULATIONS,
+    layout.SIMULATION_FILES,
+    layout.WORKER_FILES,
+    layout.RECORDS,
+    layout.RESULTS_INDEX,
+    layout.TEST_PREFIX,
+}
+
+
+def test_no_other_module_names_the_files_of_a_run() -> None:
+    found = [
+        f"{file.relative_to(ROOT)}:{node.lineno} {node.value!r}"
+        for file in sorted((ROOT / "pytest_tau").rglob("*.py"))
+        if file != HOME
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Constant) and node.value in NAMES
+    ]
+    assert not found, "\n".join(found)
+
+
+def test_a_worker_s_file_is_among_the_files_of_the_run(tmp_path: Path) -> None:
+    for worker in ("", "gw0"):
+        (tmp_path / layout.worker_file(worker)).touch()
+    (tmp_path / f"{layout.SIMULATIONS}.7.draft").touch()
+    assert [file.name for file in layout.simulation_files(tmp_path)] == ["simulations-gw0.jsonl", layout.SIMULATIONS]
+    assert [file.name for file in tmp_path.glob(layout.WORKER_FILES)] == ["simulations-gw0.jsonl"]
