@@ -11,10 +11,9 @@ from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.evaluate import grade
 from ..evaluation.judge import judge_statements
-from ..models import AssistantMessage
 from ..runs.result_entries import StoredSimulation, Unreadable
 from ..runs.result_files import ResultFile
-from .domain_source import recognise_domain
+from .recognition import recognise_domain, worked_alone
 from .replay_diff import replay
 from .result import FileReport, Regraded
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..evaluation import Judge
     from ..models import NLAssertionCheck, RewardInfo, Simulation, Task
-    from .domain_source import DomainSource
+    from .recognition import DomainSource
 
 #: What a verdict is attributed to that no rule alone changes.
 TOGETHER = "several rules together"
@@ -126,7 +125,7 @@ class _Regrader:
 
     async def _graded(self, run: StoredSimulation, task: Task) -> Regraded:
         simulation, settings = run.simulation, self._settings
-        solo = self._solo or run.solo or _calls_user_tools(simulation, self._domain)
+        solo = self._solo or worked_alone(simulation, self._domain)
         differences = replay(simulation, self._domain.environment(task, solo=solo, replay_history=False))
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
@@ -196,17 +195,6 @@ def differing_rules(grading: Grading) -> dict[str, Grading]:
         for name, value in rules.items()
         if value != getattr(OFFICIAL, name)
     }
-
-
-def _calls_user_tools(simulation: Simulation, domain: Domain) -> bool:
-    """Return whether the agent made calls of the user's that succeeded, as only one that works alone can."""
-    spec = domain.spec
-    users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
-    return any(
-        made.call.name in users and made.result is not None and not made.result.error
-        for made in simulation.calls
-        if isinstance(simulation.messages[made.turn], AssistantMessage)
-    )
 
 
 def _comparable(stored: RewardInfo | None, fresh: RewardInfo, *, without_judge: bool) -> float | None:

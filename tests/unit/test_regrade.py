@@ -10,7 +10,7 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
 from pytest_tau.models import RewardInfo
-from pytest_tau.regrade.domain_source import recognise_domain
+from pytest_tau.regrade.recognition import recognise_domain
 from pytest_tau.regrade.regrade import TOGETHER, RegradeSettings, differing_rules, regrade_file
 from pytest_tau.regrade.result import FileReport, Regraded
 from pytest_tau.regrade.reward_diff import reward_differences

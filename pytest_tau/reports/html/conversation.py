@@ -63,12 +63,12 @@ def conversation(simulation: Simulation, task: Task | None, domain: Domain | str
 
 
 def fingerprints(messages: Sequence[Message]) -> bytes:
-    """Eight bytes a message: equal where role, text and calls are."""
-    return b"".join(_essence(message) for message in messages)
+    """Return eight bytes for each message: equal if role, text and calls are."""
+    return b"".join(_fingerprint(message) for message in messages)
 
 
 def first_difference(one: bytes, other: bytes) -> int | None:
-    """The first message at which two conversations differ, of what ``fingerprints`` made; None if they do not."""
+    """Return the first message at which two conversations differ, by their ``fingerprints``; None if they do not."""
     if one == other:
         return None
     size = 8
@@ -79,7 +79,7 @@ def first_difference(one: bytes, other: bytes) -> int | None:
     return min(len(one), len(other)) // size
 
 
-def _essence(message: Message) -> bytes:
+def _fingerprint(message: Message) -> bytes:
     calls = [[call.name, call.arguments, call.malformed] for call in getattr(message, "tool_calls", None) or []]
     text = json.dumps([message.role, message.content or "", calls], sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

@@ -10,11 +10,10 @@ from ...diagnosis.attribution import annotate_failure
 from ...environment import canonical
 from ...errors import ConfigurationError
 from ...files import digest
-from ...regrade.domain_source import recognise_domain
+from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
 from .conversation import conversation, fingerprints, first_difference
-from .environment_changes import worked_alone
 from .json_text import without_keys
 from .overview import about, counts, rates
 
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from ...analysis.columns import Column
     from ...environment import Domain
     from ...models import Simulation, Task
-    from ...regrade.domain_source import DomainSource
+    from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
     from .blocks import ConversationBlocks
 

@@ -13,7 +13,7 @@ from ...errors import TauError
 from ...evaluation.components.db import check_db, same_state
 from ...evaluation.components.env_assertion import check_env_assertions
 from ...evaluation.evidence import StateChange, StateHistory, Turned
-from ...models import AssistantMessage
+from ...regrade.recognition import worked_alone
 from .json_text import value_text
 
 if TYPE_CHECKING:
@@ -124,18 +124,3 @@ def _change(side: str, change: Change) -> StateChange:
     before = None if change.missing == "expected" else value_text(change.expected, _LONGEST_VALUE)
     after = None if change.missing == "got" else value_text(change.got, _LONGEST_VALUE)
     return StateChange(side, change.path, before, after)
-
-
-def worked_alone(simulation: Simulation, domain: Domain) -> bool:
-    """Whether the agent had no user: the simulation says so, or the agent made a call of the user's that succeeded."""
-    if simulation.info and simulation.info.get("solo") is True:
-        return True
-    spec = domain.spec
-    users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
-    return any(
-        made.call.name in users
-        and made.result is not None
-        and not made.result.error
-        and isinstance(simulation.messages[made.turn], AssistantMessage)
-        for made in simulation.calls
-    )

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from ...regrade.domain_source import DomainSource
+    from ...regrade.recognition import DomainSource
     from ...runs.reader import Run
 
 _SCRIPTS = ("dom", "model", "charts", "overview", "table", "conversation", "detail", "main")

@@ -1,16 +1,18 @@
-"""The source of domains for stored simulations, and the domain of a file that names none."""
+"""Recognition of what a stored simulation does not say: its domain, and whether its agent worked alone."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import ConfigurationError
+from ..models import AssistantMessage
 
 if TYPE_CHECKING:
     from collections import Counter
     from collections.abc import Sequence
 
     from ..environment import Domain
+    from ..models import Simulation
 
 
 class DomainSource(Protocol):
@@ -46,3 +48,18 @@ def recognise_domain(called: Counter[str], domains: DomainSource) -> str | None:
     if not best or best[0][0] == 0 or (len(best) > 1 and best[0][0] == best[1][0]):
         return None
     return best[0][1]
+
+
+def worked_alone(simulation: Simulation, domain: Domain) -> bool:
+    """Return whether the agent had no user: the simulation says so, or the agent made a user's call that succeeded."""
+    if simulation.info and simulation.info.get("solo") is True:
+        return True
+    spec = domain.spec
+    users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
+    return any(
+        made.call.name in users
+        and made.result is not None
+        and not made.result.error
+        and isinstance(simulation.messages[made.turn], AssistantMessage)
+        for made in simulation.calls
+    )
