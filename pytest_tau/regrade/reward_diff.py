@@ -1,4 +1,4 @@
-"""Why two verdicts on the same simulation differ, in lines that a person reads."""
+"""Differences between two verdicts on the same simulation, in lines of text."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def reward_differences(stored: RewardInfo | None, fresh: RewardInfo) -> list[str]:
-    """What decides over one of the verdicts and not over the other, a line each.
+    """Return the checks that decide over one of the verdicts and not over the other, a line each.
 
     Args:
         stored: The file's verdict; its checks may be missing.

@@ -1,4 +1,4 @@
-"""Reference actions beside the calls that were made."""
+"""Pairs of reference actions and the calls that were made."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> list[Row]:
-    """All reference actions and all calls, in the order of the calls.
+    """Return all reference actions and all calls, in the order of the calls.
 
-    An action stands beside the first call that matches it and is no other action's yet, else beside any that matches.
+    An action is paired with the first call that matches it and is no other action's yet, else with any that matches.
     An action that was not made follows the one before it.
 
     Args:
@@ -25,40 +25,40 @@ def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading
         calls: The conversation's, in order.
         grading: The profile's rules of matching.
     """
-    beside = _matched(actions, calls, grading)
-    near = _nearest(actions, calls, beside)
+    paired = _matched(actions, calls, grading)
+    near = _nearest(actions, calls, paired)
     rows: list[Row] = []
     for position in range(len(calls)):
-        of_call = [number for number, call in beside.items() if call == position]
+        of_call = [number for number, call in paired.items() if call == position]
         rows += [Row("matched", number, position) for number in of_call]
         rows += [Row("differs", n, position, arguments) for n, (call, arguments) in near.items() if call == position]
         if not of_call and position not in {call for call, _ in near.values()}:
             rows.append(Row("extra", None, position))
     for number in range(len(actions)):
-        if number not in beside and number not in near:
+        if number not in paired and number not in near:
             rows.insert(_place(rows, number), Row("missing", number, None))
     return rows
 
 
 def _matched(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> dict[int, int]:
     """By action, its call."""
-    beside: dict[int, int] = {}
+    paired: dict[int, int] = {}
     for number, action in enumerate(actions):
         found = [i for i, call in enumerate(calls) if call.malformed is None and matches(action, call, grading)]
-        free = [position for position in found if position not in beside.values()]
+        free = [position for position in found if position not in paired.values()]
         if free or (found and not grading.one_call_one_action):
-            beside[number] = (free or found)[0]
-    return beside
+            paired[number] = (free or found)[0]
+    return paired
 
 
 def _nearest(
-    actions: Sequence[Action], calls: Sequence[ToolCall], beside: dict[int, int]
+    actions: Sequence[Action], calls: Sequence[ToolCall], paired: dict[int, int]
 ) -> dict[int, tuple[int, tuple[str, ...]]]:
     """By action without a call, the nearest call of its name that is nobody's, with the arguments that differ."""
     near: dict[int, tuple[int, tuple[str, ...]]] = {}
-    taken = set(beside.values())
+    taken = set(paired.values())
     for number, action in enumerate(actions):
-        if number in beside:
+        if number in paired:
             continue
         free = [(_differing(action, call), i) for i, call in enumerate(calls) if call.name == action.name]
         free = [(arguments, position) for arguments, position in free if position not in taken]
@@ -75,6 +75,6 @@ def _differing(action: Action, call: ToolCall) -> tuple[str, ...]:
 
 
 def _place(rows: Sequence[Row], number: int) -> int:
-    """Where an action belongs that was not made: after the last of those before it."""
+    """Return where an action belongs that was not made: after the last one before it."""
     earlier = [i for i, row in enumerate(rows) if row.action is not None and row.action < number]
     return earlier[-1] + 1 if earlier else 0

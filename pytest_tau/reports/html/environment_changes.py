@@ -1,7 +1,7 @@
-"""What each call of a conversation changed: the calls carried out again on a fresh environment of the task.
+"""The changes of each call of a conversation: the calls carried out again on a fresh environment of the task.
 
 After each call the states of both sides are compared with those before it, the state with the one that the reference
-actions leave, and the assertions are run; so a check can stand beside the turn that met or broke it.
+actions leave, and the assertions are run; so a check can be shown at the turn that met or broke it.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class _Watch:
         return None
 
     def history(self) -> StateHistory:
-        """All of it."""
+        """Return the whole history."""
         note = None
         if self._other_results:
             many = self._other_results > 1

@@ -163,8 +163,8 @@ function markLine(checks) {
 function checkChip(check) {
   const action = check.ofCall;
   const verb = check.met ? "met here" : action ? "not met by this" : "broken here";
-  // Beside the call that it was met by, an action need not be told again.
-  const told = action && check.call !== null ? (check.met ? "" : check.note) : check.text;
+  // At the call that it was met by, an action need not be named again.
+  const text = action && check.call !== null ? (check.met ? "" : check.note) : check.text;
   return el(
     "span",
     {
@@ -173,8 +173,8 @@ function checkChip(check) {
     },
     el("span", { "aria-hidden": "true" }, check.met ? "✓ " : "✕ "),
     el("b", {}, check.kind),
-    ` ${verb}${told ? ": " : ""}`,
-    clip(told, 140),
+    ` ${verb}${text ? ": " : ""}`,
+    clip(text, 140),
   );
 }
 
