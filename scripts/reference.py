@@ -34,6 +34,7 @@ MODULES = (
     "pytest_tau.environment",
     "pytest_tau.models",
     "pytest_tau.evaluation",
+    "pytest_tau.diagnosis",
     "pytest_tau.participants",
     "pytest_tau.chat",
     "pytest_tau.testing",

@@ -1,9 +1,8 @@
-"""Chat models: what they are asked and answer, who calls them in a trial, and how that is recorded and replayed."""
+"""Chat models: requests and replies, the models of a trial, and recording and replaying their calls."""
 
-from .cassette import Identity
+from .cassettes import Identity, Player, Recorder
 from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_login, without_secrets
-from .tape import Player, Recorder
-from .trial_models import LLM, Tape, TrialModel, TrialModels, caller, calling
+from .trial_models import LLM, Tape, TrialModel, TrialModels, attribute_calls, current_attribution
 
 __all__ = [
     "LLM",
@@ -19,8 +18,8 @@ __all__ = [
     "TrialModel",
     "TrialModels",
     "Usage",
-    "caller",
-    "calling",
+    "attribute_calls",
+    "current_attribution",
     "without_login",
     "without_secrets",
 ]

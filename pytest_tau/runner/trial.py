@@ -105,6 +105,7 @@ class Trial:
             models=self.models,
             prompting=self.settings.prompting.get(side, Prompting()),
             domain_agents=self.domain.spec.agents,
+            spoken=self.domain.spec.spoken,
         )
 
     async def _converse(
@@ -142,10 +143,10 @@ class Trial:
             return
         reason = simulation.termination_reason
         if self.models.keep_open:
-            self.models.ended = (reason, simulation.error, clock.told, reason == "timeout")
+            self.models.finish_args = (reason, simulation.error, clock.readings, reason == "timeout")
             return
         try:
-            tape.finish(reason, simulation.error, clock.told, by_clock=reason == "timeout")
+            tape.finish(reason, simulation.error, clock.readings, timed_out=reason == "timeout")
         except (ReplayError, OSError) as error:
             simulation.termination_reason = "infrastructure_error"
             simulation.error = f"{type(error).__name__}: {error}"
@@ -161,7 +162,7 @@ class Trial:
         if task.needs_judge and evaluation.judge is None:
             raise ConfigurationError(f"task {task.id!r} needs a judge for its NL assertions, and there is none")
         if isinstance(evaluation.judge, LazyJudge):
-            evaluation.judge.bind(self.models.of("judge"))
+            evaluation.judge.bind(self.models.get("judge"))
         if self.settings.solo and not task.ticket:
             raise ConfigurationError(f"task {task.id!r} has no ticket for an agent that works alone")
 
@@ -228,7 +229,7 @@ class Trial:
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
         judge = evaluation.judge
         if isinstance(judge, LazyJudge):
-            judge = judge.bind(self.models.of("judge"))
+            judge = judge.bind(self.models.get("judge"))
         evaluation = replace(evaluation, judge=with_deadline(judge, self.settings.limits.timeout))
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)

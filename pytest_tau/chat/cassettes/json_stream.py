@@ -1,0 +1,149 @@
+"""A stream of JSON objects, each of which begins a line, laid out so that a change shows as a small difference.
+
+No library does this. ``json`` has one indentation for all values. ijson reads several values from one file, but its
+errors have no line, and it does not distinguish a file that was cut off from one that is no JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Fields that get a line for each of their items.
+_BLOCKS = ("hashes", "tools", "messages", "reply")
+#: Characters that editors do not show as they are: controls, line separators, changes of direction, lone surrogates.
+_UNSEEN = re.compile("[\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]")
+
+
+def dump(value: dict[str, Any]) -> str:
+    """Return an object as text: its small fields on the first line, then a line for each item of a large one."""
+    large = [name for name in _BLOCKS if value.get(name)]
+    first = ", ".join(f"{_json(name)}: {_json(item)}" for name, item in value.items() if name not in large)
+    return "{" + ",\n ".join([first, *(f"{_json(name)}: {_block(name, value[name])}" for name in large)]) + "}\n"
+
+
+def _block(name: str, value: Any) -> str:
+    if isinstance(value, list):
+        return "[\n  " + ",\n  ".join(map(_item, value)) + "\n ]"
+    items = [f"{_json(key)}: {_item(item)}" for key, item in value.items()]
+    if name == "reply":  # the message, and all else on one line
+        items = [items[0], ", ".join(items[1:])]
+    return "{\n  " + ",\n  ".join(items) + "\n }"
+
+
+def _item(value: Any) -> str:
+    """Return a value as text on one line; texts of several lines get a line for each of theirs."""
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_item, value)) + "]"
+    if not isinstance(value, dict):
+        return _json(value)
+    if len(value) == 1 and isinstance(value.get("lines"), list):
+        return '{"lines": [\n   ' + ",\n   ".join(map(_json, value["lines"])) + "\n  ]}"
+    return "{" + ", ".join(f"{_json(name)}: {_item(item)}" for name, item in value.items()) + "}"
+
+
+def _json(value: Any) -> str:
+    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+
+
+# Texts of several lines
+
+
+def encode_multiline(value: Any) -> Any:
+    """Return a value with texts of several lines as ``{"lines": [...]}``, and such objects as ``{"plain": {...}}``."""
+    if isinstance(value, str):
+        return {"lines": value.split("\n")} if "\n" in value else value
+    if isinstance(value, list):
+        return [encode_multiline(item) for item in value]
+    if isinstance(value, dict):
+        inside = {key: encode_multiline(item) for key, item in value.items()}
+        return {"plain": inside} if len(value) == 1 and ("lines" in value or "plain" in value) else inside
+    return value
+
+
+def decode_multiline(value: Any) -> Any:
+    """Return the value that was encoded by ``encode_multiline``.
+
+    Raises:
+        ValueError: ``lines`` are no texts, or ``plain`` is no object.
+    """
+    if isinstance(value, list):
+        return [decode_multiline(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    if len(value) == 1 and "lines" in value:
+        lines = value["lines"]
+        if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
+            raise ValueError('"lines" is no list of texts')
+        return "\n".join(lines)
+    if len(value) == 1 and "plain" in value:
+        if not isinstance(value["plain"], dict):
+            raise ValueError('"plain" is no object')
+        value = value["plain"]
+    return {key: decode_multiline(item) for key, item in value.items()}
+
+
+# Reading
+
+
+class UnreadableError(Exception):
+    """A stream cannot be read; the reader of the file turns this into an error that names the file.
+
+    Attributes:
+        line: The line of the problem, counted from 1.
+    """
+
+    def __init__(self, line: int, problem: str) -> None:
+        self.line = line
+        super().__init__(problem)
+
+
+class CutOffError(UnreadableError):
+    """The stream ends in the middle of a value."""
+
+
+_SPACE = re.compile(r"[ \t\r\n]*")
+_MERGE = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|$)", re.MULTILINE)
+
+
+def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield each object of a stream, with the line that it begins on.
+
+    Raises:
+        UnreadableError: The next value is no object, or no JSON.
+    """
+    decoder, position, line = json.JSONDecoder(), 0, 1
+    while True:
+        start = position + len(_SPACE.match(text, position)[0])  # type: ignore[index] # it matches anything
+        line += text.count("\n", position, start)
+        if start == len(text):
+            return
+        try:
+            value, position = decoder.raw_decode(text, start)
+        except (ValueError, RecursionError) as error:
+            raise _read_error(text, error, line) from None
+        if not isinstance(value, dict):
+            raise UnreadableError(line, f"is no object: {_json(value)[:40]}")
+        yield line, value
+        line += text.count("\n", start, position)
+
+
+def last_line(text: str) -> int:
+    """Return the number of the last line."""
+    return text.rstrip("\r\n").count("\n") + 1
+
+
+def _read_error(text: str, error: Exception, line: int) -> UnreadableError:
+    marks = _MERGE.search(text)
+    if marks:
+        return UnreadableError(text.count("\n", 0, marks.start()) + 1, "has the marks of an unfinished merge")
+    if not isinstance(error, json.JSONDecodeError):  # nested too deep, or an integer that is too long
+        return UnreadableError(line, f"is not JSON: {error}")
+    rest = text.rstrip()
+    if error.pos >= len(rest) or not rest.endswith("}") or error.msg.startswith("Unterminated"):
+        return CutOffError(last_line(text), "ends in the middle of a value")
+    return UnreadableError(error.lineno, f"is not JSON: {error.msg}")

@@ -1,0 +1,250 @@
+"""Checks of model names, keys and arguments before anything runs, and masking of keys in texts."""
+
+from __future__ import annotations
+
+import math
+import os
+import re
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ...chat import without_secrets
+from ...errors import ConfigurationError, unknown_name
+from .client import load
+from .prices import OWN_PRICES, has_price
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+#: Sent to a server that needs no key, because the client library requires one.
+NO_KEY = "no-key-needed"
+#: Arguments that the run itself fills in.
+_RESERVED = ("model", "messages", "tools", "stream_options")
+#: Providers with OpenAI's own client and variables.
+_OPENAI = frozenset({"openai", "custom_openai", "text-completion-openai"})
+#: Providers all of whose models litellm lists. With others a name may be a deployment, a file or an endpoint.
+_LISTED = frozenset({"openai", "anthropic", "gemini", "mistral", "deepseek", "xai", "cohere", "cohere_chat"})
+#: A key in a text, also if a provider has masked a part of it.
+_KEY_LIKE = re.compile(r"\bsk-[\w*.…-]{4,}|\bAIza[\w-]{8,}|\b(?i:bearer)\s+[^\s,;'\"]+|(?<=//)[^/@\s]+(?=@)")
+
+
+class _Route(NamedTuple):
+    """The server that litellm would send a call to.
+
+    Attributes:
+        name: The model's name without its provider.
+        provider: litellm's name of the provider.
+        key: A key that litellm has found, or makes up if none is needed.
+        base: The address, if the user gives one.
+    """
+
+    name: str
+    provider: str
+    key: str | None
+    base: str | None
+
+
+def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
+    """Check a model's name, arguments and key before it is called.
+
+    Args:
+        name: The model's name, with its provider as litellm spells it.
+        args: The arguments of its calls.
+        priced: Also check that its price is known.
+
+    Raises:
+        ConfigurationError: An unknown provider, a misspelt name, an argument that cannot be one, a missing key, or
+            an unknown price.
+    """
+    refuse_arguments(name, args)
+    route = _route(name, args)
+    if route.base is None:
+        _check_name(name, route)
+    missing = _missing_keys(name, args, route)
+    if missing:
+        problem = f"model {name!r} needs a key: set {' or '.join(missing)}, or give 'api_key' among its arguments"
+        raise ConfigurationError(problem)
+    if priced and not (set(args) >= set(OWN_PRICES) or has_price(name)):
+        given = " and ".join(map(repr, OWN_PRICES))
+        problem = f"model {name!r} has no known price: give {given}, in USD, among its arguments"
+        raise ConfigurationError(problem)
+
+
+def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
+    """Refuse arguments that would change the shape of an answer, or belong to the conversation.
+
+    Raises:
+        ConfigurationError: There is such an argument.
+    """
+    for argument in _RESERVED:
+        if argument in args:
+            raise ConfigurationError(f"model {name!r}: {argument!r} is no argument to set; the run fills it in")
+    if args.get("stream"):
+        raise ConfigurationError(f"model {name!r}: streaming is not supported here; leave 'stream' out")
+    if args.get("n", 1) != 1:
+        raise ConfigurationError(f"model {name!r}: one answer is asked for at a time; leave 'n' out")
+    timeout = args.get("timeout", 1)
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
+        raise ConfigurationError(f"model {name!r}: 'timeout' is a number of seconds above 0, not {timeout!r}")
+    for argument in ("api_base", "base_url"):
+        if argument in args and not str(args[argument]).startswith(("http://", "https://")):
+            raise ConfigurationError(f"model {name!r}: {argument!r} is an address that begins with http:// or https://")
+    for argument in ("num_retries", "max_retries"):
+        retries = args.get(argument, 0)
+        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
+            raise ConfigurationError(f"model {name!r}: {argument!r} is a count from 0, not {retries!r}")
+
+
+def connection_arguments(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return further arguments of a call: a placeholder key for a server that needs none."""
+    if args.get("api_key"):
+        return {}
+    route = _route(name, args)
+    has_no_key = not (_has_own_key(route) or os.environ.get("OPENAI_API_KEY"))
+    return {"api_key": NO_KEY} if has_no_key and _is_openai_compatible(route) and _is_own_server(route) else {}
+
+
+def describe_key(name: str, args: Mapping[str, Any]) -> str:
+    """Return a description of the key that a call was made with."""
+    if args.get("api_key"):
+        return "the key among the model's arguments"
+    try:
+        route = _route(name, args)
+    except ConfigurationError:
+        return "the key"
+    missing = load().validate_environment(name)["missing_keys"]
+    if missing:
+        return f"a call without a key ({' or '.join(missing)} not set)"
+    usual = f"{route.provider.upper()}_API_KEY"
+    return f"the key in {usual}" if usual in os.environ else "the key"
+
+
+def mask_secrets(text: str, args: Mapping[str, Any]) -> str:
+    """Mask everything in a text that is, or looks like, a key."""
+    secrets = {*_secrets(args), *_secrets(os.environ)}
+    # Shorter values are switches and names; masking them would mask ordinary words.
+    for secret in sorted((one for one in secrets if len(one) >= 8), key=len, reverse=True):
+        text = text.replace(secret, "***")
+    return _KEY_LIKE.sub("***", text)
+
+
+def _is_secret(name: str) -> bool:
+    return not without_secrets({name: None})
+
+
+def _secrets(value: Any, *, within: bool = False) -> Iterator[str]:
+    """Yield every text under the name of a key or a header, at any depth; and its words, as of ``Bearer …``."""
+    if isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _secrets(part, within=within or _is_secret(str(name)))
+    elif isinstance(value, (list, tuple)):
+        for part in value:
+            yield from _secrets(part, within=within)
+    elif isinstance(value, str) and within:
+        yield value
+        yield from value.split()
+
+
+def _route(name: str, args: Mapping[str, Any]) -> _Route:
+    litellm = load()
+    base = args.get("api_base") or args.get("base_url") or litellm.api_base
+    # Without a name litellm takes the prefix for one.
+    if not name.strip() or name != "".join(name.split()) or name.startswith("/") or name.endswith("/"):
+        raise ConfigurationError(f"{name!r} is no model's name: write the provider and the model, like openai/gpt-4.1")
+    try:
+        model, provider, key, _ = litellm.get_llm_provider(
+            name, custom_llm_provider=args.get("custom_llm_provider"), api_base=base
+        )
+    except litellm.BadRequestError as error:
+        # Not chained: its text may contain a key.
+        raise ConfigurationError(_unknown_provider(litellm, name, mask_secrets(str(error), args))) from None
+    addresses = ("OPENAI_BASE_URL", "OPENAI_API_BASE") if provider in _OPENAI else (f"{provider.upper()}_API_BASE",)
+    found = [os.environ[variable] for variable in addresses if os.environ.get(variable)]
+    return _Route(model, provider, key, base or next(iter(found), None))
+
+
+def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
+    provider, slash, _ = name.partition("/")
+    providers = [str(getattr(known, "value", known)) for known in litellm.provider_list]
+    if provider in providers:
+        return f"model {name!r}: {problem}" if slash else f"{name!r} is a provider; name its model too: {name}/…"
+    if slash:
+        return f"model {name!r}: {unknown_name('provider', provider, providers)}"
+    close = get_close_matches(name, litellm.model_list, n=3, cutoff=0.8)
+    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    return (
+        f"model {name!r} is not known without its provider{hint} (write openai/{name} for an OpenAI-compatible server)"
+    )
+
+
+def _is_own_server(route: _Route) -> bool:
+    """Return whether the calls go to another server than a provider's."""
+    own = {_host(endpoint) for endpoint in ("api.openai.com", *load().openai_compatible_endpoints)}
+    return route.base is not None and _host(route.base) not in own
+
+
+def _host(address: str) -> str | None:
+    return urlsplit(address if "//" in address else f"//{address}").hostname
+
+
+def _is_openai_compatible(route: _Route) -> bool:
+    return route.provider in _OPENAI or route.provider in load().openai_compatible_providers
+
+
+def _has_own_key(route: _Route) -> bool:
+    """Return whether litellm has a key of its own settings, or by another of its variables."""
+    litellm = load()
+    return bool(route.key or litellm.api_key or getattr(litellm, f"{route.provider}_key", None))
+
+
+def _missing_keys(name: str, args: Mapping[str, Any], route: _Route) -> list[str]:
+    """Return the variables of which one has to be set."""
+    if args.get("api_key") or _has_own_key(route) or (_is_openai_compatible(route) and _is_own_server(route)):
+        return []
+    if any(_is_secret(argument) and not isinstance(args[argument], (int, float)) for argument in args):
+        return []  # another credential is given: azure_ad_token, extra_headers …; a price has a number
+    missing = load().validate_environment(name)["missing_keys"]
+    # Projects, regions, addresses and the keys of clouds have other sources, and defaults, that litellm does not list.
+    return [variable for variable in missing if variable.endswith(("_API_KEY", "_API_TOKEN"))]
+
+
+def _check_name(name: str, route: _Route) -> None:
+    """Refuse a misspelt name; an unknown one may be a new model that litellm does not list yet."""
+    if route.provider not in _LISTED or ":" in route.name:
+        return
+    known = {model.removeprefix(f"{route.provider}/") for model in load().models_by_provider.get(route.provider, ())}
+    if not known or route.name in known:
+        return
+    close = get_close_matches(route.name.lower(), known, n=3, cutoff=0.83)
+    if close and _is_misspelt(route.name, known):
+        prefix = name.removesuffix(route.name)
+        problem = f"unknown model {name!r}; did you mean {' or '.join(repr(prefix + match) for match in close)}?"
+        raise ConfigurationError(f"{problem} (a model that litellm does not list: give its 'api_base')")
+
+
+#: Letters that look like digits.
+_LOOKALIKES = str.maketrans("olis", "0115")
+
+
+def _is_misspelt(name: str, known: set[str]) -> bool:
+    """Return whether a name has the separators of a known one in other places, or a word that is nearly one of theirs.
+
+    Another number is no typo, but the next version.
+    """
+    if _letters_and_digits(name) in map(_letters_and_digits, known):
+        return True
+    if name.translate(_LOOKALIKES) in {model.translate(_LOOKALIKES) for model in known}:
+        return True
+    name = name.lower()
+    words = {word for model in known for word in _words(model)}
+    return any(word not in words and get_close_matches(word, words, n=1, cutoff=0.66) for word in _words(name))
+
+
+def _letters_and_digits(name: str) -> str:
+    return re.sub(r"[^a-z0-9]", "", name.lower())
+
+
+def _words(name: str) -> list[str]:
+    return re.findall(r"[a-z]{2,}", name)

@@ -1,0 +1,151 @@
+"""Agents and a user played by a chat model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from ...errors import ConfigurationError, ModelError, ParticipantError
+from ..adapters import BuiltIn
+from ..dialogue import Dialogue
+from ..prompts import built_in, resolution_steps, system_message
+
+if TYPE_CHECKING:
+    from ..context import Incoming, ParticipantContext, Reply
+
+
+#: Calls of the user's model for one message. The user is not under test: an empty message would only spoil the trial.
+_ATTEMPTS = 3
+
+
+class LLMAgent(BuiltIn):
+    """A chat model with the policy. Without a user it works from the ticket, and must call a tool each turn.
+
+    Raises:
+        ConfigurationError: There is no model, the prompt lacks the policy, or the context budget is too small.
+    """
+
+    name: ClassVar[str] = "llm"
+
+    def __init__(self, context: ParticipantContext) -> None:
+        system = system_message(context, self._template(context), self._values(context))
+        self._dialogue = Dialogue(context, self.name, system)
+        self._tool_choice = "required" if context.solo else None
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Return the model's next message.
+
+        Raises:
+            ParticipantError: It was empty, or no chat message: the agent's failure, so there is no second call.
+            ContextWindowError: The newest messages do not fit into the context.
+            ModelError: The model or its provider failed.
+        """
+        self._dialogue.hear(message)
+        return await self._dialogue.say(tool_choice=self._tool_choice)
+
+    def _template(self, context: ParticipantContext) -> str:
+        return built_in("agent_solo" if context.solo else "agent")
+
+    def _values(self, context: ParticipantContext) -> dict[str, str]:
+        return {"policy": context.instructions}
+
+
+class LLMSoloAgent(LLMAgent):
+    """The agent without a user, under a name of its own.
+
+    Raises:
+        ConfigurationError: There is a user.
+    """
+
+    name = "llm-solo"
+
+    def __init__(self, context: ParticipantContext) -> None:
+        if not context.solo:
+            raise ConfigurationError("agent 'llm-solo' works without a user: add --tau-solo, or name the agent 'llm'")
+        super().__init__(context)
+
+
+class LLMGuidedAgent(LLMAgent):
+    """An agent that gets the task's reference actions, so that no failure is due to a missing plan.
+
+    Raises:
+        ConfigurationError: The task has no reference actions, or there is no user.
+    """
+
+    name = "llm-gt"
+    with_arguments: ClassVar[bool] = True
+
+    def __init__(self, context: ParticipantContext) -> None:
+        if context.solo:
+            raise ConfigurationError(f"agent {self.name!r} works with a user: leave out --tau-solo")
+        super().__init__(context)
+
+    def _template(self, context: ParticipantContext) -> str:
+        return built_in("agent_gt")
+
+    def _values(self, context: ParticipantContext) -> dict[str, str]:
+        steps = resolution_steps(context.task, with_arguments=self.with_arguments)
+        return {"policy": context.instructions, "steps": steps}
+
+
+class LLMGuidedAgentNoArgs(LLMGuidedAgent):
+    """The same agent with the names of the actions only."""
+
+    name = "llm-gt-noargs"
+    with_arguments = False
+
+
+class EndpointAgent(LLMAgent):
+    """The agent under test behind a URL with OpenAI's chat API. Its system message is the policy and nothing else.
+
+    A fault of its server counts against the agent.
+    """
+
+    name = "endpoint"
+    #: Faults of the run's own settings, which affect every task alike: the key, the model's name, the account. An
+    #: exceeded context window ends the conversation by a reason of its own, and counts.
+    _NOT_ITS_FAULT = frozenset({"authentication", "unknown_model", "quota", "context_window"})
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Return the endpoint's next message.
+
+        Raises:
+            ParticipantError: It was empty, no chat message, or the server failed.
+            ContextWindowError: The newest messages do not fit into the context.
+            ModelError: The run calls the endpoint with a wrong key or a wrong model, or without credit.
+        """
+        try:
+            return await super().respond(message)
+        except ModelError as error:
+            if error.kind in self._NOT_ITS_FAULT:
+                raise
+            raise ParticipantError(f"the agent's server failed: {error}", side="agent") from error
+
+    def _template(self, context: ParticipantContext) -> str:
+        return "{{policy}}"
+
+
+class LLMUser(BuiltIn):
+    """A chat model with the scenario.
+
+    To the model its own messages are the assistant's and the agent's are the user's; it sees its own tool calls
+    only. It ends the conversation by a stop token in a message without calls.
+
+    Raises:
+        ConfigurationError: There is no model, the prompt lacks the scenario, or the context budget is too small.
+    """
+
+    def __init__(self, context: ParticipantContext) -> None:
+        template = built_in("user_tools" if context.tools else "user")
+        system = system_message(context, template, {"scenario": context.instructions})
+        self._dialogue = Dialogue(context, "llm", system)
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Return the model's next message.
+
+        Raises:
+            ParticipantError: It was empty, or no chat message, in every attempt.
+            ContextWindowError: The newest messages do not fit into the context.
+            ModelError: The model or its provider failed.
+        """
+        self._dialogue.hear(message)
+        return await self._dialogue.say(attempts=_ATTEMPTS)

@@ -1,0 +1,171 @@
+"""The calls of the user's own tools that an agent's text asks for."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...models import Spoken
+from .vocabulary import alternatives, follows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from ...environment import Tool
+    from .parser import ParsedText, Sentence
+
+#: A sentence about the agent itself; it asks for nothing unless it says ``you to``.
+_OF_ITSELF = re.compile(r"^\W*(?:i|i'\w+|we|we'\w+|let me)\b(?! (?:need|want|would like) you\b)", re.IGNORECASE)
+_YOU_TO = re.compile(r"\byou to\b", re.IGNORECASE)
+#: Words that ask for something in a question only.
+_QUESTIONS = frozenset(("is", "are", "do", "what", "which", "how"))
+_NOT = frozenset(("not", "don't", "never", "without", "avoid", "cannot", "can't", "no", "needn't"))
+_STATES = {"on": True, "enable": True, "activate": True, "off": False, "disable": False, "deactivate": False}
+_SWITCHED = re.compile(r"\bis now (ON|OFF)\b")
+_GIVEN = r"""{name}["'`]?\s*[=:]\s*("[^"]*"|'[^']*'|[\w.-]+)"""
+
+
+class Step(NamedTuple):
+    """A call that the agent asks for.
+
+    Attributes:
+        on: The requested state of a switch, if the agent names one.
+        missing: Parameters without a value in the text; the tool cannot be called then.
+        sentence: The sentence that asks for it.
+    """
+
+    tool: str
+    arguments: dict[str, Any]
+    on: bool | None = None
+    missing: tuple[str, ...] = ()
+    sentence: str = ""
+
+    def is_wrong(self, result: str) -> bool:
+        """Return whether a switch was toggled to the wrong state, because it was right before."""
+        shown = _SWITCHED.search(result)
+        return self.on is not None and shown is not None and (shown[1] == "ON") is not self.on
+
+
+class Device:
+    """The user's tools, and the phrases by which they are asked for.
+
+    Args:
+        tools: The tools.
+        spoken: The words by which people ask for them, by tool.
+    """
+
+    def __init__(self, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> None:
+        self._tools, self._spoken = {tool.name: tool for tool in tools}, spoken
+        # Tool and phrase, by the words that an instruction can begin with.
+        self._starts: dict[str, list[tuple[str, str]]] = {}
+        for tool in tools:
+            for phrase in (tool.name, *spoken.get(tool.name, Spoken()).phrases):
+                for word in alternatives(phrase)[0]:
+                    self._starts.setdefault(word, []).append((tool.name, phrase))
+
+    def steps(self, parsed: ParsedText) -> list[Step]:
+        """Return the calls that the text asks for, in order of mention, none twice in a row.
+
+        Calls under a condition are not returned if the text also asks for something at once.
+        """
+        found = [(step, _conditional(sentence)) for sentence in parsed.sentences for step in self._in(sentence)]
+        at_once = [step for step, conditional in found if not conditional]
+        steps = at_once or [step for step, _ in found]
+        groups = itertools.groupby(steps, lambda step: step._replace(sentence=""))
+        return [next(same) for _, same in groups]
+
+    def _in(self, sentence: Sentence) -> Iterator[Step]:
+        if _OF_ITSELF.match(sentence.text) and not _YOU_TO.search(sentence.text) and "asks" not in sentence:
+            return
+        only_looks = "confirms" in sentence or sentence.is_offer
+        for window in self._instructions(sentence):
+            tool = self._tools[self._named_tool(window) or ""]
+            # A question whether the user is willing to do something is answered first.
+            if not (only_looks and tool.mutates):
+                yield from self._calls(tool, window, sentence)
+
+    def _instructions(self, sentence: Sentence) -> Iterator[tuple[str, ...]]:
+        """Yield the parts of a sentence that name a tool each, from the word that asks for it.
+
+        A part ends at the start of the next; a word such as ``test`` that could start one, but does not, ends none.
+        """
+        text = sentence.words
+        asks = "asks" in sentence
+        starts = [at for at, word in enumerate(text) if word in self._starts and (asks or word not in _QUESTIONS)]
+        parts = [text[start:end] for start, end in itertools.pairwise([*starts, len(text)])]
+        for at, start in enumerate(starts):
+            window = self._window(parts[at:])
+            # A word before the instruction may forbid it.
+            if window and not _NOT & set(text[max(0, start - 2) : start]):
+                yield window
+
+    def _window(self, parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
+        """Return the first part, and of the next as many as it needs to name a tool but none that names one itself."""
+        window: tuple[str, ...] = ()
+        for part in parts:
+            if window and self._named_tool(part):
+                break
+            window += part
+            if self._named_tool(window):
+                return window
+        return ()
+
+    def _named_tool(self, window: Sequence[str]) -> str | None:
+        """Return the tool whose name begins the window, or whose phrase fits it with the most words."""
+        if window[0] in self._tools:
+            return window[0]
+        fitting = [
+            (len(places), name)
+            for name, phrase in self._starts[window[0]]
+            if (places := follows(phrase, window)) is not None and places[0] == 0
+        ]
+        return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
+
+    def _calls(self, tool: Tool, window: Sequence[str], sentence: Sentence) -> Iterator[Step]:
+        names = tool.parameters.get("required", [])
+        values = [self._values(tool, name, window, sentence) for name in names]
+        missing = tuple(name for name, found in zip(names, values, strict=True) if not found)
+        on = next((state for word, state in _STATES.items() if word in window), None)
+        if missing:
+            yield Step(tool.name, {}, on, missing, sentence.text)
+            return
+        for choice in itertools.product(*values):
+            yield Step(tool.name, dict(zip(names, choice, strict=True)), on, (), sentence.text)
+
+    def _values(self, tool: Tool, name: str, window: Sequence[str], sentence: Sentence) -> list[Any]:
+        """Return the values of a parameter in the sentence: written as such, or by words."""
+        written = re.search(_GIVEN.format(name=re.escape(name)), sentence.text)
+        if written:
+            return [_decoded(written[1])]
+        spoken = self._spoken.get(tool.name, Spoken()).values.get(name, {})
+        for text in (window, sentence.words):
+            found = {
+                value: min(places)
+                for value, phrases in spoken.items()
+                if (places := [at[0] for phrase in phrases if (at := follows(phrase, text, gap=1))])
+            }
+            if found:
+                return sorted(found, key=found.__getitem__)
+        return []
+
+
+def _conditional(sentence: Sentence) -> bool:
+    return sentence.words[:1] in {("if",), ("should",)}
+
+
+def _decoded(text: str) -> Any:
+    if text[0] in "\"'":
+        return text[1:-1]
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def describe_call(tool: str, result: str, *, error: bool) -> str:
+    """Return the user's sentence about a call."""
+    shown = "; ".join(line.strip() for line in result.splitlines() if line.strip())
+    did = f'I tried "{tool.replace("_", " ")}", but it says' if error else f'I did "{tool.replace("_", " ")}". It says'
+    return f"{did}: {shown}" + ("" if shown.endswith((".", "!", "?")) else ".")

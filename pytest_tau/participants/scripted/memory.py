@@ -1,0 +1,140 @@
+"""The state of a scripted user: its current request, what it has said, and its turns without progress."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .vocabulary import has_all, words
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from ...models import Request, UserScript
+    from .parser import ParsedText
+
+#: Facts that replace one another if the script has only one of them.
+_RELATED = {"item_ids": "items", "items": "item_ids", "customer_id": "user_id", "name": "full_name"}
+
+
+class Memory:
+    """The state of a script in one conversation."""
+
+    def __init__(self, script: UserScript) -> None:
+        self._script = script
+        self._position = self._refusals = 0
+        self._said: set[str] = set()
+        self._seen: set[tuple[str, ...]] = set()
+        self._idle, self._progress = 0, False
+        self.gave_in = False
+
+    @property
+    def request(self) -> Request:
+        """The current request."""
+        return self._script.requests[self._position]
+
+    @property
+    def is_last(self) -> bool:
+        """Return whether no request follows."""
+        return self._position == len(self._script.requests) - 1
+
+    @property
+    def facts(self) -> dict[str, str]:
+        """The facts that the user can give now; those of the request override general ones."""
+        return {**self._script.facts, **self.request.facts}
+
+    # Progress
+
+    def note(self, *event: str) -> None:
+        """Record an event; its first occurrence is progress."""
+        self._progress = self._progress or event not in self._seen
+        self._seen.add(event)
+
+    def is_out_of_patience(self) -> bool:
+        """End a turn, and return whether the user's patience is exhausted."""
+        self._idle = 0 if self._progress else self._idle + 1
+        self._progress = False
+        return self._idle >= self._script.patience
+
+    # What is said
+
+    def fact(self, name: str, *, again: bool) -> str:
+        """Return a sentence with a fact; empty if there is none, or if it was given before and ``again`` is false."""
+        known = self.facts
+        key = name if name in known else _RELATED.get(name, name)
+        event = ("fact", str(self._position), key)
+        if key not in known or (event in self._seen and not again):
+            return ""
+        self.note(*event)
+        value = known[key].strip()
+        if value.endswith((".", "!", "?")):
+            return value
+        verb = "are" if key.endswith("s") and not key.endswith("ss") else "is"
+        return f"My {key.replace('_', ' ')} {verb} {value}."
+
+    def answers(self, parsed: ParsedText, *, again: bool = False) -> list[str]:
+        """Return the script's prepared answers to a text.
+
+        Args:
+            parsed: The text.
+            again: Include answers that were given during this request.
+        """
+        text = _relevant(parsed)
+        ready = [*self.request.answers, *self._script.answers]
+        events = [
+            ("answered", str(self._position), answer.say)
+            for answer in ready
+            if any(has_all(asked, text) for asked in answer.asks)
+        ]
+        found = [event for event in dict.fromkeys(events) if again or event not in self._seen]
+        for event in found:
+            self.note(*event)
+        return [say for _, _, say in found]
+
+    def concerns(self, text: Iterable[str]) -> bool:
+        """Return whether words are about the current request: they share one that is not short."""
+        own = {word for word in words(self.request.say) if len(word) > 4}
+        return bool(own & set(text))
+
+    # Requests
+
+    def put_request(self) -> str:
+        """Return the sentence of the current request."""
+        self.note("put", str(self._position))
+        return self.request.say
+
+    def refused(self) -> str:
+        """Return the answer to a refusal; empty if the user accepts it."""
+        self._refusals += 1
+        if self._refusals <= self.request.insist:
+            self.note("insisted", str(self._position), str(self._refusals))
+            return f"I must insist. {self.request.say}"
+        if self._refusals == self.request.insist + 1 and self.request.fallback:
+            self.note("fell back", str(self._position))
+            return self.request.fallback
+        self.gave_in = True
+        return ""
+
+    def is_answered(self, parsed: ParsedText) -> bool:
+        """Return whether a statement answers the request, or a second question about further wishes closes it."""
+        if parsed.any("closes") and not self._script.goals:
+            asked_before = ("asked what else", str(self._position)) in self._seen
+            self.note("asked what else", str(self._position))
+            return parsed.any("says") or asked_before
+        return parsed.any("closes") or (self.request.say.rstrip().endswith("?") and parsed.any("says"))
+
+    def next_request(self) -> str:
+        """Go to the next request and return its sentence; empty if there is none."""
+        if self.is_last:
+            self.note("finished")
+            return ""
+        self._position += 1
+        self._refusals, self.gave_in = 0, False
+        return self.put_request()
+
+
+def _relevant(parsed: ParsedText) -> tuple[str, ...]:
+    """Return the words that answers are looked up by: all, unless nothing but a goodbye asks for anything."""
+    asking = [sentence for sentence in parsed.sentences if "asks" in sentence or "confirms" in sentence]
+    if parsed.any("refuses") or any("closes" not in sentence for sentence in asking):
+        return parsed.words
+    return tuple(word for sentence in asking for word in sentence.words)

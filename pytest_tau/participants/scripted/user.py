@@ -1,0 +1,206 @@
+"""A deterministic user without a model, which follows the task's script."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
+from ..adapters import BuiltIn
+from .device import Device, describe_call
+from .memory import Memory
+from .parser import parse
+from .prose import script_of
+from .vocabulary import REFERRING, facts_in, has_all, words
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Generator, Iterator
+    from typing import TypeAlias
+
+    from ...models import Goal
+    from ..context import Incoming, ParticipantContext, Reply
+    from .device import Step
+    from .parser import ParsedText, Sentence
+
+    #: A turn: yields calls, each is answered with its result, and returns the text.
+    Acting: TypeAlias = Generator[ToolCall, ToolMessage, str]
+
+STOP, TRANSFER = "###STOP###", "###TRANSFER###"
+_YES, _NO = "Yes, please.", "No, thank you."
+_MAX_STEPS = 12
+
+
+class ScriptedUser(BuiltIn):
+    """Answers by ``task.user_scenario.script``, or by a script made of the prose if a task has none."""
+
+    def __init__(self, context: ParticipantContext) -> None:
+        tools = list(context.tools)
+        self._device = Device(tools, context.spoken)
+        self._script = script_of(context.task, tools, context.spoken)
+        self._memory = Memory(self._script)
+        self._acting: Acting | None = None
+        self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Return the user's answer to the agent's text or to the result of its own call."""
+        try:
+            if self._acting is None:
+                self._acting = self._answer(message.content or "")
+                call = next(self._acting)
+            else:
+                call = self._acting.send(_result(message))
+        except StopIteration as end:
+            self._acting = None
+            return UserMessage(content=end.value)
+        return UserMessage(tool_calls=[call])
+
+    def _answer(self, text: str) -> Acting:
+        """Make the calls that the agent asks for, then return the text of the turn."""
+        parsed, memory = parse(text), self._memory
+        if parsed.any("transfers"):
+            return f"All right, thank you. {TRANSFER}"
+        parts = [] if self._opened else [self._open()]
+        steps = self._device.steps(parsed)[:_MAX_STEPS]
+        did = yield from self._make_calls(steps)
+        parts += [*did, *self._answer_questions(parsed, {step.sentence for step in steps})]
+        parts = parts or (yield from self._answer_statement(parsed))
+        if memory.is_out_of_patience():
+            return f"This is getting us nowhere. I give up. {STOP}"
+        return " ".join(parts)
+
+    def _open(self) -> str:
+        self._opened = True
+        return self._memory.put_request()
+
+    # Requests of the agent
+
+    def _make_calls(self, steps: list[Step]) -> Generator[ToolCall, ToolMessage, list[str]]:
+        """Make the calls that the agent asks for; return a sentence about each."""
+        parts = []
+        for step in steps:
+            if self._declined(step.sentence):
+                parts.append(_NO)
+                self._memory.note("declined", step.sentence)
+            elif step.missing:
+                parts.append(f"Which {' and '.join(step.missing).replace('_', ' ')} do you mean?")
+            else:
+                parts.append((yield from self._make_call(step)))
+        return parts
+
+    def _make_call(self, step: Step) -> Acting:
+        result = yield _call(step.tool, step.arguments)
+        if step.is_wrong(result.content or ""):
+            # The state was right before; a person would have looked first.
+            result = yield _call(step.tool, step.arguments)
+        said = describe_call(step.tool, result.content or "", error=result.error)
+        self._memory.note("did", step.tool, said)
+        return said
+
+    def _answer_questions(self, parsed: ParsedText, done: set[str]) -> list[str]:
+        """Return prepared answers, facts, and yes or no; ``done`` are sentences whose calls were made."""
+        answers = self._memory.answers(parsed)
+        if answers:
+            return answers
+        refused = parsed.any("refuses") and not parsed.any("confirms")
+        facts = [part for name in self._asked(parsed, done) if (part := self._memory.fact(name, again=not refused))]
+        return facts + self._decide(parsed, offers=not facts and (not refused or self._accepted(parsed.text)))
+
+    def _asked(self, parsed: ParsedText, done: Collection[str] = ()) -> list[str]:
+        """Return the names of facts that the text asks for."""
+        known = tuple(self._memory.facts)
+        names: list[str] = []
+        before: tuple[str, ...] = ()
+        for sentence in parsed.sentences:
+            if "asks" in sentence and "confirms" not in sentence and sentence.text not in done:
+                refers = not REFERRING.isdisjoint(sentence.words)
+                names += facts_in(sentence.words, known) or (facts_in(before, known) if refers else [])
+            before = sentence.words
+        return list(dict.fromkeys(names))
+
+    def _decide(self, parsed: ParsedText, *, offers: bool) -> list[str]:
+        """Return yes or no to confirmations, and to offers if ``offers``."""
+        decided = [
+            self._decision(sentence, parsed.text)
+            for sentence in parsed.sentences
+            if "confirms" in sentence or (offers and sentence.is_offer)
+        ]
+        if decided:
+            self._memory.note("decided", parsed.text)
+        # Several questions get one yes only if all are answered by yes.
+        return [min(decided, key=_YES.__eq__)] if decided else []
+
+    def _decision(self, sentence: Sentence, text: str) -> str:
+        accepted, declined = (
+            _first_phrase(phrases, sentence.words) for phrases in (self._script.accepts, self._script.declines)
+        )
+        if "or" in sentence.words and accepted and declined:
+            return f"{accepted.capitalize()}, please, not {declined}."
+        return _YES if self._agrees(sentence, text) else _NO
+
+    def _agrees(self, sentence: Sentence, text: str) -> bool:
+        if self._declined(text):
+            return False
+        wanted = self._accepted(text) or "confirms" in sentence or self._memory.concerns(sentence.words)
+        return wanted or "extra" not in sentence
+
+    def _declined(self, text: str) -> bool:
+        return bool(_first_phrase(self._script.declines, words(text)))
+
+    def _accepted(self, text: str) -> bool:
+        return not self._declined(text) and bool(_first_phrase(self._script.accepts, words(text)))
+
+    # Texts that ask for nothing
+
+    def _answer_statement(self, parsed: ParsedText) -> Generator[ToolCall, ToolMessage, list[str]]:
+        """Answer refusals, news, goodbyes, and texts that are not understood."""
+        memory = self._memory
+        if parsed.any("refuses"):
+            again = memory.refused()
+            return [again] if again else (yield from self._finish_request())
+        # An agent that asks whether there is anything else has finished, even if it also asks another question.
+        heard = not parsed.is_open or parsed.any("closes")
+        if heard and (parsed.any("news", "parts", "works") or memory.is_answered(parsed)):
+            return (yield from self._finish_request())
+        if parsed.any("greets"):
+            return [memory.put_request()]
+        if parsed.any("waits") and not parsed.is_open:
+            return ["All right."]
+        return memory.answers(parsed, again=True) or [self._ask_back(parsed)]
+
+    def _ask_back(self, parsed: ParsedText) -> str:
+        asked = self._asked(parsed)
+        if asked:
+            return f"I do not know the {asked[0].replace('_', ' ')}."
+        return f"I am not sure what you mean. {self._memory.put_request()}"
+
+    def _finish_request(self) -> Generator[ToolCall, ToolMessage, list[str]]:
+        """Go to the next request or say goodbye; but first check the goals of the last request."""
+        memory = self._memory
+        if memory.is_last and not memory.gave_in:
+            for goal in self._script.goals:
+                unmet = yield from self._check(goal)
+                if unmet:
+                    return [f"It is not solved yet. {unmet}"]
+        following = memory.next_request()
+        return [following or f"Thank you, that was all. {STOP}"]
+
+    def _check(self, goal: Goal) -> Acting:
+        """Call a goal's tool; return a sentence about its result if the goal is not met, else nothing."""
+        result = yield _call(goal.tool, goal.arguments)
+        shown = result.content or ""
+        said = describe_call(goal.tool, shown, error=result.error)
+        self._memory.note("did", goal.tool, said)
+        return "" if all(expected.lower() in shown.lower() for expected in goal.expects) else said
+
+
+def _first_phrase(phrases: list[str], text: tuple[str, ...]) -> str:
+    """Return the first phrase whose words all occur in a text; empty if there is none."""
+    return next((phrase for phrase in phrases if has_all(phrase, text)), "")
+
+
+def _call(tool: str, arguments: dict[str, object]) -> ToolCall:
+    return ToolCall(name=tool, arguments=dict(arguments), requestor="user")
+
+
+def _result(message: Incoming) -> ToolMessage:
+    results: Iterator[ToolMessage] = iter(message.tool_messages if isinstance(message, MultiToolMessage) else ())
+    return message if isinstance(message, ToolMessage) else next(results)

@@ -1,0 +1,184 @@
+"""The words by which a scripted user understands an agent: tables, and how texts are compared with them.
+
+A *phrase* is words in order, alternatives joined by ``/``, such as ``zip/postal code``. Upper case, punctuation, a
+plural ``s`` and little words (``of``, ``the``, ``your`` …) do not matter.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+#: Phrases that ask for facts, in addition to the words of their names; the longest phrase that fits takes its words.
+FACTS: dict[str, tuple[str, ...]] = {
+    "name": ("name", "full name", "first name", "last name", "surname", "who am i speaking/talking with/to"),
+    "email": ("email", "e-mail", "email/e-mail/mail address"),
+    "zip": ("zip", "zip/zipcode/postcode", "zip/postal/post code", "zip code number"),
+    "user_id": ("user/profile/account id", "user/account number", "id user/account/profile", "username", "user name"),
+    "customer_id": ("customer id", "customer number", "id customer"),
+    "phone_number": (
+        "phone/telephone/mobile/contact/line number",
+        "number phone/line/account",
+        "which/what line",
+        "number having/with trouble/problem",
+    ),
+    "date_of_birth": ("date birth", "birthday", "birth date", "dob", "born"),
+    "location": (
+        "where are you",
+        "location",
+        "travelling/traveling",
+        "abroad",
+        "which/what country",
+        "outside home/usual network/area/country",
+        "at home",
+    ),
+    "refuel_amount": (
+        "how many gb/gigabyte",
+        "how much data",
+        "amount data/gb",
+        "gb refuel",
+        "refuel amount",
+        "amount refuel",
+    ),
+    "order_id": ("order id", "order number", "which/what order", "id/number order", "order #"),
+    "items": ("which/what item", "item", "which/what product", "product"),
+    "item_ids": ("item id", "product id", "id/ids item"),
+    "new_items": (
+        "option",
+        "version",
+        "variant",
+        "instead",
+        "change/exchange/replace/swap to/for/with",
+        "new item",
+        "replacement",
+    ),
+    "payment_method": (
+        "payment/refund method",
+        "method payment/refund",
+        "form payment",
+        "how pay",
+        "how like to pay",
+        "refunded to",
+        "which/what card",
+        "payment",
+        "original payment method",
+    ),
+    "address": (
+        "address",
+        "shipping/delivery/mailing address",
+        "street",
+        "where should/shall/do ship/send/deliver",
+    ),
+    "reason": ("reason", "why"),
+    "reservation_id": (
+        "reservation/booking/confirmation id/number/code",
+        "which/what reservation/booking",
+        "id/number/code reservation/booking",
+    ),
+    "cabin": ("cabin", "cabin class", "class", "economy/business"),
+    "dates": ("date", "which/what day", "when", "travel date", "departure date"),
+    "origin": (
+        "origin",
+        "departure city/airport",
+        "where from",
+        "flying/travelling/traveling from",
+        "from which/where",
+    ),
+    "destination": ("destination", "arrival city/airport", "where to", "flying/travelling/traveling to", "where go"),
+    "flights": ("flight", "flight number", "which/what flight"),
+    "trip_type": ("one way", "one-way", "round trip", "round-trip", "trip type", "type trip"),
+    "passengers": ("passenger", "traveller", "traveler", "passenger detail/name", "who flying/travelling/traveling"),
+    "baggage": ("bag", "baggage", "luggage", "suitcase", "checked bag", "how many bag"),
+    "insurance": ("insurance", "travel insurance"),
+}
+
+#: Words by which a question refers to the sentence before it: "Could you provide these details?"
+REFERRING = frozenset(("detail", "information", "info", "one", "either", "both"))
+#: Words that are ignored when phrases are compared with texts.
+_LITTLE = re.compile(r"an?|the|your|my|our|of|for|this|that|these|those|does|me|us|its?|please")
+_TOKEN = re.compile(r"[#]|[\w']+(?:-\w+)*")
+_LONGEST = 3
+
+
+@lru_cache(maxsize=4096)
+def words(text: str) -> tuple[str, ...]:
+    """Return the words of a text, lower-case and in the singular, without little ones."""
+    found = (_singular(token) for token in _TOKEN.findall(text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
+    return tuple(word for word in found if not _LITTLE.fullmatch(word))
+
+
+def _singular(word: str) -> str:
+    plural = len(word) > _LONGEST and word.endswith("s") and not word.endswith(("ss", "us", "is")) and "_" not in word
+    return word[:-1] if plural else word
+
+
+@cache
+def alternatives(phrase: str) -> tuple[frozenset[str], ...]:
+    """Return the words that may stand at each place of a phrase."""
+    parts = (frozenset(words(part.replace("/", " "))) for part in phrase.split())
+    return tuple(part for part in parts if part)
+
+
+def follows(phrase: str, text: Sequence[str], gap: int | None = None) -> list[int] | None:
+    """Find the words of a phrase in a text; return their positions at the first place that fits, or None.
+
+    Args:
+        phrase: The phrase.
+        text: The text's words.
+        gap: The most other words between two of the phrase's; None for any number.
+    """
+    places = alternatives(phrase)
+    for start, word in enumerate(text):
+        if places and word in places[0]:
+            found = _rest(places, text, start, gap)
+            if found:
+                return found
+    return None
+
+
+def _rest(places: Sequence[frozenset[str]], text: Sequence[str], start: int, gap: int | None) -> list[int] | None:
+    found = [start]
+    for place in places[1:]:
+        last = found[-1]
+        end = len(text) if gap is None else min(len(text), last + gap + 2)
+        position = next((at for at in range(last + 1, end) if text[at] in place), None)
+        if position is None:
+            return None
+        found.append(position)
+    return found
+
+
+def has_all(phrase: str, text: Iterable[str]) -> bool:
+    """Return whether all words of a phrase occur, in any order."""
+    present = set(text)
+    return all(place & present for place in alternatives(phrase))
+
+
+def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
+    """Return the facts that a text names, in its order; the longest phrase takes its words.
+
+    Args:
+        text: The words.
+        known: Names of facts; a name without a row in the table is named by its own words.
+    """
+    left: list[str | None] = list(text)
+    found: dict[str, int] = {}
+    for phrase, name in _phrases(tuple(known)):
+        # Each word names one fact only: an email address is no address.
+        while (places := follows(phrase, [word or "" for word in left], gap=1)) is not None:
+            for place in places:
+                left[place] = None
+            found[name] = min(places[0], found.get(name, places[0]))
+    return sorted(found, key=found.__getitem__)
+
+
+@cache
+def _phrases(known: tuple[str, ...]) -> list[tuple[str, str]]:
+    rows = [(phrase, name) for name, row in FACTS.items() for phrase in row]
+    # A fact of the script overrides one of the table with the same name.
+    own = [(name.replace("_", " "), name) for name in known if name not in FACTS]
+    return sorted([*own, *rows], key=lambda row: -len(alternatives(row[0])))

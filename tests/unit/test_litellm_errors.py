@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import time
+from email.utils import formatdate
+
+import httpx
+import openai
+import pytest
+
+from pytest_tau.chat import ChatRequest
+from pytest_tau.errors import ModelError
+from pytest_tau.integrations.litellm.client import load
+from pytest_tau.integrations.litellm.errors import to_model_error
+from pytest_tau.integrations.litellm.retry import RetryPolicy
+
+REQUEST = ChatRequest(model="openai/scripted", messages=[], args={"extra_headers": {"X-Auth": "Token tau-secret-1234"}})
+SENT = httpx.Request("POST", "https://api.example.org/v1/chat/completions")
+
+
+def told(error: BaseException) -> ModelError:
+    return to_model_error(error, REQUEST, 5.0)
+
+
+def refusal(status: int, headers: dict[str, str] | None = None, body: object = None) -> openai.APIStatusError:
+    answer = httpx.Response(status, headers={"date": "today", **(headers or {})}, request=SENT)
+    return openai.APIStatusError("refused", response=answer, body=body)
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({"Retry-After": "3"}, 3.0),
+        ({"Retry-After": "0.25"}, 0.25),
+        ({"retry-after-ms": "250", "Retry-After": "1"}, 0.25),
+        ({"Retry-After": "-1"}, 0.0),
+        ({"Retry-After": formatdate(time.time() - 60, usegmt=True)}, 0.0),
+        ({"Retry-After": "nan"}, None),
+        ({"Retry-After": "soon"}, None),
+        ({}, None),
+    ],
+)
+def test_the_time_that_a_server_asks_for_is_read(headers: dict[str, str], seconds: float | None) -> None:
+    assert told(refusal(429, headers)).retry_after == seconds
+
+
+def test_the_time_may_be_a_date() -> None:
+    asked = told(refusal(429, {"Retry-After": formatdate(time.time() + 3600, usegmt=True)})).retry_after
+    assert asked is not None
+    assert 3000 < asked <= 3600
+
+
+@pytest.mark.parametrize(
+    ("status", "kind"),
+    [
+        (400, "bad_request"),
+        (401, "authentication"),
+        (402, "quota"),
+        (403, "authentication"),
+        (404, "unknown_model"),
+        (408, "timeout"),
+        (409, "unavailable"),
+        (413, "bad_request"),
+        (422, "bad_request"),
+        (429, "rate_limit"),
+        (500, "unavailable"),
+        (502, "unavailable"),
+        (503, "overloaded"),
+        (504, "unavailable"),
+        (529, "overloaded"),
+        (200, "bad_answer"),
+    ],
+)
+def test_what_the_server_says_decides(status: int, kind: str) -> None:
+    assert told(refusal(status)).kind == kind
+
+
+@pytest.mark.parametrize(
+    ("body", "kind"),
+    [
+        ({"message": "no", "code": "model_not_found"}, "unknown_model"),
+        ({"message": "no", "type": "insufficient_quota"}, "quota"),
+        ({"message": "Your credit balance is too low to access the API."}, "quota"),
+        ({"message": "prompt is too long: 250000 tokens > 200000 maximum"}, "context_window"),
+    ],
+)
+def test_what_the_server_says_in_words_decides_before_its_status(body: dict[str, str], kind: str) -> None:
+    assert told(refusal(400, body=body)).kind == kind
+
+
+def test_litellms_own_refusals_are_told_as_what_they_are() -> None:
+    litellm = load()
+    assert told(litellm.AuthenticationError("The api_key must be set", "openai", "scripted")).kind == "authentication"
+    assert told(litellm.BadRequestError("no such argument", "scripted", "openai")).kind == "bad_request"
+    assert told(litellm.BadRequestError("LLM Provider NOT provided.", "scripted", "")).kind == "unknown_model"
+    assert told(litellm.RateLimitError("slow", "openai", "scripted")).kind == "rate_limit"
+    assert told(litellm.Timeout("slow", "scripted", "openai")).kind == "timeout"
+    assert told(litellm.APIConnectionError("KeyError: 'choices'", "openai", "scripted")).kind == "bad_answer"
+
+
+def test_what_the_network_does_may_pass() -> None:
+    assert told(httpx.ReadError("closed")).kind == "unavailable"
+    lost = openai.APIConnectionError(request=SENT)
+    lost.__cause__ = ConnectionResetError(104, "Connection reset by peer")
+    assert told(lost).kind == "unavailable"
+    assert str(told(lost)).endswith("reported: [Errno 104] Connection reset by peer")
+
+
+def test_what_is_missing_on_this_machine_will_not_pass() -> None:
+    error = told(ModuleNotFoundError("No module named 'boto3'"))
+    assert (error.kind, error.passing) == ("bad_request", False)
+    assert "reported: No module named 'boto3'" in str(error)
+
+
+def test_a_ring_of_exceptions_ends() -> None:
+    first, second = ValueError("first"), ValueError("second")
+    first.__cause__, second.__cause__ = second, first
+    assert "reported: first" in str(told(first))
+
+
+def test_the_first_line_says_what_happened_and_what_to_do_and_the_second_what_was_reported() -> None:
+    message = "Invalid value\nfor 'temperature' " + "x" * 1000
+    first, second = str(told(refusal(400, body={"message": message}))).splitlines()
+    assert first == "openai/scripted: the provider refuses the call; see that the model takes these arguments"
+    assert second.startswith("reported: Invalid value for 'temperature' xxx")
+    assert second.endswith("x …")
+    assert len(second) < 330
+
+
+def test_headers_of_the_call_are_masked_in_what_is_reported() -> None:
+    text = str(told(refusal(400, body={"message": "bad header 'Token tau-secret-1234' (tau-secret-1234)"})))
+    assert "reported: bad header '***' (***)" in text
+
+
+def test_waits_grow_up_to_the_longest_and_obey_the_server_within_it() -> None:
+    patience = RetryPolicy(attempts=5, first_wait=1.0, longest_wait=10.0)
+    for attempt, longest in ((1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 10.0), (5000, 10.0)):
+        for _ in range(20):
+            assert longest / 2 <= patience.wait(attempt, None) <= longest
+    assert patience.wait(1, 5.0) == 5.0
+    assert patience.wait(1, 3600.0) == 10.0
+    assert len({patience.wait(3, None) for _ in range(20)}) > 10

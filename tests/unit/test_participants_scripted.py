@@ -1,0 +1,532 @@
+"""The user without a model: what it understands, what it says, and when it stops."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau.environment import Spoken, ToolError, Toolkit, tool
+from pytest_tau.models import AssistantMessage, MultiToolMessage, Task, ToolMessage, UserMessage, UserScript
+from pytest_tau.participants import ParticipantContext, ScriptedUser, load_source, script_of
+
+from . import tiny
+from .tiny import run
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_tau.environment import Domain
+
+GREETING = "Hi! How can I help you today?"
+RETURN = {
+    "say": "I want to return the lamp of my last order.",
+    "facts": {"order_id": "#W12", "payment_method": "paypal_7"},
+}
+
+SPOKEN = {
+    "toggle_lamp": Spoken(("turn/switch lamp",)),
+    "check_lamp": Spoken(("check/is/look lamp",), shows={"lamp on": "is ON"}),
+    "ring": Spoken(("ring bell",), values={"tune": {"high": ("high/loud tune",), "low": ("low/soft tune",)}}),
+}
+
+
+class Handset(Toolkit[tiny.TinyUserDB]):
+    """A device with a lamp and a bell."""
+
+    @tool("write")
+    def toggle_lamp(self) -> str:
+        """Flip the lamp."""
+        self.db.phone.on = not self.db.phone.on
+        return f"Lamp is now {'ON' if self.db.phone.on else 'OFF'}."
+
+    @tool("read")
+    def check_lamp(self) -> str:
+        """Look at the lamp."""
+        return f"The lamp is {'ON' if self.db.phone.on else 'OFF'}"
+
+    @tool("write")
+    def ring(self, tune: str) -> str:
+        """Ring the bell.
+
+        Args:
+            tune: Which.
+        """
+        if tune == "low":
+            raise ToolError("the bell is broken")
+        return f"Rang {tune}."
+
+
+class Talk:
+    """A user with a script, and the device in its hand."""
+
+    def __init__(self, script: dict[str, Any] | None = None, *, on: bool = False, **scenario: Any) -> None:
+        fields = {"instructions": "You want something.", "script": script} | scenario
+        task = Task.model_validate({"id": "t", "user_scenario": fields})
+        self._handset = Handset(tiny.TinyUserDB(phone=tiny.Phone(on=on)))
+        tools = list(Handset.tools().values())
+        history: list[Any] = [AssistantMessage(content=GREETING)]
+        self._user = ScriptedUser(ParticipantContext("user", tools, "", task, history=history, spoken=SPOKEN))
+        self.calls: list[tuple[str, dict[str, Any]]] = []
+
+    def say(self, text: str) -> str:
+        """What the user says to a text, its calls carried out."""
+        reply = run(self._user.respond(AssistantMessage(content=text)))
+        while reply.tool_calls:
+            (call,) = reply.tool_calls
+            self.calls.append((call.name, call.arguments))
+            try:
+                result = ToolMessage(content=getattr(self._handset, call.name)(**call.arguments), requestor="user")
+            except ToolError as error:
+                result = ToolMessage(content=f"Error: {error}", requestor="user", error=True)
+            reply = run(self._user.respond(result))
+        assert isinstance(reply, UserMessage)
+        return reply.text
+
+    @property
+    def called(self) -> list[str]:
+        return [name for name, _ in self.calls]
+
+
+def talk(*requests: Any, **script: Any) -> Talk:
+    """A user who has put its first request."""
+    opened = Talk({"requests": list(requests) or [RETURN], **script})
+    opened.say(GREETING)
+    return opened
+
+
+# The opening
+
+
+def test_it_opens_with_the_first_request() -> None:
+    assert Talk({"requests": [RETURN, {"say": "And another."}]}).say(GREETING) == RETURN["say"]
+
+
+def test_it_does_not_open_twice_where_the_conversation_has_begun() -> None:
+    task = Task.model_validate({"id": "t", "user_scenario": {"instructions": "x", "script": {"requests": [RETURN]}}})
+    past: list[Any] = [UserMessage(content="Hello."), AssistantMessage(content="Which order is it?")]
+    user = ScriptedUser(ParticipantContext("user", [], "", task, history=past))
+    assert run(user.respond(past[-1])).text == "My order id is #W12."
+
+
+# Facts
+
+
+FACTS = {"name": "Ada Berg", "email": "ada@example.com", "zip": "12345"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("Could you please provide your email address?", "My email is ada@example.com."),
+        ("What is your first and last name?", "My name is Ada Berg."),
+        ("Please tell me your full name and your zip code.", "My name is Ada Berg. My zip is 12345."),
+        ("May I have the order number?", "My order id is #W12."),
+        ("Which payment method would you like to use?", "My payment method is paypal_7."),
+        ("To find you, I need the following:\n- Your name\n- Your postal code", "My name is Ada Berg. My zip is 12345."),
+        ("I can look you up by name and zip code. Could you provide these details?",
+         "My name is Ada Berg. My zip is 12345."),
+        ("I’ll need your e-mail.", "My email is ada@example.com."),
+    ],
+)  # fmt: skip
+def test_it_tells_what_it_is_asked_for(asked: str, told: str) -> None:
+    assert talk(facts=FACTS).say(asked) == told
+
+
+def test_it_tells_no_more_than_it_is_asked_for() -> None:
+    said = talk(facts=FACTS).say("Your name and your order are shown here. What is your zip code?")
+    assert said == "My zip is 12345."
+
+
+def test_it_answers_several_things_at_once() -> None:
+    said = talk(facts=FACTS).say("What is your zip code? And please check the lamp. Do you confirm the return?")
+    assert said == 'I did "check lamp". It says: The lamp is OFF. My zip is 12345. Yes, please.'
+
+
+def test_a_fact_of_the_request_comes_before_a_general_one() -> None:
+    user = talk({"say": "One.", "facts": {"reason": "It broke."}}, {"say": "Two."}, facts={"reason": "I moved."})
+    assert user.say("Why is that?") == "It broke."
+    user.say("I have cancelled it.")
+    assert user.say("Why is that?") == "I moved."
+
+
+def test_a_fact_without_a_row_in_the_table_is_meant_by_its_own_words() -> None:
+    user = talk(facts={"address": "1 Old Road", "lucky_number": "7"})
+    assert user.say("What is your lucky number?") == "My lucky number is 7."
+
+
+def test_an_email_address_is_no_address() -> None:
+    user = talk(facts={"address": "1 Old Road"})
+    assert user.say("What is your email address?") == "I do not know the email."
+
+
+def test_plural_facts_and_sentences_are_told_as_such() -> None:
+    user = talk(facts={"items": "the lamp and the desk", "location": "I am abroad in Norway."})
+    assert user.say("Which items are it?") == "My items are the lamp and the desk."
+    assert user.say("Are you travelling?") == "I am abroad in Norway."
+
+
+# Answers
+
+
+def test_an_answer_is_given_when_all_its_words_occur() -> None:
+    user = talk(answers=[{"asks": ["gift wrap", "card inside"], "say": "Blue paper."}])
+    assert user.say("Do you want a wrap?") != "Blue paper."
+    assert user.say("What wrap should the gift have?") == "Blue paper."
+
+
+def test_an_answer_comes_once_before_a_yes() -> None:
+    user = talk({"say": "Send all back.", "answers": [{"asks": ["confirm"], "say": "No, wait: not the tent."}]})
+    assert user.say("All items go back. Do you confirm?") == "No, wait: not the tent."
+    assert user.say("All but the tent go back. Do you confirm?") == "Yes, please."
+
+
+# Confirmation and offers
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I would return the lamp, which cannot be undone. Do you confirm? (yes/no)",
+        "The refund goes to paypal_7. Shall I proceed?",
+        "You want the lamp to be returned. Is that correct?",
+        "Before I go on, please confirm:\n- the lamp goes back",
+        "Would you like me to return the lamp?",
+        "Would you like to return it today?",
+    ],
+)
+def test_it_confirms(text: str) -> None:
+    assert talk().say(text) == "Yes, please."
+
+
+def test_it_turns_down_what_its_script_declines() -> None:
+    user = talk(accepts=["gift card"], declines=["gift card less"])
+    assert user.say("Would you like a gift card?") == "Yes, please."
+    assert user.say("I can only offer a gift card with 10 % less. Do you accept?") == "No, thank you."
+
+
+def test_it_turns_down_extras_that_it_has_no_word_on() -> None:
+    user = talk(accepts=["warranty"])
+    assert user.say("Can I offer you a newspaper?") == "No, thank you."
+    assert user.say("Would you also like our warranty?") == "Yes, please."
+
+
+def test_of_two_ways_it_takes_the_one_that_it_accepts() -> None:
+    user = talk(accepts=["refuel"], declines=["another plan"])
+    assert (
+        user.say("Would you like to refuel data or to change to another plan?") == "Refuel, please, not another plan."
+    )
+
+
+# The device
+
+
+def test_it_does_on_its_device_what_it_is_asked_to_and_reports_it() -> None:
+    user = talk()
+    assert user.say("Please turn on the lamp.") == 'I did "toggle lamp". It says: Lamp is now ON.'
+    assert user.called == ["toggle_lamp"]
+
+
+def test_it_takes_a_tool_s_name_and_an_argument_for_one_as_well() -> None:
+    user = talk()
+    user.say('Please use `check_lamp`, then call ring(tune="shrill").')
+    assert user.calls == [("check_lamp", {}), ("ring", {"tune": "shrill"})]
+
+
+def test_it_does_several_things_in_order_of_mention() -> None:
+    user = talk()
+    user.say("First ring the bell with the loud tune, then switch the lamp on and check the lamp.")
+    assert user.calls == [("ring", {"tune": "high"}), ("toggle_lamp", {}), ("check_lamp", {})]
+
+
+def test_a_switch_that_stands_right_stays_as_it_is() -> None:
+    opened = Talk({"requests": [RETURN]}, on=True)
+    opened.say(GREETING)
+    assert opened.say("Please turn on the lamp.") == 'I did "toggle lamp". It says: Lamp is now ON.'
+    assert opened.called == ["toggle_lamp", "toggle_lamp"]
+
+
+def test_it_reports_an_error() -> None:
+    said = talk().say("Please ring the bell with the soft tune.")
+    assert said == 'I tried "ring", but it says: Error: the bell is broken.'
+
+
+def test_it_asks_which_where_an_argument_is_missing() -> None:
+    user = talk()
+    assert user.say("Please ring the bell.") == "Which tune do you mean?"
+    assert user.calls == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Do not turn on the lamp.",
+        "I will turn on the lamp at our shop.",
+        "Are you willing to turn on the lamp?",
+        "The lamp was turned on yesterday.",
+    ],
+)
+def test_it_leaves_its_device_alone_where_nothing_is_asked_of_it(text: str) -> None:
+    user = talk()
+    user.say(text)
+    assert user.calls == []
+
+
+def test_a_question_about_the_device_is_answered_by_a_look() -> None:
+    assert talk().say("Is the lamp on?") == 'I did "check lamp". It says: The lamp is OFF.'
+
+
+def test_what_hangs_on_a_condition_waits_for_what_does_not() -> None:
+    user = talk()
+    user.say("Please check the lamp. If it is off, turn the lamp on.")
+    assert user.called == ["check_lamp"]
+
+
+def test_it_does_not_do_what_its_script_declines() -> None:
+    user = talk(declines=["ring bell"])
+    assert user.say("Please ring the bell with the loud tune.") == "No, thank you."
+    assert user.calls == []
+
+
+def test_several_results_in_one_message_are_read() -> None:
+    task = Task.model_validate({"id": "t", "user_scenario": {"instructions": "x", "script": {"requests": [RETURN]}}})
+    user = ScriptedUser(ParticipantContext("user", list(Handset.tools().values()), "", task, spoken=SPOKEN))
+    assert run(user.respond(AssistantMessage(content="Please check the lamp."))).tool_calls
+    results = [ToolMessage(content="The lamp glows.", requestor="user")]
+    assert "The lamp glows." in run(user.respond(MultiToolMessage(tool_messages=results))).text
+
+
+# Refusals
+
+
+def test_it_insists_then_falls_back_then_goes_on() -> None:
+    user = talk(RETURN | {"insist": 1, "fallback": "Then exchange it."}, {"say": "And cancel the desk."})
+    assert user.say("Unfortunately, I cannot return it.") == f"I must insist. {RETURN['say']}"
+    assert user.say("I am sorry, but that is not possible.") == "Then exchange it."
+    assert user.say("I am unable to exchange it.") == "And cancel the desk."
+
+
+def test_a_refusal_with_a_question_tells_new_facts_only() -> None:
+    user = talk(RETURN | {"insist": 1})
+    text = "I cannot find that. Which order is it?"
+    assert user.say(text) == "My order id is #W12."
+    assert user.say(text) == f"I must insist. {RETURN['say']}"
+
+
+def test_a_refusal_that_comes_with_an_accepted_offer_is_no_end() -> None:
+    user = talk(accepts=["voucher"])
+    assert user.say("Unfortunately I cannot refund it. Would you like a voucher?") == "Yes, please."
+
+
+# The end of a request
+
+
+@pytest.mark.parametrize(
+    "news",
+    [
+        "I have cancelled it.",
+        "Your lamp has been returned.",
+        "All set!",
+        "The return is now on its way. Is there anything else I can help you with?",
+        "Your return was successful. If you need anything else, let me know!",
+    ],
+)
+def test_news_leads_to_the_next_request_and_then_to_the_end(news: str) -> None:
+    user = talk(RETURN, {"say": "Now the desk."})
+    assert user.say(news) == "Now the desk."
+    assert user.say(news) == "Thank you, that was all. ###STOP###"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I have found your account. How can I help you?",
+        "Thank you, I have verified your identity. What would you like me to do with the lamp?",
+        "Once it has been returned, you get the money.",
+    ],
+)
+def test_what_is_no_news_leads_nowhere(text: str) -> None:
+    user = talk(RETURN, {"say": "Now the desk."})
+    assert "desk" not in user.say(text)
+
+
+def test_a_question_is_dealt_with_by_an_answer() -> None:
+    user = talk({"say": "How much is left on my card?"}, {"say": "Now the desk."})
+    assert user.say("There are $12 left.") == "Now the desk."
+
+
+def test_what_else_there_is_counts_once_the_request_was_dealt_with() -> None:
+    user = talk()
+    assert user.say("Is there anything else?").endswith(RETURN["say"])
+    assert "###STOP###" in user.say("Is there anything else?")
+
+
+LAMP_ON = {"goals": [{"tool": "check_lamp", "expects": ["is on"]}]}
+
+
+def test_it_believes_no_news_before_its_goal_is_met() -> None:
+    user = talk(**LAMP_ON)
+    assert user.say("That should work now.").startswith("It is not solved yet.")
+    user.say("Please switch on the lamp.")
+    assert "###STOP###" in user.say("Is it working now?")
+
+
+def test_a_goal_is_for_the_last_request_only() -> None:
+    user = talk({"say": "Which lamp is it?"}, {"say": "Light it."}, **LAMP_ON)
+    assert user.say("It is the desk lamp. Anything else?") == "Light it."
+    assert user.calls == []
+
+
+@pytest.mark.parametrize(
+    "notice",
+    [
+        "ONE MOMENT PLEASE, A HUMAN AGENT TAKES OVER FROM HERE.",
+        "YOU ARE BEING TRANSFERRED TO A HUMAN AGENT..",
+        "I am transferring you to a colleague now.",
+    ],
+)
+def test_a_transfer_ends_it(notice: str) -> None:
+    assert talk().say(notice).endswith("###TRANSFER###")
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Would you like to be transferred to a human agent?", "I cannot transfer you for this.", "Is it connected?"],
+)
+def test_talk_of_a_transfer_is_none(text: str) -> None:
+    assert "###TRANSFER###" not in talk().say(text)
+
+
+# Patience
+
+
+def test_what_it_does_not_understand_it_says_and_in_the_end_it_gives_up() -> None:
+    user = talk(patience=3)
+    said = [user.say("The weather is fine.") for _ in range(3)]
+    assert said[0] == said[1] == f"I am not sure what you mean. {RETURN['say']}"
+    assert said[2] == "This is getting us nowhere. I give up. ###STOP###"
+
+
+def test_being_asked_the_same_again_and_again_is_no_progress() -> None:
+    user = talk(facts=FACTS, patience=3)
+    said = [user.say("What is your name?") for _ in range(4)]
+    assert said[:3] == ["My name is Ada Berg."] * 3
+    assert "###STOP###" in said[3]
+
+
+def test_progress_restores_its_patience() -> None:
+    user = talk(facts=FACTS, patience=2)
+    user.say("The weather is fine.")
+    user.say("What is your name?")
+    assert "###STOP###" not in user.say("The weather is fine.")
+
+
+# In a conversation
+
+
+def test_it_is_the_user_called_scripted(tmp_path: Any) -> None:
+    assert load_source("scripted", "user").target is ScriptedUser
+    domain: Domain = tiny.make(tmp_path)
+    wanted = Task.model_validate(
+        {"id": "t", "user_scenario": {"instructions": "x", "script": {"requests": [RETURN], "facts": FACTS}}}
+    )
+    replies: list[str] = ["What is your zip code?", "It has been returned. Anything else?"]
+    agent: Callable[..., str] = lambda messages, tools: replies.pop(0)  # noqa: E731 - as short as can be
+    simulation = pytest_tau.simulate(wanted, domain=domain, agent=agent, user="scripted")
+    said = [message.content for message in simulation.messages if message.role == "user"]
+    assert said == [RETURN["say"], "My zip is 12345.", "Thank you, that was all. ###STOP###"]
+    assert simulation.termination_reason == "user_stop"
+
+
+# Without a script
+
+
+def prose(reason: str, known: str = "", rules: str = "") -> dict[str, Any]:
+    return {"instructions": {"reason_for_call": reason, "known_info": known, "task_instructions": rules}}
+
+
+def made(scenario: dict[str, Any]) -> Any:
+    task = Task.model_validate({"id": "t", "user_scenario": scenario})
+    return script_of(task, list(Handset.tools().values()), SPOKEN)
+
+
+def test_the_reason_for_the_call_is_said_in_the_first_person() -> None:
+    (request,) = made(prose("Your lamp is broken and you want a new one. They told you to call yourself.")).requests
+    assert request.say == "My lamp is broken and I want a new one. They told me to call myself."
+
+
+def test_facts_are_taken_from_the_prose() -> None:
+    known = (
+        "You are Ada Berg, your user id is ada_berg_1234 and your email is ada@example.com. You live in zip code 12345. "
+        "Your phone number is 555-123-2002. You are currently abroad in Norway."
+    )
+    assert made(prose("You want to return order #W12 and cancel reservation ABC12D.", known)).facts == {
+        "name": "Ada Berg",
+        "email": "ada@example.com",
+        "zip": "12345",
+        "user_id": "ada_berg_1234",
+        "phone_number": "555-123-2002",
+        "order_id": "#W12",
+        "reservation_id": "ABC12D",
+        "location": "abroad in Norway",
+    }
+
+
+@pytest.mark.parametrize(
+    ("known", "facts"),
+    [
+        (
+            "You are ada_berg_1234 living in zipcode 12345.",
+            {"name": "Ada Berg", "zip": "12345", "user_id": "ada_berg_1234"},
+        ),
+        ("You name is Ada Berg, and you live in Denver, CO, 12345.", {"name": "Ada Berg", "zip": "12345"}),
+    ],
+)
+def test_a_name_may_hide_in_an_id_and_a_zip_code_in_an_address(known: str, facts: Any) -> None:
+    assert made(prose("You want to return order #W12345.", known)).facts == {**facts, "order_id": "#W12345"}
+
+
+def test_offers_and_goals_are_taken_from_the_prose() -> None:
+    rules = "You are willing to refuel 2.0 GB, but you do not want to change your plan. You are content when the lamp is on."
+    script = made(prose("Your data is gone.", "", rules))
+    assert (script.accepts, script.declines) == (["refuel"], ["change plan"])
+    assert script.facts["refuel_amount"] == "2.0 GB"
+    assert [(goal.tool, goal.expects) for goal in script.goals] == [("check_lamp", ["is ON"])]
+
+
+def test_one_text_of_instructions_will_do() -> None:
+    user = Talk(instructions="You are Ada Berg. You want a lamp.")
+    assert user.say(GREETING) == "I am Ada Berg. I want a lamp."
+    assert user.say("What is your name?") == "My name is Ada Berg."
+
+
+def test_the_script_of_the_docs_is_one() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "scripted_user.md").read_text("utf-8")
+    shown = re.search(r"```json\n(.*?)```", text, re.DOTALL)
+    assert shown
+    script = UserScript.model_validate(json.loads(shown[1])["script"])
+    assert script.requests[0].facts["order_id"] == "#W12"
+
+
+# The words of a domain
+
+
+def test_how_people_talk_of_a_tool_is_no_part_of_what_a_model_sees() -> None:
+    ring = Handset.tools()["ring"]
+    assert SPOKEN["ring"].values["tune"]["low"] == ("low/soft tune",)
+    assert "soft" not in str(ring.openai_schema)
+    assert not hasattr(ring, "spoken")
+
+
+def test_words_on_a_toolkit_still_reach_the_user() -> None:
+    class Former(Handset):
+        spoken = SPOKEN
+
+    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: give it to the DomainSpec"):
+        spec = tiny.spec(Path(), user_tools=Former)
+    assert spec.spoken == SPOKEN
+    assert tiny.spec(Path(), user_tools=Former, spoken={"ring": SPOKEN["ring"]}).spoken == {"ring": SPOKEN["ring"]}
