@@ -1,8 +1,7 @@
-"""Chat models: what they are asked and answer, who calls them in a trial, and how that is recorded and replayed."""
+"""Chat models: requests and replies, the models of a trial, and recording and replaying their calls."""
 
-from .cassette import Identity
+from .cassettes import Identity, Player, Recorder
 from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_login, without_secrets
-from .tape import Player, Recorder
 from .trial_models import LLM, Tape, TrialModel, TrialModels, caller, calling
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""What is asked of a chat model, and what it answers."""
+"""Requests to chat models, their replies, and the arguments that may be recorded."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from typing import Any, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
-#: For whom a model is called.
+#: The part of a trial that a model is called for.
 Role: TypeAlias = Literal["agent", "user", "judge"]
 
 _PRIVATE = re.compile(
     r"(^|_)(key|apikey|(?<!per_)token|secret|passwd|password|cookies?|credentials?|headers?|auth|authorization)($|_)"
 )
 _LOGIN = re.compile(r"://[^/@\s]+@")
-#: How a model is reached rather than what it is asked: another server, or more patience, asks the same.
+#: Arguments that say how a model is reached, not what it is asked: a request to another server is the same.
 _CONNECTION = frozenset({"api_base", "base_url", "api_version", "timeout", "max_retries", "num_retries"})
 
 
@@ -37,41 +37,41 @@ class ChatRequest(BaseModel):
     tools: list[dict[str, Any]] = []
     tool_choice: str | None = None
     response_format: dict[str, Any] | None = None
-    #: Not shown: tracebacks show requests, and a key may be among them.
+    #: Not in the repr: tracebacks show requests, and the arguments may contain a key.
     args: dict[str, Any] = Field(default={}, repr=False)
 
     @property
     def public_args(self) -> dict[str, Any]:
-        """The arguments that may be written down: no keys, no headers, nothing about the connection."""
+        """The arguments that may be recorded: no keys, no headers, nothing about the connection."""
         return {name: without_secrets(self.args[name]) for name in sorted(self.args) if is_public(name)}
 
 
 def is_public(argument: str) -> bool:
-    """Whether a model argument of this name belongs to the question, and may be written down."""
+    """Return whether a model argument of this name is part of the request, and may be recorded."""
     return argument not in _CONNECTION and not _is_secret(argument)
 
 
 def without_secrets(value: Any) -> Any:
-    """Arguments without keys, tokens and headers, however deep they lie; for what is written down or shown."""
+    """Return arguments without keys, tokens and headers at any depth, so that they can be recorded or shown."""
     if isinstance(value, dict):
         return {name: without_secrets(value[name]) for name in value if not _is_secret(str(name))}
     return [without_secrets(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def without_login(text: str) -> str:
-    """A text without who logs in at the addresses in it."""
+    """Return a text without the credentials of URLs in it."""
     return _LOGIN.sub("://***@", text)
 
 
 class ModelArguments(dict[str, Any]):
-    """Arguments of model calls that do not show their secrets where they are printed, as in a traceback."""
+    """Arguments of model calls whose repr, as in a traceback, has no secrets."""
 
     def __repr__(self) -> str:
         return repr(without_secrets(dict(self)))
 
 
 def _is_secret(name: str) -> bool:
-    """Whether what has this name is nobody else's business, such as ``api_key``, ``apiKey`` and ``X-Api-Key``."""
+    """Return whether an argument of this name is a secret, such as ``api_key``, ``apiKey`` and ``X-Api-Key``."""
     words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_")
     return _PRIVATE.search(words.lower()) is not None
 
@@ -91,12 +91,12 @@ class ChatReply(BaseModel):
     """A model's answer.
 
     Attributes:
-        message: The assistant's message in OpenAI chat format, with whatever the provider wants sent back.
+        message: The assistant's message in OpenAI chat format, with all fields that the provider wants sent back.
         usage: Tokens; None where the provider does not say.
         cost: USD; None where the price is unknown.
         seconds: How long the call took.
         finish_reason: Why the model stopped: ``stop``, ``tool_calls``, ``length`` …
-        model: Which model the provider says has answered.
+        model: The model that has answered, as the provider names it.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, protected_namespaces=())
@@ -116,10 +116,10 @@ class ChatReply(BaseModel):
 
 
 class ChatModel(Protocol):
-    """Answers chat requests; owns its retries, its time limits and its prices."""
+    """Protocol of chat models; retries, time limits and prices are up to the implementation."""
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """The model's answer.
+        """Return the model's answer.
 
         Raises:
             ModelError: The model or its provider failed, for good or after every retry.

@@ -13,36 +13,36 @@ if TYPE_CHECKING:
     from .requests import ChatReply
     from .trial_models import TrialModel
 
-#: Said where a reply without a call is no use.
+#: Added to the protocol if the model must call a tool.
 _REQUIRED = "Each of your replies must call at least one tool."
 
-#: A marked call; or what may be one: a fence of JSON, or JSON from the very beginning.
+#: The start of a marked call, or of what may be one: a fence of JSON, or JSON at the start of the text.
 _OPENING = re.compile(r"```[ \t]*tool_calls?(?!\w)|<tool_call>|(?P<unmarked>```[ \t]*(?:json)?(?!\w)|\A\s*(?=[{\[]))")
 _CLOSING = re.compile(r"```|</tool_call>|\Z")
 _BETWEEN = re.compile(r"[\s,]*")
-#: What a broken object must begin with to be a call all the same, where nothing else marks it as one.
+#: The start of a broken object that is taken for a call although nothing marks it as one.
 _LIKE_A_CALL = re.compile(r'\s*\[?\s*\{\s*"name"\s*:\s*"[^"]+"\s*,\s*"arguments"\s*:')
 _KEYS = {"name", "arguments"}
 _NAME = re.compile(r'"name"\s*:\s*"([^"\\]+)"')
 _ID = re.compile(r"call_(\d{1,9})")
-#: Where a model has thought aloud: calls that it only considers there are none.
+#: The end of a model's reasoning; calls in it are only considered.
 _END_OF_THOUGHT = "</think>"
 #: Models break lines inside JSON strings.
 _DECODER = json.JSONDecoder(strict=False)
 
 
 class _Call(NamedTuple):
-    """A call as it was written; ``arguments`` are JSON text, unless they cannot be read."""
+    """A call as the model wrote it; ``arguments`` are JSON text, or the whole text if that cannot be read."""
 
     name: str
     arguments: str
 
 
 class TextTools:
-    """Lets a model call tools by a protocol in text: as its ``TrialModel``, with the same ``complete``.
+    """A model that calls tools by a protocol in text; it has the ``complete`` of ``TrialModel``.
 
-    The schemas and the protocol go into the system message, calls are read out of the replies, and their results are
-    shown as messages of the user. To its caller the conversation looks as one with function calling does.
+    The schemas and the protocol go into the system message, calls are parsed from the replies, and their results are
+    sent as messages of the user. To the caller the conversation looks like one with function calling.
 
     Args:
         model: The model.
@@ -55,7 +55,7 @@ class TextTools:
     def __init__(self, model: TrialModel) -> None:
         self.name, self.args = model.name, model.args
         self._model, self._ids = model, 0
-        # What the model wrote, by the id of the message's first call: it is shown its own words, to the letter.
+        # The model's own text of each message with calls, by the id of the first call.
         self._written: dict[str, str] = {}
 
     async def complete(
@@ -67,10 +67,10 @@ class TextTools:
         response_format: dict[str, Any] | None = None,
         **args: Any,
     ) -> ChatReply:
-        """Ask the model; see ``TrialModel.complete``.
+        """Call the model; see ``TrialModel.complete``.
 
-        A call that cannot be read becomes one whose arguments are the text that was written, so that whoever carries
-        it out answers with an error.
+        A call that cannot be parsed becomes one whose arguments are the text that was written, so that its result is
+        an error.
 
         Raises:
             ModelError: The model or its provider failed.
@@ -78,7 +78,7 @@ class TextTools:
         """
         sent = self._in_text(messages)
         if tools:
-            sent = _instructed(sent, tools, required=tool_choice == "required")
+            sent = _with_protocol(sent, tools, required=tool_choice == "required")
         reply = await self._model.complete(sent, response_format=response_format, **args)
         if not tools or reply.message.get("tool_calls"):
             return reply
@@ -91,7 +91,7 @@ class TextTools:
         return reply.model_copy(update={"message": message, "finish_reason": "tool_calls"})
 
     def _with_ids(self, calls: list[_Call], messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """The calls in chat format, counted on over the conversation, of which a window may show but a part."""
+        """Return the calls in chat format, numbered over the whole conversation, of which a window may show a part."""
         before = [call.get("id") or "" for message in messages for call in message.get("tool_calls") or []]
         self._ids = max([self._ids, *(int(found[1]) for found in map(_ID.fullmatch, before) if found)])
         made = []
@@ -101,40 +101,42 @@ class TextTools:
         return made
 
     def _in_text(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """A conversation as the model has it: no calls and no results, but texts in turn."""
+        """Return a conversation as the model gets it: texts in turn, no calls and no results."""
         shown: list[dict[str, Any]] = []
         names: dict[str, str] = {}
         for message in messages:
             text = self._as_text(message, names)
             if shown and text.get("role") == "user" == shown[-1].get("role"):
-                text = text | {"content": _joined(shown.pop().get("content"), text.get("content"))}
+                text = text | {"content": _join_contents(shown.pop().get("content"), text.get("content"))}
             shown.append(text)
         return shown
 
     def _as_text(self, message: dict[str, Any], names: dict[str, str]) -> dict[str, Any]:
-        """A message without calls or results; ``names`` are the calls' so far, by id, and are added to."""
+        """Return a message without calls or results; its calls are added to ``names``, by id."""
         if message.get("role") == "tool":
-            return {"role": "user", "content": _result(message, names)}
+            return {"role": "user", "content": _result_as_text(message, names)}
         calls = message.get("tool_calls")
         if not calls:
             return message
         names.update({call.get("id") or "": call["function"]["name"] for call in calls})
         rest = {key: value for key, value in message.items() if key != "tool_calls"}
-        return rest | {"content": self._written.get(calls[0].get("id") or "") or _rendered(message)}
+        return rest | {"content": self._written.get(calls[0].get("id") or "") or _calls_as_text(message)}
 
 
-def _instructed(messages: list[dict[str, Any]], tools: list[dict[str, Any]], *, required: bool) -> list[dict[str, Any]]:
-    """The conversation with the protocol at the end of its system message."""
+def _with_protocol(
+    messages: list[dict[str, Any]], tools: list[dict[str, Any]], *, required: bool
+) -> list[dict[str, Any]]:
+    """Return the conversation with the protocol at the end of its system message."""
     template = resources.files(__package__).joinpath("text_tools.md").read_text(encoding="utf-8").strip()
     schemas = "\n".join(json.dumps(tool.get("function", tool), ensure_ascii=False) for tool in tools)
     rules = template.replace("{{tools}}", schemas) + (f"\n\n{_REQUIRED}" if required else "")
     if messages and messages[0].get("role") == "system":
-        return [messages[0] | {"content": _joined(messages[0].get("content"), rules)}, *messages[1:]]
+        return [messages[0] | {"content": _join_contents(messages[0].get("content"), rules)}, *messages[1:]]
     return [{"role": "system", "content": rules}, *messages]
 
 
-def _rendered(message: dict[str, Any]) -> str:
-    """A message with calls that the model did not write itself, as it should have written them."""
+def _calls_as_text(message: dict[str, Any]) -> str:
+    """Return the text of a message whose calls the model did not write itself, by the protocol."""
     blocks = [message["content"]] if message.get("content") else []
     for call in message["tool_calls"]:
         name = json.dumps(call["function"]["name"], ensure_ascii=False)
@@ -143,14 +145,14 @@ def _rendered(message: dict[str, Any]) -> str:
     return "\n\n".join(blocks)
 
 
-def _result(message: dict[str, Any], names: dict[str, str]) -> str:
+def _result_as_text(message: dict[str, Any], names: dict[str, str]) -> str:
     call = message.get("tool_call_id") or ""
     tool = f' tool="{names[call]}"' if call in names else ""
     return f'<tool_result call="{call}"{tool}>\n{message.get("content") or ""}\n</tool_result>'
 
 
-def _joined(first: Any, second: Any) -> Any:
-    """Two contents as one: texts one after the other, or a list of parts where either is one."""
+def _join_contents(first: Any, second: Any) -> Any:
+    """Join two contents: texts one after the other, or a list of parts if either is one."""
     contents = [content for content in (first, second) if content]
     if all(isinstance(content, str) for content in contents):
         return "\n\n".join(contents)
@@ -162,7 +164,7 @@ def _joined(first: Any, second: Any) -> Any:
 
 
 def _parse(text: str) -> tuple[str | None, list[_Call]]:
-    """The text beside the calls, None where there is none; and the calls, each a name with its arguments' text."""
+    """Split a reply into its text, None if there is none, and its calls."""
     thought, mark, said = text.rpartition(_END_OF_THOUGHT)
     texts, calls, done = [thought + mark], [], 0
     for start, end, found in _blocks(said):
@@ -174,7 +176,7 @@ def _parse(text: str) -> tuple[str | None, list[_Call]]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int, list[_Call]]]:
-    """Each block of calls: where it begins and ends, and its calls."""
+    """Yield each block of calls: its start, its end, and its calls."""
     position = 0
     while opening := _OPENING.search(text, position):
         values, after = _values(text, opening.end())
@@ -183,7 +185,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, list[_Call]]]:
         whole = bool(values) and closing.start() == after
         block = text[opening.start() : closing.end()].strip()
         if opening["unmarked"] is None:
-            # Of a broken block nothing is carried out, not even the calls in it that can be read.
+            # A broken block is one malformed call: not even the calls in it that can be parsed are made.
             calls = [_call(value) or _malformed(block) for value in values] if whole else [_malformed(block)]
         elif whole:
             exact = [_call(value, exact=True) for value in values]
@@ -196,7 +198,7 @@ def _blocks(text: str) -> Iterator[tuple[int, int, list[_Call]]]:
 
 
 def _values(text: str, start: int) -> tuple[list[Any], int]:
-    """The JSON values from here on, those of a list one by one, and where what follows them begins."""
+    """Parse the JSON values from a position on, those of a list one by one; return them and where they end."""
     values: list[Any] = []
     end = start
     while True:
@@ -210,7 +212,7 @@ def _values(text: str, start: int) -> tuple[list[Any], int]:
 
 
 def _call(value: Any, *, exact: bool = False) -> _Call | None:
-    """The call that a value is, if it is one; without ``exact``, arguments may be missing."""
+    """Return a value as a call, or None if it is none; without ``exact``, arguments may be missing."""
     if not isinstance(value, dict) or not value.keys() <= _KEYS or (exact and value.keys() != _KEYS):
         return None
     name, arguments = value.get("name"), value.get("arguments", {})
@@ -225,6 +227,6 @@ def _call(value: Any, *, exact: bool = False) -> _Call | None:
 
 
 def _malformed(block: str) -> _Call:
-    """A call that cannot be read, with all that was written in place of arguments."""
+    """Return a call that cannot be parsed, with its whole text as arguments."""
     name = _NAME.search(block)
     return _Call(name[1] if name else "tool_call", block)

@@ -1,4 +1,4 @@
-"""The model calls of one trial: bound to who makes them, tallied, recorded or replayed."""
+"""The model calls of one trial: attributed to a role, counted, recorded or replayed."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class LLM:
-    """A model that is to be called, and how.
+    """A model and the arguments of its calls.
 
     Attributes:
         name: Its name, with its provider as litellm spells it: ``openai/gpt-4.1``.
-        chat: What makes the calls.
+        chat: The chat model that makes the calls.
         args: Arguments of each call: ``temperature``, ``max_tokens`` …
     """
 
@@ -39,7 +39,7 @@ class Tape(Protocol):
     """Records the model calls of one trial, or answers them from a recording.
 
     Attributes:
-        times: What the clock of the recorded trial told; empty where nothing is replayed.
+        times: The readings of the recorded trial's clock; empty if nothing is replayed.
     """
 
     times: list[str]
@@ -47,12 +47,12 @@ class Tape(Protocol):
     async def answer(
         self, role: Role, request: ChatRequest, ask: Callable[[ChatRequest], Awaitable[ChatReply]]
     ) -> ChatReply:
-        """The answer to a request, from the model or from the recording.
+        """Return the answer to a request, from the model or from the recording.
 
         Args:
-            role: For whom.
-            request: What is asked.
-            ask: Asks the model itself.
+            role: The role that makes the request.
+            request: The request.
+            ask: Calls the model.
 
         Raises:
             ReplayError: The recording has no such request.
@@ -61,14 +61,16 @@ class Tape(Protocol):
         """
         ...
 
-    def finish(self, reason: TerminationReason, error: str | None, times: list[str], *, by_clock: bool = False) -> None:
-        """The trial has ended with a verdict.
+    def finish(
+        self, reason: TerminationReason, error: str | None, times: list[str], *, timed_out: bool = False
+    ) -> None:
+        """End the recording of a trial that has a verdict.
 
         Args:
             reason: How its conversation ended.
-            error: What had gone wrong, where something had.
-            times: What the clock told, in ISO 8601.
-            by_clock: The wall clock ended it.
+            error: What went wrong, if anything did.
+            times: The readings of the clock, in ISO 8601.
+            timed_out: The wall clock ended it.
 
         Raises:
             ReplayError: The recording goes on.
@@ -77,12 +79,12 @@ class Tape(Protocol):
         ...
 
     def abandon(self) -> None:
-        """The trial has ended without a verdict; calls that were made are kept for the next recording."""
+        """End the recording of a trial without a verdict; calls that were made are kept for the next recording."""
         ...
 
 
 class TrialModel:
-    """A chat model as one participant of one trial sees it. Its calls are recorded and replayed with the trial.
+    """The chat model of one role of one trial. Its calls are recorded and replayed with the trial.
 
     Attributes:
         name: The model's name.
@@ -102,7 +104,7 @@ class TrialModel:
         response_format: dict[str, Any] | None = None,
         **args: Any,
     ) -> ChatReply:
-        """Ask the model.
+        """Call the model.
 
         Args:
             messages: The conversation in OpenAI chat format, oldest first.
@@ -113,7 +115,7 @@ class TrialModel:
 
         Raises:
             ModelError: The model or its provider failed.
-            ReplayError: A replayed trial asks what was not recorded.
+            ReplayError: A replayed trial makes a request that was not recorded.
         """
         request = ChatRequest(
             model=self.name,
@@ -126,7 +128,7 @@ class TrialModel:
         return await self._models.ask(self._role, request, self._llm.chat)
 
     def complete_sync(self, *args: Any, **kwargs: Any) -> ChatReply:
-        """Like ``complete``, for code that blocks: in a thread, as this package runs it, or in a plain script.
+        """Call the model like ``complete`` from blocking code: in a thread, as this package runs it, or in a script.
 
         Raises:
             RuntimeError: Called on a running event loop; await ``complete`` there.
@@ -135,20 +137,20 @@ class TrialModel:
 
 
 class TrialModels:
-    """Every model of one trial.
+    """The models of one trial.
 
     Args:
-        llms: The models, by role; a role without one has none.
-        tape: Records or replays; None for plain calls.
+        llms: The models, by role.
+        tape: Records or replays the calls; None for plain calls.
         seed: The trial's seed, sent with each call of the agent and the user that has none of its own.
 
     Attributes:
-        tape: As given.
-        usage: What the calls came to so far, by role.
-        loop: The event loop that the trial runs on, once it does.
+        tape: The tape, as given.
+        usage: The calls, tokens and costs so far, by role.
+        loop: The event loop of the trial, once it runs.
         chat: Makes the run's own chat model, for calls of models that no role was given; None for any.
-        keep_open: Calls may follow once the conversation has ended, so whoever made this ends the recording.
-        ended: How the conversation ended, as ``Tape.finish`` takes it, where the recording was kept open.
+        keep_open: Calls may follow the end of the conversation, so the creator of this object ends the recording.
+        ended: The arguments for ``Tape.finish``, if the recording was kept open.
         spent: USD that were counted already.
     """
 
@@ -169,7 +171,7 @@ class TrialModels:
         return list(self._llms)
 
     def of(self, role: Role) -> TrialModel | None:
-        """The model of a role; None where it has none."""
+        """Return the model of a role; None if it has none."""
         llm = self._llms.get(role)
         if llm is None:
             return None
@@ -177,20 +179,20 @@ class TrialModels:
         return TrialModel(role, replace(llm, args={"seed": self._seed, **llm.args}) if seeded else llm, self)
 
     async def ask(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
-        """Have a request answered, by the model or from the recording, and tally it."""
+        """Return the answer to a request, from the model or from the recording, and count it."""
         try:
             if self.tape is None:
-                reply = await _asked(chat, request)
+                reply = await _call_chat(chat, request)
             else:
-                reply = await self.tape.answer(role, request, functools.partial(_asked, chat))
+                reply = await self.tape.answer(role, request, functools.partial(_call_chat, chat))
         except ConfigurationError as error:
-            # Such as a library that is not installed; no fault of whoever asked.
+            # Such as a library that is not installed: not a fault of the participant.
             raise ModelError(str(error), kind="bad_request") from error
-        self._tally(role, request, reply)
+        self._count(role, request, reply)
         return reply
 
     def run_blocking(self, call: Coroutine[Any, Any, ChatReply]) -> ChatReply:
-        """Run a call to its end from code that blocks, on the trial's own loop where that runs.
+        """Run a call to its end from blocking code, on the trial's own loop if that runs.
 
         Raises:
             RuntimeError: This is a running event loop.
@@ -204,7 +206,7 @@ class TrialModels:
         call.close()
         raise RuntimeError("a blocking model call would stop the event loop that it waits for: await complete() here")
 
-    def _tally(self, role: Role, request: ChatRequest, reply: ChatReply) -> None:
+    def _count(self, role: Role, request: ChatRequest, reply: ChatReply) -> None:
         usage = self.usage.setdefault(role, ModelUsage())
         names = usage.model.split(", ") if usage.model else []
         usage.model = ", ".join([*names, *([request.model] if request.model not in names else [])])
@@ -219,8 +221,8 @@ class TrialModels:
             usage.known_cost += reply.cost
 
 
-async def _asked(chat: ChatModel, request: ChatRequest) -> ChatReply:
-    """The model's answer; whatever a foreign model raises or gives instead is a fault of the model."""
+async def _call_chat(chat: ChatModel, request: ChatRequest) -> ChatReply:
+    """Call the model; whatever a foreign model raises or returns instead of a reply is a fault of the model."""
     try:
         reply: object = await chat.complete(request)
     except TauError:
@@ -233,20 +235,22 @@ async def _asked(chat: ChatModel, request: ChatRequest) -> ChatReply:
     return reply
 
 
-#: Whose code is running: calls that it makes through us belong to this trial and this role.
-_CALLER: contextvars.ContextVar[tuple[TrialModels, Role] | None] = contextvars.ContextVar("tau_caller", default=None)
+#: The trial and the role that calls of the running code belong to.
+_ATTRIBUTION: contextvars.ContextVar[tuple[TrialModels, Role] | None] = contextvars.ContextVar(
+    "tau_attribution", default=None
+)
 
 
 @contextlib.contextmanager
 def calling(models: TrialModels, role: Role) -> Iterator[None]:
-    """While this holds, model calls made through this package belong to a role of a trial."""
-    token = _CALLER.set((models, role))
+    """Attribute the model calls that are made through this package meanwhile to a role of a trial."""
+    token = _ATTRIBUTION.set((models, role))
     try:
         yield
     finally:
-        _CALLER.reset(token)
+        _ATTRIBUTION.reset(token)
 
 
 def caller() -> tuple[TrialModels, Role] | None:
-    """The trial and the role that the running code belongs to; None outside of trials."""
-    return _CALLER.get()
+    """Return the trial and the role that calls of the running code belong to; None outside of trials."""
+    return _ATTRIBUTION.get()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ..chat.context_window import fit, token_counter
 from ..chat.text_tools import TextTools
-from ..chat.window import fit, token_counter
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError
 from ..models import json_copy
 from .adapters import chat_messages

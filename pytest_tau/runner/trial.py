@@ -145,7 +145,7 @@ class Trial:
             self.models.ended = (reason, simulation.error, clock.told, reason == "timeout")
             return
         try:
-            tape.finish(reason, simulation.error, clock.told, by_clock=reason == "timeout")
+            tape.finish(reason, simulation.error, clock.told, timed_out=reason == "timeout")
         except (ReplayError, OSError) as error:
             simulation.termination_reason = "infrastructure_error"
             simulation.error = f"{type(error).__name__}: {error}"

@@ -92,7 +92,7 @@ def path(tmp_path: Path) -> Path:
 def problem(path: Path) -> str:
     """What is told of a cassette that cannot be read, without path and command."""
     with pytest.raises(ReplayError) as caught:
-        Player(path, WHOSE, again=AGAIN)
+        Player(path, WHOSE, rerun_command=AGAIN)
     first, last = str(caught.value).splitlines()
     assert last == f"record again: {AGAIN}"
     assert first.startswith(f"{path}")

@@ -82,7 +82,7 @@ def part(path: Path) -> Path:
     return path.with_name(path.name + ".part")
 
 
-def recorded(path: Path, *requests: ChatRequest, role: Any = "agent", by_clock: bool = False) -> None:
+def recorded(path: Path, *requests: ChatRequest, role: Any = "agent", timed_out: bool = False) -> None:
     """A cassette of requests, each answered by ``answer N``."""
     ask = Scripted(*(f"answer {number}" for number in range(1, len(requests) + 1)))
     recorder = Recorder(path, WHOSE, fresh=True)
@@ -92,7 +92,7 @@ def recorded(path: Path, *requests: ChatRequest, role: Any = "agent", by_clock: 
             await recorder.answer(role, one, ask)
 
     run(record())
-    recorder.finish("timeout" if by_clock else "user_stop", None, TIMES, by_clock=by_clock)
+    recorder.finish("timeout" if timed_out else "user_stop", None, TIMES, timed_out=timed_out)
 
 
 def answers(tape: Any, *asked: tuple[Any, ChatRequest], ask: Any = never) -> list[ChatReply]:
@@ -210,7 +210,7 @@ def test_what_a_participant_does_to_its_messages_is_not_recorded(path: Path) -> 
 
 
 def test_a_request_or_an_answer_that_is_no_json_is_told(path: Path) -> None:
-    recorder = Recorder(path, WHOSE, again=AGAIN)
+    recorder = Recorder(path, WHOSE, rerun_command=AGAIN)
     lines = told(recorder, request("Hi", args={"stop": {"a"}}))
     assert "the agent is no JSON" in lines[0]
     assert "the arguments: Object of type set" in lines[0]
@@ -293,7 +293,7 @@ def by_the_clock(path: Path) -> None:
         await recorder.answer("user", request("one"), Scripted("1"))
         await cancelled(recorder.answer("agent", request("two"), Scripted(forever)))
         await recorder.answer("judge", request("verdict?"), Scripted("no"))
-        recorder.finish("timeout", "out of time", TIMES, by_clock=True)
+        recorder.finish("timeout", "out of time", TIMES, timed_out=True)
 
     run(record())
 
@@ -306,11 +306,11 @@ def test_a_call_that_the_clock_cut_off_ends_the_replay_at_once(path: Path) -> No
         answers(player, ("agent", request("two")))
     assert (caught.value.termination_reason, caught.value.error) == ("timeout", "out of time")
     answers(player, ("judge", request("verdict?")))
-    player.finish("timeout", "out of time", TIMES, by_clock=True)
+    player.finish("timeout", "out of time", TIMES, timed_out=True)
 
 
 def test_a_call_after_the_end_of_a_trial_that_the_clock_ended_ends_the_replay(path: Path) -> None:
-    recorded(path, request("one"), by_clock=True)
+    recorded(path, request("one"), timed_out=True)
     player = Player(path, WHOSE)
     answers(player, ("agent", request("one")))
     for role in ("agent", "user"):
@@ -325,7 +325,7 @@ def test_a_blocking_call_that_outlives_the_trial_is_cut_off_too(path: Path) -> N
         recorder = Recorder(path, WHOSE)
         left_behind = asyncio.ensure_future(recorder.answer("agent", request("one"), Scripted(forever)))
         await asyncio.sleep(0)
-        recorder.finish("timeout", None, TIMES, by_clock=True)
+        recorder.finish("timeout", None, TIMES, timed_out=True)
         text = content()
         assert (await recorder.answer("agent", request("two"), Scripted("late"))).text == "late"
         recorder.abandon()
@@ -354,7 +354,7 @@ def race(tape_of: Callable[[], Any], *, ask: Any, loser: Any) -> str:
         await asyncio.gather(slow, return_exceptions=True)
         texts = [one.result().text for one in done]
         texts.append((await tape.answer("user", request("next"), ask)).text)
-        tape.finish("timeout", None, TIMES, by_clock=True)
+        tape.finish("timeout", None, TIMES, timed_out=True)
         return " ".join(texts)
 
     return run(trial())
@@ -379,7 +379,7 @@ def test_a_call_that_nobody_waited_for_at_the_end_need_not_be_made(path: Path) -
 
 def test_a_recording_that_goes_on_is_an_error(path: Path) -> None:
     recorded(path, request("one"), request("two"), request("three"), role="user")
-    player = Player(path, WHOSE, again=AGAIN)
+    player = Player(path, WHOSE, rerun_command=AGAIN)
     answers(player, ("user", request("one")))
     with pytest.raises(ReplayError) as caught:
         player.finish("agent_error", "KeyError", TIMES)
@@ -609,7 +609,7 @@ def test_trials_at_the_same_time_do_not_meet(tmp_path: Path) -> None:
 
 def test_a_difference_begins_with_the_place_and_ends_with_the_command(path: Path) -> None:
     recorded(path, request("Policy", "Hello"), request("Policy", "Bye"))
-    player = Player(path, WHOSE, again=AGAIN)
+    player = Player(path, WHOSE, rerun_command=AGAIN)
     answers(player, ("agent", request("Policy", "Hello")))
     assert told(player, request("Policy", "Bye?")) == [
         f"{path}: call 2, of the agent, is not the recorded one",
@@ -737,7 +737,7 @@ def test_differences_are_bounded(path: Path) -> None:
 
 def test_a_call_more_than_was_recorded_is_shown(path: Path) -> None:
     recorded(path, request("one"))
-    player = Player(path, WHOSE, again=AGAIN)
+    player = Player(path, WHOSE, rerun_command=AGAIN)
     answers(player, ("agent", request("one")))
     assert told(player, request("one", "two")) == [
         f"{path}: the agent makes a call more than the 1 call of the recording",
@@ -749,7 +749,7 @@ def test_a_call_more_than_was_recorded_is_shown(path: Path) -> None:
 def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
     recorded(path, request("one"))
     with pytest.raises(ReplayError) as caught:
-        Player(path, Identity("tiny", "lamp", 1, 7), again=AGAIN)
+        Player(path, Identity("tiny", "lamp", 1, 7), rerun_command=AGAIN)
     assert str(caught.value).splitlines() == [
         f"{path}: is of trial 0 of task 'lamp' of tiny; this is trial 1 of task 'lamp' of tiny",
         f"record again: {AGAIN}",
@@ -758,5 +758,5 @@ def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
 
 def test_a_missing_cassette_is_told_with_the_command(path: Path) -> None:
     with pytest.raises(ReplayError) as caught:
-        Player(path, WHOSE, again=AGAIN)
+        Player(path, WHOSE, rerun_command=AGAIN)
     assert str(caught.value) == f"{path}: there is no recording of this trial\nrecord again: {AGAIN}"

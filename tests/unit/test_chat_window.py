@@ -11,7 +11,7 @@ import pytest
 import tiktoken
 from tiktoken import load, registry
 
-from pytest_tau.chat.window import fit, token_counter
+from pytest_tau.chat.context_window import fit, token_counter
 from pytest_tau.errors import ConfigurationError, ContextWindowError
 
 if TYPE_CHECKING:
@@ -284,7 +284,7 @@ def test_without_tiktoken_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) ->
 
 def test_counting_imports_neither_litellm_nor_tiktoken_before_it_must() -> None:
     code = (
-        "import sys; from pytest_tau.chat.window import fit, token_counter; assert 'tiktoken' not in sys.modules;"
+        "import sys; from pytest_tau.chat.context_window import fit, token_counter; assert 'tiktoken' not in sys.modules;"
         "token_counter('openai/gpt-4.1')('Hello'); assert 'litellm' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

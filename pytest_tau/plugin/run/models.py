@@ -95,8 +95,8 @@ def end_models(item: pytest.Item, case: TaskSpec, models: TrialModels) -> None:
         item.user_properties[:] = [each for each in item.user_properties if each[0] != "tau_usage"]
         item.user_properties.append(("tau_usage", json.dumps(usage)))
     if models.tape is not None:
-        reason, error, times, by_clock = models.ended or ("agent_stop", None, [], False)
-        models.tape.finish(reason, error, times, by_clock=by_clock)
+        reason, error, times, timed_out = models.ended or ("agent_stop", None, [], False)
+        models.tape.finish(reason, error, times, timed_out=timed_out)
 
 
 def _tape(item: pytest.Item, case: TaskSpec, number: int, environment: Environment) -> Tape | None:
@@ -108,10 +108,10 @@ def _tape(item: pytest.Item, case: TaskSpec, number: int, environment: Environme
     identity = Identity(case.domain.name, case.task.id, number, seed, _hashes(case, environment))
     again = rerun_command(item, record="all")
     if mode == "all" or (mode == "missing" and not path.is_file()):
-        return Recorder(path, identity, fresh=mode == "all", again=again)
+        return Recorder(path, identity, fresh=mode == "all", rerun_command=again)
     if not path.is_file():
         return MissingTape(path, rerun_command(item, record="missing"))
-    return Player(path, identity, again=again)
+    return Player(path, identity, rerun_command=again)
 
 
 def may_spend(case: TaskSpec, models: TrialModels) -> bool:
@@ -139,7 +139,9 @@ class MissingTape:
         del request, ask
         raise ReplayError(f"{self._path}: no such cassette, and the {role} calls a model\nrecord it: {self._again}")
 
-    def finish(self, reason: TerminationReason, error: str | None, times: list[str], *, by_clock: bool = False) -> None:
+    def finish(
+        self, reason: TerminationReason, error: str | None, times: list[str], *, timed_out: bool = False
+    ) -> None:
         """Nothing was recorded."""
 
     def abandon(self) -> None:

@@ -1,4 +1,4 @@
-"""The context budget of a model: what of a conversation still fits, counted with tiktoken."""
+"""The context budget of a model: the part of a conversation that fits it, counted with tiktoken."""
 
 from __future__ import annotations
 
@@ -18,34 +18,34 @@ if TYPE_CHECKING:
 
     from tiktoken import Encoding
 
-#: For models that tiktoken does not know: of the encodings that it has, that of the newest models.
+#: The encoding for models that tiktoken does not know: that of the newest models.
 _DEFAULT_ENCODING = "o200k_base"
-#: Tokens that set one message off from the next, beside its role.
+#: Tokens that separate a message from the next, in addition to its role.
 _PER_MESSAGE = 3
 #: Characters; tiktoken panics on one run of a million spaces.
 _LONGEST_PIECE = 100_000
-#: By which users tell tiktoken where it finds its encodings.
+#: The environment variables that name tiktoken's cache of encodings.
 _CACHES = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
-#: Held while the environment names another cache: a second thread must not take that for the user's.
+#: Locked while the environment names another cache, which a second thread must not take for the user's.
 _LOADING = threading.Lock()
 
 
 def fit(
     messages: list[dict[str, Any]], tools: list[dict[str, Any]], budget: int, count: Callable[[Any], int]
 ) -> list[dict[str, Any]]:
-    """The newest part of a conversation that fits a budget, with every system message.
+    """Return the newest part of a conversation that fits a budget, with every system message.
 
-    A message with tool calls and all of its results are left out together or not at all, and nothing is left out
-    from the middle. What the model is to answer now, the newest such group, always stays.
+    A message with tool calls and its results are dropped together, and only from the start of the conversation. The
+    newest such group, which the model is to answer, always stays.
 
     Args:
         messages: The conversation in OpenAI chat format, oldest first; not changed.
         tools: The tool schemas that are sent along.
-        budget: Tokens that the request may have.
+        budget: The most tokens of the request.
         count: Tokens of one message or one schema, as ``token_counter`` gives it.
 
     Raises:
-        ContextWindowError: What always stays exceeds the budget.
+        ContextWindowError: The part that always stays exceeds the budget.
     """
     system = sum(count(message) for message in messages if message.get("role") == "system")
     schemas = sum(count(tool) for tool in tools)
@@ -68,28 +68,28 @@ def fit(
 
 
 def _groups(messages: list[dict[str, Any]]) -> list[list[int]]:
-    """Positions of the messages that belong together, oldest group first; system messages are in none."""
+    """Return the positions of messages that belong together, oldest group first; system messages are in none."""
     groups: list[list[int]] = []
     for position, message in enumerate(messages):
         if message.get("role") == "tool" and groups:
-            groups[-1].append(position)  # results stand behind their calls: providers accept no other order
+            groups[-1].append(position)  # results follow their calls: providers accept no other order
         elif message.get("role") != "system":
             groups.append([position])
     return groups
 
 
 def token_counter(model: str) -> Callable[[Any], int]:
-    """What counts the tokens of texts, messages in chat format and tool schemas, as a model has them.
+    """Return a function that counts a model's tokens of texts, messages in chat format and tool schemas.
 
-    Each text is encoded once, however often it is counted. The figures are exact for texts to OpenAI's models, and
-    an estimate for everything else: other providers keep their encodings to themselves.
+    Each text is encoded once, however often it is counted. The counts are exact for texts to OpenAI's models, and an
+    estimate for everything else: other providers do not publish their encodings.
 
     Args:
-        model: The model's name, with its provider or without: ``openai/gpt-4.1``. Those that tiktoken does not know
+        model: The model's name, with its provider or without: ``openai/gpt-4.1``. Models that tiktoken does not know
             are counted as OpenAI's newest.
 
     Raises:
-        ConfigurationError: tiktoken is not installed, or the encoding cannot be had.
+        ConfigurationError: tiktoken is not installed, or the encoding cannot be loaded.
     """
     encoding = _encoding(model)
 
@@ -109,7 +109,7 @@ def token_counter(model: str) -> Callable[[Any], int]:
 
 
 def _texts(value: Any) -> Iterator[str]:
-    """Every string in a message: its role, its text, ids, names and arguments of its calls, provider fields."""
+    """Yield every string in a message: its role, its text, ids, names and arguments of its calls, provider fields."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict | list):
@@ -141,15 +141,15 @@ def _encoding(model: str) -> Encoding:
 
 
 def _load(name: str, get_encoding: Callable[[str], Encoding]) -> Encoding:
-    """The encoding, from litellm's files where they hold it and the user has named no cache."""
+    """Load an encoding, from litellm's files if they have it and the user has named no cache."""
     address = f"https://openaipublic.blob.core.windows.net/encodings/{name.partition('_')[0]}_base.tiktoken"
-    # tiktoken's name of the file in a cache. Without this file it would download into litellm's package.
+    # The name of the file in tiktoken's cache. Without this file it would download into litellm's package.
     file = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
     shipped = _shipped()
     with _LOADING:
         if not shipped or not (shipped / file).exists() or any(cache in os.environ for cache in _CACHES):
             return get_encoding(name)
-        # tiktoken takes the folder from the environment alone. It keeps what it has loaded.
+        # tiktoken takes the folder from the environment alone, and keeps loaded encodings.
         os.environ[_CACHES[0]] = str(shipped)
         try:
             return get_encoding(name)
@@ -158,7 +158,7 @@ def _load(name: str, get_encoding: Callable[[str], Encoding]) -> Encoding:
 
 
 def _shipped() -> Path | None:
-    """The folder of encodings in litellm's package, found without importing it; None without litellm."""
+    """Find the folder of encodings in litellm's package without importing it; None without litellm."""
     spec = importlib.util.find_spec("litellm")
     folders = list(spec.submodule_search_locations or []) if spec else []
     return Path(folders[0], "litellm_core_utils", "tokenizers") if folders else None

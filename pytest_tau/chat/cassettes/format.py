@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, InstanceOf, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
-from ..errors import ReplayError
-from ..models import TerminationReason  # noqa: TC001 - pydantic reads it
-from .json_stream import CutOffError, UnreadableError, laid_out, last_line, objects_in
-from .recorded_calls import Call, CallValue, Codec, canonical
+from ...errors import ReplayError
+from ...models import TerminationReason  # noqa: TC001 - pydantic reads it
+from .codec import Call, CallValue, Codec, canonical
+from .json_stream import CutOffError, UnreadableError, dump, last_line, objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -29,15 +29,15 @@ VERSION = 1
 
 @dataclass(frozen=True)
 class Identity:
-    """What a cassette is of.
+    """The trial that a cassette belongs to.
 
     Attributes:
         domain: The domain's name.
         task: The task's id.
         trial: Which repetition of the task it is.
         seed: The trial's seed.
-        hashes: Short digests of what decides what models are asked, by name: ``policy``, ``agent tools`` … A request
-            that differs is explained with those that have changed.
+        hashes: Short digests of the inputs of requests, by name: ``policy``, ``agent tools`` … The error of a request
+            that differs from the recorded one names those that have changed.
     """
 
     domain: str
@@ -54,8 +54,8 @@ class Cassette:
     Attributes:
         calls: In the order of their starts, numbered from 1.
         reason: How the trial ended.
-        error: What went wrong, where something did.
-        by_clock: The wall clock ended it.
+        error: What went wrong, if anything did.
+        timed_out: The wall clock ended it.
         times: The trial's timestamps, ISO 8601.
     """
 
@@ -64,7 +64,7 @@ class Cassette:
     reason: TerminationReason
     error: str | None
     times: Sequence[str]
-    by_clock: bool = False
+    timed_out: bool = False
 
 
 class _HeaderValue(BaseModel):
@@ -83,7 +83,7 @@ class _TrailerValue(BaseModel):
 
     ended: TerminationReason
     error: InstanceOf[str] | None
-    by_clock: bool
+    timed_out: bool = Field(alias="by_clock")
     calls: int
     started: InstanceOf[str]
     times: list[int | InstanceOf[str]]
@@ -91,16 +91,16 @@ class _TrailerValue(BaseModel):
     digest: str
 
 
-def replay_error(*lines: str, again: str = "") -> ReplayError:
-    """The error with these lines, and last the command that records again."""
-    return ReplayError("\n".join([*lines, *([f"record again: {again}"] if again else [])]))
+def replay_error(*lines: str, rerun_command: str = "") -> ReplayError:
+    """Return the error with these lines, and last the command that records again."""
+    return ReplayError("\n".join([*lines, *([f"record again: {rerun_command}"] if rerun_command else [])]))
 
 
 # Writing
 
 
 def write_cassette(path: Path, cassette: Cassette) -> None:
-    """Write the file in one step: it is there as a whole, or as it was.
+    """Write the file in one step: afterwards it is complete, or unchanged.
 
     Raises:
         OSError: It cannot be written.
@@ -111,7 +111,7 @@ def write_cassette(path: Path, cassette: Cassette) -> None:
     trailer = {
         "ended": cassette.reason,
         "error": cassette.error,
-        "by_clock": cassette.by_clock,
+        "by_clock": cassette.timed_out,
         "calls": len(cassette.calls),
         "started": started,
         "times": times,
@@ -121,7 +121,7 @@ def write_cassette(path: Path, cassette: Cassette) -> None:
 
 
 def start_part(path: Path, identity: Identity, calls: Iterable[Call]) -> Codec:
-    """Begin a file that grows by a call at a time, with these in it; what adds to it goes through the codec.
+    """Begin a file that grows by one call at a time, with these calls in it; further calls need the returned codec.
 
     Raises:
         OSError: It cannot be written.
@@ -132,14 +132,14 @@ def start_part(path: Path, identity: Identity, calls: Iterable[Call]) -> Codec:
 
 
 def add_to_part(path: Path, codec: Codec, call: Call) -> None:
-    """Add a call.
+    """Append a call.
 
     Raises:
         OSError: It cannot be written.
     """
-    # Opened anew each time: thousands of trials at once would hold more files open than a process may.
+    # Opened for each call: thousands of concurrent trials would exceed the process's limit of open files.
     with path.open("a", encoding="utf-8", newline="\n") as file:
-        file.write(laid_out(_part_value(codec, call)))
+        file.write(dump(_part_value(codec, call)))
 
 
 def _part_value(codec: Codec, call: Call) -> dict[str, Any]:
@@ -160,10 +160,10 @@ def _header(identity: Identity) -> dict[str, Any]:
 def _write(path: Path, values: Iterable[dict[str, Any]]) -> None:
     temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
     try:
-        temporary.write_text("".join(map(laid_out, values)), encoding="utf-8", newline="\n")
+        temporary.write_text("".join(map(dump, values)), encoding="utf-8", newline="\n")
         temporary.replace(path)
     finally:
-        with suppress(OSError):  # the first error is the one to tell
+        with suppress(OSError):  # the first error is the one to report
             temporary.unlink(missing_ok=True)
 
 
@@ -175,7 +175,7 @@ def _digest(values: Iterable[Any]) -> str:
 
 
 def _offsets(times: Sequence[str]) -> tuple[str, list[int | str]]:
-    """The first timestamp, and each as microseconds after it; one that would not come back the same stays as it is."""
+    """Return the first timestamp, and each as microseconds after it; one that would change stays a text."""
     started = times[0] if times else ""
     return started, [_offset(started, moment) for moment in times]
 
@@ -197,26 +197,26 @@ def _moment(started: str, offset: int | str) -> str:
 # Reading
 
 
-def read_cassette(path: Path, *, again: str = "") -> Cassette:
+def read_cassette(path: Path, *, rerun_command: str = "") -> Cassette:
     """Read a file.
 
     Raises:
-        ReplayError: It is missing, cannot be read, is no cassette, was cut off or changed; says where.
+        ReplayError: It is missing, cannot be read, is no cassette, was cut off or changed; names the line.
     """
     try:
         return _read(path.read_bytes())
     except FileNotFoundError:
-        raise replay_error(f"{path}: there is no recording of this trial", again=again) from None
+        raise replay_error(f"{path}: there is no recording of this trial", rerun_command=rerun_command) from None
     except OSError as error:
-        raise replay_error(f"{path}: cannot be read: {error.strerror}", again=again) from None
+        raise replay_error(f"{path}: cannot be read: {error.strerror}", rerun_command=rerun_command) from None
     except UnreadableError as problem:
-        raise replay_error(f"{path}, line {problem.line}: {problem}", again=again) from None
+        raise replay_error(f"{path}, line {problem.line}: {problem}", rerun_command=rerun_command) from None
 
 
 def read_part(path: Path, identity: Identity) -> list[Call]:
-    """The whole calls of a file that was growing, by number; none where it is missing or of something else."""
+    """Return the complete calls of a file that was growing, by number; none if it is missing or of another trial."""
     codec, calls = Codec(), []
-    # The process may have been stopped anywhere: what comes before holds.
+    # The process may have been stopped anywhere: the calls before that are valid.
     with suppress(OSError, UnreadableError):
         values = objects_in(path.read_bytes().decode("utf-8", "replace"))
         if _identity(*next(values, (1, {}))) != identity:
@@ -246,11 +246,11 @@ def _read(content: bytes) -> Cassette:
         times = [_moment(trailer.started, offset) for offset in trailer.times]
     except (ValueError, OverflowError) as error:
         raise UnreadableError(line, f"times: {error}") from None
-    return Cassette(identity, calls, trailer.ended, trailer.error, times, trailer.by_clock)
+    return Cassette(identity, calls, trailer.ended, trailer.error, times, trailer.timed_out)
 
 
 def _values(text: str) -> list[tuple[int, dict[str, Any]]]:
-    """The file's values with their lines: a header, calls, and a trailer as the last."""
+    """Return the file's values with their lines: a header, calls, and a trailer as the last."""
     values: list[tuple[int, dict[str, Any]]] = []
     try:
         for line, value in objects_in(text):
@@ -262,7 +262,7 @@ def _values(text: str) -> list[tuple[int, dict[str, Any]]]:
     if not values:
         raise UnreadableError(1, "the file is empty")
     if "ended" not in values[-1][1]:
-        _identity(*values[0])  # what is no cassette was not cut off
+        _identity(*values[0])  # a file that is no cassette is reported as that, not as cut off
         raise UnreadableError(last_line(text), _cut_off(len(values) - 1))
     return values
 
@@ -286,7 +286,7 @@ def _call(codec: Codec, line: int, value: dict[str, Any], seconds: float | None 
     try:
         return codec.decode(fitting if seconds is None else fitting.model_copy(update={"seconds": seconds}))
     except ValidationError as error:
-        raise UnreadableError(line, f"call {fitting.call}: {_told(error)}") from None
+        raise UnreadableError(line, f"call {fitting.call}: {_format_validation_error(error)}") from None
     except ValueError as error:
         raise UnreadableError(line, f"call {fitting.call}: {error}") from None
 
@@ -299,9 +299,9 @@ def _fit(model: type[_Model], line: int, value: dict[str, Any]) -> _Model:
         return model.model_validate(value)
     except ValidationError as error:
         where = f"call {value['call']}: " if isinstance(value.get("call"), int) else ""
-        raise UnreadableError(line, where + _told(error)) from None
+        raise UnreadableError(line, where + _format_validation_error(error)) from None
 
 
-def _told(error: ValidationError) -> str:
+def _format_validation_error(error: ValidationError) -> str:
     first = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"

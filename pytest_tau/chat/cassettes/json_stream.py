@@ -1,4 +1,8 @@
-"""A stream of JSON objects, each of which begins a line, laid out so that a change shows as a small difference."""
+"""A stream of JSON objects, each of which begins a line, laid out so that a change shows as a small difference.
+
+No library does this. ``json`` has one indentation for all values. ijson reads several values from one file, but its
+errors have no line, and it does not distinguish a file that was cut off from one that is no JSON.
+"""
 
 from __future__ import annotations
 
@@ -9,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: What is given a line for each of its items.
+#: Fields that get a line for each of their items.
 _BLOCKS = ("hashes", "tools", "messages", "reply")
-#: What no editor shows as it is, or at all: controls, line separators, turns of direction, lone surrogates.
+#: Characters that editors do not show as they are: controls, line separators, changes of direction, lone surrogates.
 _UNSEEN = re.compile("[\\x7f-\\x9f\\u061c\\u200e\\u200f\\u2028-\\u202e\\u2066-\\u2069\\ufeff\\ud800-\\udfff]")
 
 
-def laid_out(value: dict[str, Any]) -> str:
-    """An object as text: its small facts on the first line, then a line for each item of what is large."""
+def dump(value: dict[str, Any]) -> str:
+    """Return an object as text: its small fields on the first line, then a line for each item of a large one."""
     large = [name for name in _BLOCKS if value.get(name)]
     first = ", ".join(f"{_json(name)}: {_json(item)}" for name, item in value.items() if name not in large)
     return "{" + ",\n ".join([first, *(f"{_json(name)}: {_block(name, value[name])}" for name in large)]) + "}\n"
@@ -26,13 +30,13 @@ def _block(name: str, value: Any) -> str:
     if isinstance(value, list):
         return "[\n  " + ",\n  ".join(map(_item, value)) + "\n ]"
     items = [f"{_json(key)}: {_item(item)}" for key, item in value.items()]
-    if name == "reply":  # the message, and on one line what it cost
+    if name == "reply":  # the message, and all else on one line
         items = [items[0], ", ".join(items[1:])]
     return "{\n  " + ",\n  ".join(items) + "\n }"
 
 
 def _item(value: Any) -> str:
-    """A value on one line, but for texts of several lines."""
+    """Return a value as text on one line; texts of several lines get a line for each of theirs."""
     if isinstance(value, list):
         return "[" + ", ".join(map(_item, value)) + "]"
     if not isinstance(value, dict):
@@ -49,26 +53,26 @@ def _json(value: Any) -> str:
 # Texts of several lines
 
 
-def packed(value: Any) -> Any:
-    """The value with each text of several lines as ``{"lines": [...]}``, and its lookalikes as ``{"plain": {...}}``."""
+def encode_multiline(value: Any) -> Any:
+    """Return a value with texts of several lines as ``{"lines": [...]}``, and such objects as ``{"plain": {...}}``."""
     if isinstance(value, str):
         return {"lines": value.split("\n")} if "\n" in value else value
     if isinstance(value, list):
-        return [packed(item) for item in value]
+        return [encode_multiline(item) for item in value]
     if isinstance(value, dict):
-        inside = {key: packed(item) for key, item in value.items()}
+        inside = {key: encode_multiline(item) for key, item in value.items()}
         return {"plain": inside} if len(value) == 1 and ("lines" in value or "plain" in value) else inside
     return value
 
 
-def unpacked(value: Any) -> Any:
-    """What was packed.
+def decode_multiline(value: Any) -> Any:
+    """Return the value that was encoded by ``encode_multiline``.
 
     Raises:
         ValueError: ``lines`` are no texts, or ``plain`` is no object.
     """
     if isinstance(value, list):
-        return [unpacked(item) for item in value]
+        return [decode_multiline(item) for item in value]
     if not isinstance(value, dict):
         return value
     if len(value) == 1 and "lines" in value:
@@ -80,17 +84,17 @@ def unpacked(value: Any) -> Any:
         if not isinstance(value["plain"], dict):
             raise ValueError('"plain" is no object')
         value = value["plain"]
-    return {key: unpacked(item) for key, item in value.items()}
+    return {key: decode_multiline(item) for key, item in value.items()}
 
 
 # Reading
 
 
 class UnreadableError(Exception):
-    """A stream that cannot be read; becomes an error that names the file.
+    """A stream cannot be read; the reader of the file turns this into an error that names the file.
 
     Attributes:
-        line: Where, counted from 1.
+        line: The line of the problem, counted from 1.
     """
 
     def __init__(self, line: int, problem: str) -> None:
@@ -107,10 +111,10 @@ _MERGE = re.compile(r"^(<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|$)", re.MULTILINE)
 
 
 def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each object of a stream, with the line that it begins on.
+    """Yield each object of a stream, with the line that it begins on.
 
     Raises:
-        UnreadableError: What comes next is none.
+        UnreadableError: The next value is no object, or no JSON.
     """
     decoder, position, line = json.JSONDecoder(), 0, 1
     while True:
@@ -121,7 +125,7 @@ def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         try:
             value, position = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
-            raise _unreadable(text, error, line) from None
+            raise _read_error(text, error, line) from None
         if not isinstance(value, dict):
             raise UnreadableError(line, f"is no object: {_json(value)[:40]}")
         yield line, value
@@ -129,11 +133,11 @@ def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def last_line(text: str) -> int:
-    """The number of the last line."""
+    """Return the number of the last line."""
     return text.rstrip("\r\n").count("\n") + 1
 
 
-def _unreadable(text: str, error: Exception, line: int) -> UnreadableError:
+def _read_error(text: str, error: Exception, line: int) -> UnreadableError:
     marks = _MERGE.search(text)
     if marks:
         return UnreadableError(text.count("\n", 0, marks.start()) + 1, "has the marks of an unfinished merge")

@@ -1,4 +1,4 @@
-"""Where two requests differ, in lines for people."""
+"""Differences of two requests, in lines for people."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .recorded_calls import canonical
+from .codec import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-#: Lines of all differences, of one, and of one side of it that is replaced.
+#: Limits: lines of all differences, of one difference, and of one side of a replaced part.
 _MOST_LINES, _MOST_OF_ONE, _MOST_OF_SIDE = 28, 14, 5
-#: Characters of a line of a text, and of those before the first difference.
+#: Characters shown of a line, and of them those before the first difference.
 _WIDTH, _BEFORE = 110, 40
-#: Lines of a text that are compared from the first that differs on.
+#: Lines of a text that are compared, from the first difference on.
 _COMPARED = 400
 
 
 class _Nothing:
-    """Stands where one of the requests has no value."""
+    """Marks a value that one of the requests does not have."""
 
 
 _NOTHING = _Nothing()
@@ -32,8 +32,8 @@ class _Place(NamedTuple):
     now: Any
 
 
-def request_differences(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
-    """Where a request differs from a recorded one.
+def diff_requests(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
+    """Compare a request with a recorded one.
 
     Args:
         recorded: ``model``, ``args``, ``tool_choice``, ``response_format``, ``tools``, ``messages``.
@@ -44,19 +44,19 @@ def request_differences(recorded: dict[str, Any], now: dict[str, Any]) -> list[s
     """
     lines: list[str] = []
     places = list(_request(recorded, now))
-    for told, place in enumerate(places):
-        shown = _shown(place)
+    for number, place in enumerate(places):
+        shown = _format(place)
         if len(shown) > _MOST_OF_ONE:
             shown = [*shown[:_MOST_OF_ONE], f"  … {len(shown) - _MOST_OF_ONE} lines more"]
-        if told and len(lines) + len(shown) > _MOST_LINES:
-            left = len(places) - told
+        if number and len(lines) + len(shown) > _MOST_LINES:
+            left = len(places) - number
             return [*lines, f"… and {left} more difference{'s' if left > 1 else ''}"]
         lines += shown
     return lines
 
 
 def last_message(request: dict[str, Any]) -> list[str]:
-    """The message that a request is about, on a line; no line where it has none."""
+    """Return the last message of a request as a line; no line if it has none."""
     messages = request["messages"]
     return [f"messages[{len(messages) - 1}]: {_window(_json(messages[-1]))}"] if messages else []
 
@@ -88,7 +88,7 @@ def _places(where: str, recorded: Any, now: Any) -> Iterator[_Place]:
 
 
 def _items(where: str, recorded: list[Any], now: list[Any]) -> Iterator[_Place]:
-    """Differences of lists: what stands against nothing was added or left out."""
+    """Yield the differences of two lists; an item without a counterpart was added or removed."""
     texts = [canonical(item) for item in recorded], [canonical(item) for item in now]
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
         if tag == "equal":
@@ -124,7 +124,7 @@ def _tool(item: Any) -> str | None:
 # Showing
 
 
-def _shown(place: _Place) -> list[str]:
+def _format(place: _Place) -> list[str]:
     where, recorded, now = place
     if isinstance(recorded, str) and isinstance(now, str) and "\n" in recorded + now:
         return [f"{where}:", *_text(recorded.split("\n"), now.split("\n"))]
@@ -139,7 +139,7 @@ def _shown(place: _Place) -> list[str]:
 
 
 def _text(recorded: list[str], now: list[str]) -> Iterator[str]:
-    """A unified difference of two texts, with a line of context."""
+    """Yield a unified diff of two texts, with a line of context."""
     same = _common(recorded, now)
     start = max(same - 1, 0)
     recorded, now = recorded[start : start + _COMPARED], now[start : start + _COMPARED]
@@ -150,22 +150,22 @@ def _text(recorded: list[str], now: list[str]) -> Iterator[str]:
                 yield from (f"    {_window(_lines(line)[0])}" for line in recorded[i1:i2])
             elif i2 - i1 == j2 - j1:
                 both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
-                yield from _some("-", [a for a, _ in both])
-                yield from _some("+", [b for _, b in both])
+                yield from _first_lines("-", [a for a, _ in both])
+                yield from _first_lines("+", [b for _, b in both])
             else:
-                yield from _some("-", [_window(_lines(line)[0]) for line in recorded[i1:i2]])
-                yield from _some("+", [_window(_lines(line)[0]) for line in now[j1:j2]])
+                yield from _first_lines("-", [_window(_lines(line)[0]) for line in recorded[i1:i2]])
+                yield from _first_lines("+", [_window(_lines(line)[0]) for line in now[j1:j2]])
 
 
-def _some(sign: str, lines: list[str]) -> Iterator[str]:
-    """The first of many lines, so that the other side of the difference is seen as well."""
+def _first_lines(sign: str, lines: list[str]) -> Iterator[str]:
+    """Yield the first lines, so that there is room for the other side of the difference."""
     yield from (f"  {sign} {line}" for line in lines[:_MOST_OF_SIDE])
     if len(lines) > _MOST_OF_SIDE:
         yield f"  {sign} … {len(lines) - _MOST_OF_SIDE} lines more"
 
 
 def _pair(recorded: str, now: str) -> tuple[str, str]:
-    """Both texts around their first difference."""
+    """Return both texts around their first difference."""
     start = max(_common(recorded, now) - _BEFORE, 0)
     if max(len(recorded), len(now)) <= _WIDTH:
         start = 0
@@ -178,7 +178,7 @@ def _window(text: str, start: int = 0) -> str:
 
 
 def _common(a: Sequence[Any], b: Sequence[Any]) -> int:
-    """How many items both begin with."""
+    """Count the items that both begin with."""
     return next((i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x != y), min(len(a), len(b)))
 
 
@@ -187,13 +187,13 @@ def _json(value: Any) -> str:
 
 
 def _lines(*lines: str) -> list[str]:
-    """Lines of texts; in quotes where blanks at an end, or nothing at all, would not be seen."""
+    """Return lines of texts; in quotes if one is empty or has blanks at its end, which would not be seen."""
     seen = all(line and line == line.rstrip() for line in lines)
     return [_printable(line) if seen else _json(line) for line in lines]
 
 
 def _printable(text: str) -> str:
-    """The text without what would move the cursor, change its direction, or fail to be printed."""
+    """Escape characters that move the cursor, change the direction of writing, or cannot be printed."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

@@ -1,24 +1,34 @@
-"""Recorded calls as JSON values, each without what an earlier call of its role says already."""
+"""Recorded calls as JSON values, each without the messages that an earlier call of its role has already."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from enum import Enum
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
-from ..models import json_copy
-from .json_stream import packed, unpacked
-from .requests import ChatReply, Role
+from ...models import json_copy
+from ..requests import ChatReply, Role
+from .json_stream import decode_multiline, encode_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from .requests import ChatRequest
+    from ..requests import ChatRequest
 
-#: Why a call has no answer: the conversation ended over it, or whoever asked went on without.
-Unanswered: TypeAlias = Literal["cut off", "given up"]
+
+class Unanswered(str, Enum):
+    """Why a call has no answer; the values are those of the file.
+
+    Attributes:
+        CUT_OFF: The trial ended while the call was running.
+        CANCELLED: Its caller cancelled it and went on without an answer.
+    """
+
+    CUT_OFF = "cut off"
+    CANCELLED = "given up"
 
 
 @dataclass(frozen=True)
@@ -30,8 +40,8 @@ class Json:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A request in JSON values, without what must not be written down.
+class NormalizedRequest:
+    """A request in JSON values, without secrets and without how the model is reached.
 
     Attributes:
         head: ``model``, ``args``, ``tool_choice`` and ``response_format``.
@@ -45,46 +55,46 @@ class Asked:
 
     @property
     def values(self) -> dict[str, Any]:
-        """All of it."""
+        """The whole request."""
         return {**self.head.value, "tools": self.tools.value, "messages": [message.value for message in self.messages]}
 
 
 @dataclass(eq=False)
 class Call:
-    """A call of a model and what came of it: an answer, or one of the two other outcomes.
+    """A call of a model and its outcome: an answer, an error of the context window, or no answer.
 
     Attributes:
         number: Its place among the calls of the trial, by their starts.
-        too_long: What the model said where it was sent more than it can read.
+        context_error: The model's error if the request was longer than its context window.
         unanswered: Why there is no answer.
     """
 
     number: int
     role: Role
-    asked: Asked
+    request: NormalizedRequest
     reply: ChatReply | None = None
-    too_long: str | None = None
+    context_error: str | None = None
     unanswered: Unanswered | None = None
 
     @property
     def seconds(self) -> float | None:
-        """How long the answer took."""
+        """The seconds that the answer took."""
         return self.reply.seconds if self.reply else None
 
 
 def canonical(value: Any) -> str:
-    """The text that tells a JSON value from others, whatever the order of keys."""
+    """Return the text of a JSON value by which values are compared; the order of keys does not matter."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"))
 
 
-class Values:
-    """Makes JSON values of requests: a message is held once, however many requests repeat it."""
+class RequestInterner:
+    """Normalizes requests; a message is kept in memory once, however many requests repeat it."""
 
     def __init__(self) -> None:
         self._known: dict[str, Json] = {}
 
-    def asked(self, request: ChatRequest) -> Asked:
-        """The request as it is compared and written down.
+    def normalize(self, request: ChatRequest) -> NormalizedRequest:
+        """Return the request as it is compared and recorded.
 
         Raises:
             ValueError: Something in it is no JSON; the text says where.
@@ -95,19 +105,20 @@ class Values:
             "tool_choice": request.tool_choice,
             "response_format": request.response_format,
         }
-        messages = [self.of(message, f"messages[{place}]") for place, message in enumerate(request.messages)]
-        return Asked(self.of(head, "the arguments"), self.of(request.tools, "the tools"), tuple(messages))
+        messages = [self.intern(message, f"messages[{place}]") for place, message in enumerate(request.messages)]
+        tools = self.intern(request.tools, "the tools")
+        return NormalizedRequest(self.intern(head, "the arguments"), tools, tuple(messages))
 
-    def of(self, value: Any, where: str) -> Json:
-        """One value.
+    def intern(self, value: Any, where: str) -> Json:
+        """Return the one instance of a JSON value.
 
         Raises:
-            ValueError: It is no JSON.
+            ValueError: It is no JSON; the text begins with ``where``.
         """
         try:
             text = canonical(value)
             if text not in self._known:
-                json_copy(value)  # the bounds that every reader of ours keeps
+                json_copy(value)  # raises beyond the bounds that every reader in this package keeps
                 # A copy: participants may change what they sent.
                 self._known[text] = Json(text, json.loads(json.dumps(value)))
         except (TypeError, ValueError, RecursionError) as error:
@@ -141,7 +152,7 @@ class CallValue(BaseModel):
     of: int | None = None
     kept: int = Field(default=0, ge=0)
     dropped: int = Field(default=0, ge=0)
-    too_long: InstanceOf[str] | None = None
+    context_error: InstanceOf[str] | None = Field(default=None, alias="too_long")
     unanswered: Unanswered | None = None
     seconds: float | None = None
     tools: list[dict[str, Any]] | None = None
@@ -150,51 +161,52 @@ class CallValue(BaseModel):
 
 
 class Codec:
-    """Turns calls into values and back. It remembers the calls before, so that each file has one of its own."""
+    """Encodes calls as values and decodes them. It depends on the calls before, so each file has its own codec."""
 
     def __init__(self) -> None:
-        self._values = Values()
+        self._values = RequestInterner()
         self._earlier: dict[Role, list[Call]] = {}
 
     def encode(self, call: Call) -> dict[str, Any]:
-        """The next call as a value, its fields in the file's order."""
+        """Return the next call as a value, its fields in the file's order."""
         earlier = self._earlier.setdefault(call.role, [])
-        source, kept, dropped = _shared(earlier, call.asked.messages)
-        new = call.asked.messages[len(source.asked.messages) - dropped if dropped and source else kept :]
+        source, kept, dropped = _shared(earlier, call.request.messages)
+        new = call.request.messages[len(source.request.messages) - dropped if dropped and source else kept :]
         fields = {
             "call": call.number,
             "role": call.role,
-            **{name: value for name, value in call.asked.head.value.items() if value is not None},
+            **{name: value for name, value in call.request.head.value.items() if value is not None},
             "of": source.number if source and source is not earlier[-1] else None,
             "kept": kept or None,
             "dropped": dropped or None,
-            "too_long": call.too_long,
-            "unanswered": call.unanswered,
-            "tools": None if call.asked.tools.text == _tools_before(earlier).text else call.asked.tools.value,
-            "messages": [packed(message.value) for message in new],
+            "too_long": call.context_error,
+            "unanswered": call.unanswered and call.unanswered.value,
+            "tools": None if call.request.tools.text == _tools_before(earlier).text else call.request.tools.value,
+            "messages": [encode_multiline(message.value) for message in new],
             "reply": _reply_value(call.reply),
         }
         earlier.append(call)
         return {name: value for name, value in fields.items() if value is not None}
 
     def decode(self, value: CallValue) -> Call:
-        """The call that the next value means.
+        """Return the call that the next value encodes.
 
         Raises:
-            ValueError: It refers to what there is not, or has no outcome.
+            ValueError: It refers to an earlier call that does not exist, or has no outcome.
         """
-        if [value.reply, value.too_long, value.unanswered].count(None) != 2:
+        if [value.reply, value.context_error, value.unanswered].count(None) != 2:
             raise ValueError("has not one of reply, too_long, unanswered")
         earlier = self._earlier.setdefault(value.role, [])
-        new = [self._values.of(unpacked(message), "messages") for message in value.messages]
+        new = [self._values.intern(decode_multiline(message), "messages") for message in value.messages]
         head = {name: getattr(value, name) for name in ("model", "args", "tool_choice", "response_format")}
-        tools = _tools_before(earlier) if value.tools is None else self._values.of(value.tools, "tools")
-        asked = Asked(self._values.of(head, "head"), tools, (*_old(earlier, value), *new))
+        tools = _tools_before(earlier) if value.tools is None else self._values.intern(value.tools, "tools")
+        messages = (*_repeated(earlier, value), *new)
+        request = NormalizedRequest(self._values.intern(head, "head"), tools, messages)
         reply = None
         if value.reply is not None:
-            fields = value.reply.model_dump() | {"message": unpacked(value.reply.message)}
+            fields = value.reply.model_dump() | {"message": decode_multiline(value.reply.message)}
             reply = ChatReply.model_validate(fields | {"seconds": value.seconds or 0.0})
-        call = Call(value.call, value.role, asked, reply, value.too_long, value.unanswered)
+        call = Call(value.call, value.role, request, reply, value.context_error, value.unanswered)
         earlier.append(call)
         return call
 
@@ -203,14 +215,19 @@ _NO_TOOLS = Json("[]", [])
 
 
 def _tools_before(earlier: Sequence[Call]) -> Json:
-    return earlier[-1].asked.tools if earlier else _NO_TOOLS
+    return earlier[-1].request.tools if earlier else _NO_TOOLS
 
 
 def _shared(earlier: Sequence[Call], messages: tuple[Json, ...]) -> tuple[Call | None, int, int]:
-    """Which earlier call says most of the messages: so many from the first, and all of its rest after so many more."""
+    """Find the earlier call that has most of the messages.
+
+    Returns:
+        The call; how many of its first messages are shared; how many are dropped after those, all of its rest being
+        shared again. Without a shared message the call is None.
+    """
     source, kept = None, 0
     for call in reversed(earlier):
-        theirs = call.asked.messages
+        theirs = call.request.messages
         same = next((i for i, (a, b) in enumerate(zip(theirs, messages, strict=False)) if a != b), None)
         same = min(len(theirs), len(messages)) if same is None else same
         if source is None or same > kept:
@@ -219,21 +236,21 @@ def _shared(earlier: Sequence[Call], messages: tuple[Json, ...]) -> tuple[Call |
             break
     if source is None:
         return None, 0, 0
-    theirs = source.asked.messages
-    for dropped in range(1, len(theirs) - kept):  # a window that has slid on
+    theirs = source.request.messages
+    for dropped in range(1, len(theirs) - kept):  # a context window that has moved on
         rest = theirs[kept + dropped :]
         if messages[kept : kept + len(rest)] == rest:
             return source, kept, dropped
     return (source, kept, 0) if kept else (None, 0, 0)
 
 
-def _old(earlier: Sequence[Call], value: CallValue) -> tuple[Json, ...]:
+def _repeated(earlier: Sequence[Call], value: CallValue) -> tuple[Json, ...]:
     if not value.kept and not value.dropped:
         return ()
     sources = [call for call in earlier if value.of in (None, call.number)]
     if not sources:
         raise ValueError(f"keeps messages of call {value.of}, which is no earlier one of its role")
-    theirs, past = sources[-1].asked.messages, value.kept + value.dropped
+    theirs, past = sources[-1].request.messages, value.kept + value.dropped
     if past > len(theirs):
         raise ValueError(f"keeps or drops {past} messages of call {sources[-1].number}, which has {len(theirs)}")
     return theirs[: value.kept] + (theirs[past:] if value.dropped else ())
@@ -243,4 +260,4 @@ def _reply_value(reply: ChatReply | None) -> dict[str, Any] | None:
     if reply is None:
         return None
     fields = reply.model_dump(exclude={"seconds"})
-    return fields | {"message": packed(reply.message)}
+    return fields | {"message": encode_multiline(reply.message)}
