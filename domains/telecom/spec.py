@@ -6,6 +6,7 @@ import pytest_tau_tasks
 from pytest_tau.environment import DomainSpec, PolicyFiles
 
 from .models import TelecomDB
+from .phrasings import PHRASINGS
 from .sync import sync
 from .tools import TelecomTools
 from .user_models import TelecomUserDB
@@ -39,4 +40,5 @@ ENVIRONMENT = DomainSpec(
     policies={"manual": MANUAL, "workflow": WORKFLOW},
     policy_text=_policy_text,
     data_name="telecom",
+    spoken=PHRASINGS,
 )

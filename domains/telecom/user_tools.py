@@ -7,7 +7,6 @@ from pydantic import ValidationError
 from pytest_tau.environment import ToolError, tool
 
 from .phone import measure_speed, mms_works, sim_status, status_bar
-from .phrasings import PHRASINGS
 from .user_functions import PhoneFunctions
 from .user_models import APNSettings, AppPermissions, NetworkMode
 
@@ -28,8 +27,6 @@ _SIM_TEXT = {
 
 class TelecomUserTools(PhoneFunctions):
     """A phone in somebody's hand. Source: the reference's telecom domain."""
-
-    spoken = PHRASINGS
 
     @tool("read")
     def check_status_bar(self) -> str:

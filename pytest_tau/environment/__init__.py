@@ -1,12 +1,13 @@
 """What a domain is written with: records, databases, toolkits; and the environments made of it."""
 
 from ..errors import ToolError
+from ..models import Spoken
 from .database import Change, Database
 from .domain import DEFAULT_SPLIT, Difficulty, Domain, DomainSpec, PolicyFiles
 from .environment import Environment, same_result
 from .records import Record, canonical
 from .tables import KeyedBy, Table
-from .toolkit import Spoken, Tool, ToolInfo, Toolkit, tool
+from .toolkit import Tool, ToolInfo, Toolkit, tool
 from .validation import check_task
 
 __all__ = [

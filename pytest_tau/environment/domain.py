@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,9 +16,9 @@ from ..models import load_splits, load_task_file
 from .environment import Environment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
-    from ..models import Task
+    from ..models import Spoken, Task
     from .database import Database
     from .toolkit import Toolkit
 
@@ -71,6 +72,7 @@ class DomainSpec:
         generate: Makes so many tasks of a seed that nobody has seen; the first ones are the same whatever the number.
         merge_aliases: Initialization data for one side puts both sides on that side's database. Source: τ²-bench
             v1.0.1, where it happens to every domain; here to those whose recorded behaviour depends on it.
+        spoken: The words by which people ask for the user's tools, by tool; for users without a model.
     """
 
     name: str
@@ -87,6 +89,15 @@ class DomainSpec:
     agents: dict[str, type | str] = field(default_factory=dict)
     generate: Callable[[int, int, Difficulty], Iterator[Task]] | None = None
     merge_aliases: bool = False
+    spoken: Mapping[str, Spoken] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Toolkits had the words before. To be removed one release after the warning was introduced.
+        from_toolkit = getattr(self.user_tools, "spoken", None)
+        if from_toolkit and not self.spoken:
+            problem = "'spoken' on a toolkit is deprecated: give it to the DomainSpec"
+            warnings.warn(problem, DeprecationWarning, stacklevel=3)
+            object.__setattr__(self, "spoken", from_toolkit)
 
     def load(self, data_dir: Path | str | None = None) -> Domain:
         """The domain with its bundled data, or with data laid out as τ²-bench's ``data/tau2``.

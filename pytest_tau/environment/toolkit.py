@@ -9,7 +9,7 @@ from .database import Database
 from .schemas import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
 ToolKind: TypeAlias = Literal["read", "write", "think", "generic"]
 D = TypeVar("D", bound=Database)
@@ -39,29 +39,11 @@ def tool(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
     return mark
 
 
-class Spoken(NamedTuple):
-    """How people talk of a tool without naming it; no part of what a model sees.
-
-    A phrase is words in order, alternatives joined by ``/``, such as ``turn/switch airplane/flight mode``. It begins
-    with the word that makes a request of it, and other words may stand between.
-
-    Attributes:
-        phrases: What the tool is asked for by.
-        values: By parameter and value, the phrases that mean the value.
-        shows: What somebody may wait for, as a phrase, and what the tool's result then holds.
-    """
-
-    phrases: tuple[str, ...] = ()
-    values: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
-    shows: Mapping[str, str] = {}
-
-
 class Tool(NamedTuple):
     """A tool as an agent or a user sees it.
 
     Attributes:
         parameters: JSON schema of the arguments, an object.
-        spoken: How people talk of it.
     """
 
     name: str
@@ -69,7 +51,6 @@ class Tool(NamedTuple):
     parameters: dict[str, Any]
     kind: ToolKind
     mutates: bool
-    spoken: Spoken = Spoken()
 
     @property
     def openai_schema(self) -> dict[str, Any]:
@@ -83,13 +64,9 @@ class Toolkit(Generic[D]):
 
     Methods marked with ``tool`` can be called in a conversation. Other public methods can be named by a task's
     initialization actions and assertions. A method refuses by raising ``ToolError``.
-
-    Attributes:
-        spoken: How people talk of the tools, by name; a user without a model understands its agent by it.
     """
 
     tool_infos: ClassVar[dict[str, ToolInfo]] = {}
-    spoken: ClassVar[Mapping[str, Spoken]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -104,10 +81,7 @@ class Toolkit(Generic[D]):
     def tools(cls) -> dict[str, Tool]:
         """The toolkit's tools by name, in order of definition."""
         described = {name: describe(getattr(cls, name)) for name in cls.tool_infos}
-        return {
-            name: Tool(name, *described[name], info.kind, info.mutates, cls.spoken.get(name, Spoken()))
-            for name, info in cls.tool_infos.items()
-        }
+        return {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in cls.tool_infos.items()}
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:

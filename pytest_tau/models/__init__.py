@@ -23,7 +23,7 @@ from .rewards import (
     NLAssertionCheck,
     RewardInfo,
 )
-from .script import Answer, Goal, Request, UserScript
+from .script import Answer, Goal, Request, Spoken, UserScript
 from .simulations import FAULTS, LIMITS, STOPS, Call, ModelUsage, RecordingEnded, Simulation, TerminationReason
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
@@ -74,6 +74,7 @@ __all__ = [
     "RewardInfo",
     "RewardType",
     "Simulation",
+    "Spoken",
     "SystemMessage",
     "Task",
     "TaskFileContent",

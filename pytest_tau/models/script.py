@@ -1,10 +1,13 @@
-"""What a user without a model goes by: the structured block beside a scenario's prose."""
+"""Data for users without a model: a task's script, and the words by which people ask for a domain's tools."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 
 class _ScriptPart(BaseModel):
@@ -12,11 +15,11 @@ class _ScriptPart(BaseModel):
 
 
 class Answer(_ScriptPart):
-    """Something that is said when the agent asks for it, and is no plain fact.
+    """An answer to a question that is not about a plain fact.
 
     Attributes:
-        asks: When it is meant: for one of these, all of its words occur in the agent's text, whatever their case.
-        say: What is answered.
+        asks: Questions; one is asked if all of its words occur in the agent's text, in any case.
+        say: The answer.
     """
 
     asks: list[str]
@@ -31,14 +34,14 @@ class Answer(_ScriptPart):
 
 
 class Request(_ScriptPart):
-    """One thing that the user wants.
+    """One request of the user.
 
     Attributes:
-        say: How it is put; it may name what belongs to it, such as an order.
-        facts: What is told when it is asked for, while this request is dealt with; by name, such as ``order_id``.
-        answers: Other questions about it.
+        say: The sentence; it may name details, such as an order.
+        facts: Facts that the user gives when asked during this request; by name, such as ``order_id``.
+        answers: Answers to other questions about it.
         insist: How often it is repeated when it is refused.
-        fallback: What is asked for in its place once it stays refused.
+        fallback: Another request, made when this one stays refused.
     """
 
     say: str
@@ -49,12 +52,12 @@ class Request(_ScriptPart):
 
 
 class Goal(_ScriptPart):
-    """How the user sees for itself that its problem is solved.
+    """A check by which the user sees that its problem is solved.
 
     Attributes:
         tool: A tool of the user's.
-        arguments: What it is called with.
-        expects: Texts that its result holds, all of them, once the problem is solved; whatever their case.
+        arguments: The arguments of the call.
+        expects: Texts that its result contains, all of them, once the problem is solved; in any case.
     """
 
     tool: str
@@ -63,15 +66,15 @@ class Goal(_ScriptPart):
 
 
 class UserScript(_ScriptPart):
-    """What a user without a model says, knows and accepts.
+    """The requests, the facts and the decisions of a user without a model.
 
     Attributes:
-        requests: What it wants, put one after the other; the first opens the conversation.
-        facts: What it tells when it is asked for it and not before, by name, such as ``user_id`` or ``zip``.
-        answers: Other questions that it can answer.
-        accepts: Offers that it takes, each by words that all occur in the offer.
-        declines: Offers that it turns down, likewise; they win over those that it takes.
-        goals: What it checks itself before it is content; all of them.
+        requests: The requests, made one after the other; the first opens the conversation.
+        facts: Facts that it gives only when asked, by name, such as ``user_id`` or ``zip``.
+        answers: Answers to other questions.
+        accepts: Offers that it accepts, each by words that all occur in the offer.
+        declines: Offers that it declines, likewise; they override those that it accepts.
+        goals: Checks that it makes before it is content; all of them.
         patience: Turns in a row without progress after which it gives up.
     """
 
@@ -82,3 +85,20 @@ class UserScript(_ScriptPart):
     declines: list[str] = Field(default_factory=list)
     goals: list[Goal] = Field(default_factory=list)
     patience: int = Field(default=6, ge=1)
+
+
+class Spoken(NamedTuple):
+    """The words by which people ask for a tool without naming it; a model does not see them.
+
+    A phrase is words in order, alternatives joined by ``/``, such as ``turn/switch airplane/flight mode``. It begins
+    with the word that makes it a request, and other words may stand between.
+
+    Attributes:
+        phrases: Phrases that ask for the tool.
+        values: Phrases that mean a value, by parameter and value.
+        shows: Results that a user may wait for: a phrase, and the text that the tool's result then contains.
+    """
+
+    phrases: tuple[str, ...] = ()
+    values: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    shows: Mapping[str, str] = {}

@@ -1,10 +1,25 @@
-"""Who talks: agents and users in their three forms, and the built-in ones: scripted, recorded, or played by a model."""
+"""Participants: agents and users in their three forms, and the built-in ones."""
 
 from .adapters import adapt, chat_messages, visible_to
+from .agents import (
+    DONE,
+    FAULTY_AGENTS,
+    DummyUser,
+    EndpointAgent,
+    GoldAgent,
+    GoldUser,
+    LLMAgent,
+    LLMGuidedAgent,
+    LLMGuidedAgentNoArgs,
+    LLMSoloAgent,
+    LLMUser,
+    NoopAgent,
+    NoopUser,
+    Recording,
+    Replay,
+    load_recordings,
+)
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
-from .gold import DONE, GoldAgent, GoldUser
-from .llm_agent import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent
-from .llm_user import LLMUser
 from .loading import (
     BUILT_IN,
     BY_MODEL,
@@ -16,21 +31,17 @@ from .loading import (
     load_object,
     load_source,
 )
-from .noop import DummyUser, NoopAgent, NoopUser
 from .prompts import load_prompt, official_guidelines
-from .replay import Recording, Replay, load_recordings
-from .saboteurs import SABOTEURS
-from .scripted_prose import script_of
-from .scripted_user import ScriptedUser
-from .threads import Caller
+from .scripted import ScriptedUser, script_of
+from .threads import BlockingCaller
 
 __all__ = [
     "BUILT_IN",
     "BY_MODEL",
     "DONE",
-    "SABOTEURS",
+    "FAULTY_AGENTS",
     "Agent",
-    "Caller",
+    "BlockingCaller",
     "DummyUser",
     "EndpointAgent",
     "GoldAgent",

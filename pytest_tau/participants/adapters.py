@@ -1,4 +1,4 @@
-"""The three forms of an agent or a user, each as the orchestrator's participant."""
+"""Adapters that make a participant of each of the three forms of an agent or a user."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError
 from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage
 from .replies import as_message
-from .threads import Caller
+from .threads import BlockingCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,28 +25,28 @@ class BuiltIn:
     """Base of this package's own participants, which need no adapting."""
 
     async def respond(self, message: Incoming) -> Reply:
-        """The side's next message."""
+        """Return the side's next message."""
         raise NotImplementedError
 
     def is_stop(self, message: Reply) -> bool:
-        """By the stop token for a user; an agent does not stop by itself."""
+        """Return whether a user's message has a stop token; an agent does not stop by itself."""
         return isinstance(message, UserMessage) and message.stop_token is not None
 
     async def close(self) -> None:
-        """Nothing to give up."""
+        """Do nothing: there is nothing to release."""
 
 
 async def adapt(target: Any, context: ParticipantContext) -> Participant:
-    """A participant from any of the accepted forms.
+    """Make a participant of any of the accepted forms.
 
     Args:
         target: A class or an instance with ``respond``, a class or an instance with ``generate_next_message``, or
             a function of ``(messages, tools)``.
-        context: What it is built from.
+        context: The facts that it is built from.
 
     Raises:
         ConfigurationError: It has none of these forms, or its constructor asks for something unknown.
-        Exception: Whatever its constructor raises.
+        Exception: Anything that its constructor raises.
     """
     check_form(target, context.side)
     greeting = getattr(target, "greeting", None)
@@ -57,7 +57,7 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
     if inspect.isclass(target) and issubclass(target, BuiltIn):
         participant: Participant = target(context)  # type: ignore[call-arg]
         return participant
-    caller = Caller(context.models, context.side)
+    caller = BlockingCaller(context.models, context.side)
     if hasattr(target, "generate_next_message"):
         return await StatefulAdapter.make(target, context, caller)
     if hasattr(target, "respond"):
@@ -68,7 +68,7 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
 
 
 def check_form(target: Any, side: str) -> None:
-    """Tell a target that can never be a participant before anything runs.
+    """Refuse a target that cannot be a participant, before anything runs.
 
     Raises:
         ConfigurationError: It has none of the three forms, or asks for something unknown.
@@ -79,17 +79,17 @@ def check_form(target: Any, side: str) -> None:
         return
     if inspect.isclass(target) or not callable(target):
         raise ConfigurationError(
-            f"{_named(target)} is no {side}: expected a class with respond(message), a class with get_init_state and "
+            f"{_name_of(target)} is no {side}: expected a class with respond(message), a class with get_init_state and "
             "generate_next_message, or a function (messages, tools)"
         )
     try:
         inspect.signature(target).bind([], [])
     except TypeError:
-        raise ConfigurationError(f"{_named(target)} is no {side}: it must accept (messages, tools)") from None
+        raise ConfigurationError(f"{_name_of(target)} is no {side}: it must accept (messages, tools)") from None
 
 
 class _Adapter(BuiltIn):
-    def __init__(self, target: Any, context: ParticipantContext, caller: Caller) -> None:
+    def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
         self._target, self._context, self._caller = target, context, caller
         self.greeting: str | None = getattr(target, "greeting", None)
 
@@ -108,14 +108,14 @@ class RespondAdapter(_Adapter):
     """The first form: an object with ``respond(message)``."""
 
     async def respond(self, message: Incoming) -> Reply:
-        """The object's reply as a message."""
+        """Return the object's reply as a message."""
         return as_message(await self._caller.call(self._target.respond, message), self._context.side)
 
 
 class FunctionAdapter(_Adapter):
     """The second form: a function of the conversation and the tools, both in OpenAI chat format."""
 
-    def __init__(self, target: Any, context: ParticipantContext, caller: Caller) -> None:
+    def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
         super().__init__(target, context, caller)
         self._tools = [tool.openai_schema for tool in context.tools]
         self._messages = [{"role": "system", "content": context.instructions}]
@@ -123,9 +123,9 @@ class FunctionAdapter(_Adapter):
             self._messages += chat_messages(message, context.side)
 
     async def respond(self, message: Incoming) -> Reply:
-        """The function's reply as a message."""
+        """Return the function's reply as a message."""
         self._messages += chat_messages(message, self._context.side)
-        # The function may change what it is given; the conversation must not change with it.
+        # A copy: the function may change its arguments.
         arguments = copy.deepcopy((self._messages, self._tools))
         reply = as_message(await self._caller.call(self._target, *arguments), self._context.side)
         self._messages += chat_messages(reply, self._context.side)
@@ -135,31 +135,31 @@ class FunctionAdapter(_Adapter):
 class StatefulAdapter(_Adapter):
     """The third form, of the shape of τ²-bench's agents: ``get_init_state`` and ``generate_next_message``."""
 
-    def __init__(self, target: Any, context: ParticipantContext, caller: Caller, state: Any) -> None:
+    def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller, state: Any) -> None:
         super().__init__(target, context, caller)
         self._state = state
 
     @classmethod
-    async def make(cls, target: Any, context: ParticipantContext, caller: Caller) -> StatefulAdapter:
-        """Build the object, if it is a class, and its initial state."""
+    async def make(cls, target: Any, context: ParticipantContext, caller: BlockingCaller) -> StatefulAdapter:
+        """Build the object, if the target is a class, and its initial state."""
         if inspect.isclass(target):
             target = await caller.call(target, **_arguments(target, context))
         set_seed = getattr(target, "set_seed", None)
         if callable(set_seed) and context.seed is not None:
             await caller.call(set_seed, context.seed)
-        history = [_foreign(message) for message in visible_to(context.side, context.past)]
+        history = [_as_tau2(message) for message in visible_to(context.side, context.past)]
         return cls(target, context, caller, await caller.call(target.get_init_state, history))
 
     async def respond(self, message: Incoming) -> Reply:
-        """The object's next message; its state is kept for the next turn."""
+        """Return the object's next message, and keep its state for the next turn."""
         first_alone = self._context.solo and isinstance(message, UserMessage)
-        given = None if first_alone else _foreign(message)
+        given = None if first_alone else _as_tau2(message)
         reply, self._state = await self._caller.call(self._target.generate_next_message, given, self._state)
         return as_message(reply, self._context.side)
 
 
 def visible_to(side: str, messages: list[Message]) -> list[Message]:
-    """The messages that a side sees: all texts, and its own tool traffic."""
+    """Return the messages that a side sees: all texts, and its own tool calls and results."""
     requestor = "assistant" if side == "agent" else "user"
     return [
         message
@@ -173,7 +173,7 @@ def visible_to(side: str, messages: list[Message]) -> list[Message]:
 
 
 def chat_messages(message: Incoming | Message, side: str) -> list[dict[str, Any]]:
-    """A message in OpenAI chat format as a side sees it: its own are the assistant's, the other's the user's."""
+    """Return a message in OpenAI chat format as a side sees it: its own are the assistant's, the other's the user's."""
     requestor = "assistant" if side == "agent" else "user"
     if isinstance(message, MultiToolMessage):
         return [chat for result in message.tool_messages for chat in chat_messages(result, side)]
@@ -197,7 +197,7 @@ def chat_messages(message: Incoming | Message, side: str) -> list[dict[str, Any]
     return [chat]
 
 
-def _offered(context: ParticipantContext) -> dict[str, Any]:
+def _offered_arguments(context: ParticipantContext) -> dict[str, Any]:
     offered: dict[str, Any] = {
         name: getattr(context, name) for name in ("tools", "task", "seed", "model", "llm", "llm_args")
     }
@@ -206,8 +206,8 @@ def _offered(context: ParticipantContext) -> dict[str, Any]:
     return offered | dict.fromkeys(names, context.instructions)
 
 
-#: What a constructor may ask for, by side.
-_OFFERS = {
+#: Parameters that a constructor may have, by side.
+_OFFERED = {
     "agent": ("tools", "policy", "domain_policy", "task", "seed", "model", "llm", "llm_args", "history"),
     "user": ("tools", "instructions", "task", "seed", "model", "llm", "llm_args", "history"),
 }
@@ -223,28 +223,28 @@ def _parameters(target: Callable[..., Any]) -> list[inspect.Parameter]:
 def _check_constructor(target: Any, side: str) -> None:
     for parameter in _parameters(target):
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
-        if not variadic and parameter.default is parameter.empty and parameter.name not in _OFFERS[side]:
+        if not variadic and parameter.default is parameter.empty and parameter.name not in _OFFERED[side]:
             raise ConfigurationError(
-                f"{_named(target)} cannot be built: its constructor asks for {parameter.name!r}; "
-                f"{'an' if side == 'agent' else 'a'} {side} can ask for {', '.join(_OFFERS[side])}"
+                f"{_name_of(target)} cannot be built: its constructor asks for {parameter.name!r}; "
+                f"{'an' if side == 'agent' else 'a'} {side} can ask for {', '.join(_OFFERED[side])}"
             )
 
 
 def _arguments(target: Any, context: ParticipantContext) -> dict[str, Any]:
-    offered, parameters = _offered(context), _parameters(target)
+    offered, parameters = _offered_arguments(context), _parameters(target)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return offered
     return {parameter.name: offered[parameter.name] for parameter in parameters if parameter.name in offered}
 
 
-def _foreign(message: Any) -> Any:
-    """The message in τ²-bench's own class where that package is installed, else as it is."""
+def _as_tau2(message: Any) -> Any:
+    """Return the message in τ²-bench's own class if that package is installed, else as it is."""
     if importlib.util.find_spec("tau2") is None:
         return message
     from tau2.data_model import message as theirs
 
     if isinstance(message, MultiToolMessage):
-        results = [_foreign(result) for result in message.tool_messages]
+        results = [_as_tau2(result) for result in message.tool_messages]
         return theirs.MultiToolMessage(role="tool", tool_messages=results)
     fields = message.model_dump(exclude_none=True)
     for call in fields.get("tool_calls") or []:
@@ -252,5 +252,5 @@ def _foreign(message: Any) -> Any:
     return getattr(theirs, type(message).__name__)(**fields)
 
 
-def _named(target: Any) -> str:
+def _name_of(target: Any) -> str:
     return getattr(target, "__qualname__", None) or repr(target)

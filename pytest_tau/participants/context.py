@@ -1,4 +1,4 @@
-"""What a participant is built from, and what the orchestrator expects of it."""
+"""Protocols of agents, users and participants, and the context that a participant is built from."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
     from ..chat import TrialModel, TrialModels
     from ..environment import Tool
-    from ..models import Message, Task
+    from ..models import Message, Spoken, Task
 
 Side: TypeAlias = Literal["agent", "user"]
-#: What a participant answers: the other side's text, or the results of its own last tool calls.
+#: Messages that a participant answers: the other side's text, or the results of its own last tool calls.
 Incoming: TypeAlias = AssistantMessage | UserMessage | ToolMessage | MultiToolMessage
 Reply: TypeAlias = AssistantMessage | UserMessage
 
@@ -29,7 +29,7 @@ class Agent(Protocol):
     """
 
     def respond(self, message: Any) -> Any:
-        """The next message: an ``AssistantMessage``, a string, or a dict in OpenAI chat format; sync or async.
+        """Return the next message: an ``AssistantMessage``, a string, or a dict in OpenAI chat format; sync or async.
 
         Args:
             message: The user's message, or the results of the agent's last tool calls: a ``ToolMessage`` for one
@@ -39,10 +39,10 @@ class Agent(Protocol):
 
 
 class User(Protocol):
-    """The first form of a user; like ``Agent``, with ``instructions`` in place of ``policy``."""
+    """The first form of a user; like ``Agent``, with ``instructions`` instead of ``policy``."""
 
     def respond(self, message: Any) -> Any:
-        """The next message: a ``UserMessage``, a string, or a dict in OpenAI chat format; sync or async."""
+        """Return the next message: a ``UserMessage``, a string, or a dict in OpenAI chat format; sync or async."""
         ...
 
 
@@ -50,20 +50,20 @@ class Participant(Protocol):
     """One side of a conversation, as the orchestrator drives it."""
 
     async def respond(self, message: Incoming) -> Reply:
-        """The side's next message."""
+        """Return the side's next message."""
         ...
 
     def is_stop(self, message: Reply) -> bool:
-        """Whether this message of the side's own ends the conversation."""
+        """Return whether this message of the side's own ends the conversation."""
         ...
 
     async def close(self) -> None:
-        """Give up what the participant holds."""
+        """Release the participant's resources."""
         ...
 
 
 def trailing_results(history: list[Message]) -> list[ToolMessage]:
-    """The tool results that a history ends with, in order."""
+    """Return the tool results that a history ends with, in order."""
     results: list[ToolMessage] = []
     for message in reversed(history):
         if not isinstance(message, ToolMessage):
@@ -74,14 +74,14 @@ def trailing_results(history: list[Message]) -> list[ToolMessage]:
 
 @dataclass(frozen=True)
 class Prompting:
-    """How a model is made to play one side.
+    """The prompt, the context budget and the tool protocol of a model that plays one side.
 
     Attributes:
-        name: How reports call the prompt: ``built in``, or the file's name.
-        prompt: Template of the system message, in place of ours.
-        tools_prompt: The same, where the side has tools and another template is meant for that.
-        context_tokens: Budget of each request; the oldest messages beyond it are left out. None for no limit.
-        text_tools: The model calls tools in text, by a protocol of ours, for want of function calling.
+        name: The prompt's name in reports: ``built in``, or the file's name.
+        prompt: Template of the system message; None for the built-in one.
+        tools_prompt: Another template for a side that has tools; None for ``prompt``.
+        context_tokens: Budget of each request; the oldest messages beyond it are not sent. None for no limit.
+        text_tools: The model calls tools in text, by a protocol of this package, instead of by function calling.
     """
 
     name: str = "built in"
@@ -93,20 +93,21 @@ class Prompting:
 
 @dataclass(frozen=True)
 class ParticipantContext:
-    """What a participant may know.
+    """The facts that a participant may know.
 
     Attributes:
-        side: Which side it plays.
-        tools: What it can call.
+        side: The side that it plays.
+        tools: The tools that it can call.
         instructions: The policy for an agent, the scenario for a user.
-        task: The task; an honest agent reads its ticket at the most.
+        task: The task; an honest agent reads no more of it than the ticket.
         seed: The trial's seed.
         history: The conversation so far, oldest first: the greeting, or the task's message history.
         solo: The agent works alone, from the ticket.
-        trial: Which repetition of the task this is.
-        models: The models of the trial; None where there are none.
-        prompting: How a model is made to play this side.
-        domain_agents: The agents that the domain brings along, by name.
+        trial: The number of the trial.
+        models: The models of the trial; None if there are none.
+        prompting: The prompting of a model that plays this side.
+        domain_agents: The agents that the domain has, by name.
+        spoken: The words by which people ask for the user's tools, by tool; for users without a model.
     """
 
     side: Side
@@ -120,25 +121,26 @@ class ParticipantContext:
     models: TrialModels | None = None
     prompting: Prompting = field(default_factory=Prompting)
     domain_agents: Mapping[str, type | str] = field(default_factory=dict)
+    spoken: Mapping[str, Spoken] = field(default_factory=dict)
 
     @property
     def model(self) -> TrialModel | None:
-        """The chat model of this side; None where it has none."""
+        """The chat model of this side; None if it has none."""
         return self.models.of(self.side) if self.models else None
 
     @property
     def llm(self) -> str | None:
-        """Name of the model to use, if any."""
+        """The name of the model to use, if any."""
         return self.model.name if self.model else None
 
     @property
     def llm_args(self) -> dict[str, Any] | None:
-        """Arguments for each model call."""
+        """The arguments of each model call."""
         return self.model.args if self.model else None
 
     @property
     def past(self) -> list[Message]:
-        """The history without what this side is given to answer first."""
+        """The history without the messages that this side is given to answer first."""
         waits_for_results = self.history and getattr(self.history[-1], "tool_calls", None)
         if not self.starts or not self.history or waits_for_results:
             return self.history
@@ -146,7 +148,7 @@ class ParticipantContext:
 
     @property
     def starts(self) -> bool:
-        """Whether this side speaks first, given the history."""
+        """Return whether this side speaks first, given the history."""
         last = self.history[-1] if self.history else None
         if isinstance(last, UserMessage):
             next_side = "user" if last.tool_calls else "agent"

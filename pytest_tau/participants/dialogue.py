@@ -1,4 +1,4 @@
-"""A conversation as the chat model that plays one side of it knows it."""
+"""The conversation of a chat model that plays one side."""
 
 from __future__ import annotations
 
@@ -24,18 +24,17 @@ _Chat: TypeAlias = list[dict[str, Any]]
 
 
 class Dialogue:
-    """Everything that one side has seen and said, in OpenAI chat format, and the model that says what comes next.
+    """The messages that one side has seen and sent, in OpenAI chat format, and the model that writes the next one.
 
-    The conversation is kept whole. Where there is a context budget, the oldest messages are left out of a request,
-    not of the conversation.
+    The whole conversation is kept; a context budget limits the messages of a request.
 
     Args:
-        context: The side, its model, its tools, and what was said before.
-        name: How the participant is called on the command line.
+        context: The side, its model, its tools, and the conversation so far.
+        name: The participant's name on the command line.
         system: The system message.
 
     Raises:
-        ConfigurationError: There is no model, or the budget does not even hold the system message and the tools.
+        ConfigurationError: There is no model, or the budget is too small for the system message and the tools.
     """
 
     def __init__(self, context: ParticipantContext, name: str, system: str) -> None:
@@ -50,9 +49,9 @@ class Dialogue:
         self._ids: set[str] = set()
         self._made_ids = 0
         self._waiting: list[str] = []
-        self._window = _window(context, self._name, self._tools)
+        self._select = _message_selector(context, self._name, self._tools)
         try:
-            self._window(self._messages)
+            self._select(self._messages)
         except ContextWindowError as error:
             problem = f"the {self._side}'s context budget is too small for any conversation: {error}"
             raise ConfigurationError(problem) from None
@@ -60,67 +59,67 @@ class Dialogue:
             self.hear(message)
 
     def hear(self, message: Incoming | Message) -> None:
-        """Add a message, of whichever side; one that this side does not see is left out."""
+        """Add a message of either side, unless this side does not see it."""
         for chat in chat_messages(message, self._side):
             self._add(chat)
 
     async def say(self, *, attempts: int = 1, tool_choice: str | None = None) -> Reply:
-        """The model's next message, added to the conversation as the model sent it.
+        """Return the model's next message, and add it to the conversation as the model sent it.
 
         Args:
-            attempts: How often the model is asked at the most, until its message can be used. The message tells the
-                cost of the last one; the others are in the trial's usage.
-            tool_choice: ``required`` where the model has to call a tool.
+            attempts: The most calls of the model until its message can be used. The message has the cost of the last
+                one; the others are in the trial's usage.
+            tool_choice: ``required`` if the model must call a tool.
 
         Raises:
             ParticipantError: No message could be used: it was empty, or no chat message.
             ContextWindowError: The newest messages do not fit into the budget.
             ModelError: The model failed.
-            ReplayError: A replayed trial asks what was not recorded.
+            ReplayError: A replayed trial makes a request that was not recorded.
         """
         for attempt in range(1, attempts + 1):
-            answer = await self._ask(tool_choice)
+            answer = await self._call_model(tool_choice)
             try:
                 reply = as_message(_fields(answer), self._side)
             except ParticipantError as error:
                 if attempt == attempts:
-                    raise ParticipantError(self._unusable(error, answer, attempts), side=self._side) from None
+                    raise ParticipantError(self._describe_unusable(error, answer, attempts), side=self._side) from None
                 continue
-            self._tally(reply)
+            self._count(reply)
             kept = self._add({"role": "assistant", **json_copy(answer.message)})
             for call, sent in zip(reply.tool_calls or [], kept.get("tool_calls") or [], strict=True):
                 call.id = sent["id"]
             return reply
         raise ValueError(f"attempts must be at least 1, got {attempts}")
 
-    async def _ask(self, tool_choice: str | None) -> ChatReply:
-        return await self._model.complete(self._window(self._messages), self._tools, tool_choice=tool_choice)
+    async def _call_model(self, tool_choice: str | None) -> ChatReply:
+        return await self._model.complete(self._select(self._messages), self._tools, tool_choice=tool_choice)
 
     def _add(self, chat: dict[str, Any]) -> dict[str, Any]:
-        """Add a chat message; calls and results are linked by ids of which each occurs once.
+        """Add a chat message; calls and results are linked by unique ids.
 
-        Results come in the order of their calls, so they are linked by that: an id may be missing or repeated, and
-        whoever runs the conversation may have given the call another one.
+        Results come in the order of their calls, so they are linked by order: an id may be missing or repeated, and
+        the orchestrator may have replaced it.
         """
         if chat.get("tool_calls"):
-            chat["tool_calls"] = [self._linkable(call) for call in chat["tool_calls"]]
+            chat["tool_calls"] = [self._with_id(call) for call in chat["tool_calls"]]
             self._waiting = [call["id"] for call in chat["tool_calls"]]
         elif chat["role"] == "tool" and self._waiting:
             chat["tool_call_id"] = self._waiting.pop(0)
         self._messages.append(chat)
         return chat
 
-    def _linkable(self, call: dict[str, Any]) -> dict[str, Any]:
+    def _with_id(self, call: dict[str, Any]) -> dict[str, Any]:
         function = call.get("function") or {}
-        arguments = _acceptable(function.get("arguments"))
+        arguments = _arguments_to_send(function.get("arguments"))
         return {
             **call,
-            "id": self._own_id(call.get("id")),
+            "id": self._unique_id(call.get("id")),
             "type": "function",
             "function": {**function, "arguments": arguments},
         }
 
-    def _own_id(self, given: Any) -> str:
+    def _unique_id(self, given: Any) -> str:
         own = given if isinstance(given, str) else ""
         while not own or own in self._ids:
             self._made_ids += 1
@@ -128,21 +127,21 @@ class Dialogue:
         self._ids.add(own)
         return own
 
-    def _tally(self, reply: Reply) -> None:
+    def _count(self, reply: Reply) -> None:
         usage = self._models.usage[self._side]
         for call in reply.tool_calls or []:
             usage.malformed_calls += call.malformed is not None
             usage.unknown_tools += call.name not in self._known
 
-    def _unusable(self, error: ParticipantError, answer: ChatReply, attempts: int) -> str:
+    def _describe_unusable(self, error: ParticipantError, answer: ChatReply, attempts: int) -> str:
         problem = str(error).removeprefix("respond() returned ")
         times = f", the last of {attempts} times" if attempts > 1 else ""
         reason = f" (finish reason: {answer.finish_reason})" if answer.finish_reason else ""
         return f"{self._name} sent {problem}{times}{reason}"
 
 
-def _window(context: ParticipantContext, model: str, tools: list[dict[str, Any]]) -> Callable[[_Chat], _Chat]:
-    """What gives the part of a conversation that is sent: all of it, or what fits the budget."""
+def _message_selector(context: ParticipantContext, model: str, tools: list[dict[str, Any]]) -> Callable[[_Chat], _Chat]:
+    """Return the function that selects the messages to send: all of them, or those that fit the budget."""
     budget = context.prompting.context_tokens
     if budget is None:
         return lambda messages: messages
@@ -161,11 +160,11 @@ def _fields(answer: ChatReply) -> dict[str, Any]:
     }
 
 
-def _acceptable(arguments: Any) -> str:
-    """The text of a call's arguments as it is sent back.
+def _arguments_to_send(arguments: Any) -> str:
+    """Return the text of a call's arguments as it is sent back.
 
-    Providers refuse a whole conversation for one call whose arguments are no JSON object, so such a call is sent back
-    without any. The model reads in the call's result what was wrong with them, and how they began.
+    Providers refuse a conversation with a call whose arguments are no JSON object, so such a call is sent back
+    without any. The call's result says what was wrong with them, and how they began.
     """
     try:
         found = json.loads(arguments) if isinstance(arguments, str) else arguments

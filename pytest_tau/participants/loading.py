@@ -1,4 +1,4 @@
-"""From what ``--tau-agent`` and ``--tau-user`` say to something that makes participants."""
+"""Loading the participants that ``--tau-agent`` and ``--tau-user`` name."""
 
 from __future__ import annotations
 
@@ -7,27 +7,37 @@ import hashlib
 import importlib
 import importlib.util
 import sys
+import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..chat import without_login
 from ..errors import ConfigurationError, unknown_name
 from .adapters import adapt, check_form
-from .gold import GoldAgent, GoldUser
-from .llm_agent import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent
-from .llm_user import LLMUser
-from .noop import DummyUser, NoopAgent, NoopUser
-from .replay import Replay
-from .saboteurs import SABOTEURS
-from .scripted_user import ScriptedUser
+from .agents import (
+    FAULTY_AGENTS,
+    DummyUser,
+    EndpointAgent,
+    GoldAgent,
+    GoldUser,
+    LLMAgent,
+    LLMGuidedAgent,
+    LLMGuidedAgentNoArgs,
+    LLMSoloAgent,
+    LLMUser,
+    NoopAgent,
+    NoopUser,
+    Replay,
+)
+from .scripted import ScriptedUser
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from .agents.faulty import FaultyAgent, ForeignRecords
     from .context import Participant, ParticipantContext, Side
-    from .saboteurs import Saboteur
 
-#: Participants of our own, by side and name.
+#: The built-in participants, by side and name.
 BUILT_IN: dict[str, dict[str, type]] = {
     "agent": {
         "gold": GoldAgent,
@@ -41,69 +51,76 @@ BUILT_IN: dict[str, dict[str, type]] = {
 }
 
 
-#: Agents that a domain may bring along: what they are called everywhere.
+#: Names of the agents that a domain may have.
 DOMAIN_AGENTS = frozenset({"rules"})
-_SABOTEUR = "saboteur:"
+_FAULTY = "saboteur:"
 _MODELS = (LLMAgent, LLMUser)
-#: The names of those that call a model, and of those that call none.
+#: Names of the built-in participants that call a model, and of those that call none.
 BY_MODEL = frozenset(name for names in BUILT_IN.values() for name, kind in names.items() if issubclass(kind, _MODELS))
 MODEL_FREE = frozenset(name for names in BUILT_IN.values() for name in names) - BY_MODEL
 
 
 def calls_no_model(spec: Any) -> bool:
-    """Whether a specification is of ours that call no model; what somebody else's code does is not known."""
+    """Return whether a specification is built in and calls no model; of foreign code that is not known."""
     return isinstance(spec, str) and (spec in MODEL_FREE or spec.startswith("replay:") or is_of_domain(spec))
 
 
 def is_of_domain(spec: Any) -> bool:
-    """Whether a specification is an agent that domains bring along, spoiled or not."""
-    return isinstance(spec, str) and (spec in DOMAIN_AGENTS or spec.startswith(_SABOTEUR))
+    """Return whether a specification is an agent of the domain, faulty or not."""
+    return isinstance(spec, str) and (spec in DOMAIN_AGENTS or spec.startswith(_FAULTY))
 
 
 def is_endpoint(spec: Any) -> bool:
-    """Whether a specification is the URL of a server that speaks OpenAI's chat API."""
+    """Return whether a specification is the URL of a server with OpenAI's chat API."""
     return isinstance(spec, str) and spec.startswith(("http://", "https://"))
 
 
 class ParticipantSource(NamedTuple):
-    """Where one side's participants come from.
+    """The source of one side's participants.
 
     Attributes:
-        name: How reports call it.
-        target: What ``adapt`` accepts, or None where the participants are from elsewhere.
-        replay: The recording, for a replayed side.
-        of_domain: The name of an agent that each domain brings along itself.
-        saboteur: Who spoils the agent's work.
+        name: Its name in reports.
+        target: An object that ``adapt`` accepts; None for a replayed side and an agent of the domain.
+        replay: The recording of a replayed side.
+        of_domain: The name of an agent of the domain.
+        faulty: The class that makes the agent's work faulty.
     """
 
     name: str
     target: Any = None
     replay: Replay | None = None
     of_domain: str | None = None
-    saboteur: type[Saboteur] | None = None
+    faulty: type[FaultyAgent] | None = None
 
     async def make(self, context: ParticipantContext) -> Participant:
-        """A fresh participant for one simulation.
+        """Make a participant for one simulation.
 
         Raises:
             ReplayError: The recording lacks the task.
-            Exception: Whatever the participant's constructor raises.
+            Exception: Anything that the participant's constructor raises.
         """
         if self.replay is not None:
             return self.replay.participant(context)
         target = domain_agent(self.of_domain, context.domain_agents) if self.of_domain else self.target
         participant = await adapt(target, context)
-        if self.saboteur is None:
-            return participant
-        return self.saboteur(participant, context, getattr(target, "strangers", ()))
+        return participant if self.faulty is None else self.faulty(participant, context, _foreign_records(target))
+
+
+def _foreign_records(agent: Any) -> ForeignRecords:
+    """Return the calls, named by a domain's agent, that read records of people whom no conversation is about."""
+    if hasattr(agent, "strangers") and not hasattr(agent, "foreign_records"):
+        problem = f"{agent.__qualname__}.strangers is deprecated: name the attribute 'foreign_records'"
+        warnings.warn(problem, DeprecationWarning, stacklevel=2)
+        return cast("ForeignRecords", agent.strangers)
+    return cast("ForeignRecords", getattr(agent, "foreign_records", ()))
 
 
 def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
-    """An agent that a domain brings along, imported now.
+    """Return an agent of a domain, imported now.
 
     Args:
-        name: What it is called.
-        agents: Those that the domain has.
+        name: The agent's name.
+        agents: The domain's agents.
 
     Raises:
         ConfigurationError: It has no such agent, or it cannot be imported.
@@ -115,13 +132,13 @@ def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
 
 
 def load_source(spec: Any, side: Side, folder: Path | None = None) -> ParticipantSource:
-    """A participant's source from a specification.
+    """Load a participant's source from a specification.
 
     Args:
         spec: A built-in name, ``replay:FILE``, ``module:attribute``, ``path/to/file.py:attribute``, an object that has
             one of the three forms, or for an agent the URL of an OpenAI-compatible endpoint.
-        side: Which side it is to play.
-        folder: What relative paths and modules are looked up in; the current folder by default.
+        side: The side that it is to play.
+        folder: The folder of relative paths; the current folder by default.
 
     Raises:
         ConfigurationError: It cannot be found, imported, or built.
@@ -158,14 +175,14 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
 def _of_domain(spec: str) -> ParticipantSource:
     if spec in DOMAIN_AGENTS:
         return ParticipantSource(spec, of_domain=spec)
-    kind = spec.removeprefix(_SABOTEUR)
-    if kind not in SABOTEURS:
-        raise ConfigurationError(unknown_name("saboteur", kind, SABOTEURS))
-    return ParticipantSource(spec, of_domain="rules", saboteur=SABOTEURS[kind])
+    kind = spec.removeprefix(_FAULTY)
+    if kind not in FAULTY_AGENTS:
+        raise ConfigurationError(unknown_name("saboteur", kind, FAULTY_AGENTS))
+    return ParticipantSource(spec, of_domain="rules", faulty=FAULTY_AGENTS[kind])
 
 
 def load_object(spec: str, what: str, folder: Path) -> Any:
-    """The object named by ``module:attribute`` or ``path/to/file.py:attribute``.
+    """Load the object named by ``module:attribute`` or ``path/to/file.py:attribute``.
 
     Raises:
         ConfigurationError: It cannot be found or imported.

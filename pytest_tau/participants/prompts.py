@@ -1,4 +1,4 @@
-"""System messages: our templates, files of the user's own, and the guidelines that official data bring along."""
+"""System messages: the built-in templates, the user's own files, and the guidelines of official data."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ if TYPE_CHECKING:
     from .context import ParticipantContext, Side
 
 _PLACEHOLDER = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
-#: What stands for two literal braces, so that a text with braces can be part of a template.
+#: The placeholder of two literal braces, so that a text with braces can be part of a template.
 _BRACES = "open"
-#: What a template may hold, by side; the first of them it must hold.
+#: Placeholders that a template may have, by side; the first of them is required.
 _PLACEHOLDERS: dict[Side, tuple[str, ...]] = {"agent": ("policy", "steps"), "user": ("scenario",)}
 
 
 @functools.cache
 def built_in(name: str) -> str:
-    """One of our own templates."""
+    """Return a built-in template."""
     return (Path(__file__).with_name("prompts") / f"{name}.md").read_text(encoding="utf-8").strip()
 
 
 def load_prompt(path: Path | str, side: Side) -> str:
-    """The template in a file: ``{{policy}}`` stands for an agent's policy, ``{{scenario}}`` for a user's scenario.
+    """Read a template from a file: ``{{policy}}`` stands for an agent's policy, ``{{scenario}}`` for a user's scenario.
 
-    ``{{steps}}`` stands for the resolution steps where the agent is given them, ``{{open}}`` for two literal braces.
+    ``{{steps}}`` stands for the resolution steps of an agent that gets them, ``{{open}}`` for two literal braces.
 
     Raises:
-        ConfigurationError: There is no such file, it is no UTF-8 text, is empty, lacks what the side must be told,
-            or has a placeholder that does not exist.
+        ConfigurationError: There is no such file, it is no UTF-8 text, is empty, lacks the required placeholder,
+            or has an unknown one.
     """
     text = _read(Path(path))
     known = _PLACEHOLDERS[side]
@@ -46,13 +46,13 @@ def load_prompt(path: Path | str, side: Side) -> str:
 
 
 def official_guidelines(data_dir: Path | str) -> Prompting | None:
-    """The user's system messages of official data: the guidelines found there, followed by the scenario.
+    """Return the user's system messages of official data: the guidelines found there, followed by the scenario.
 
     Args:
         data_dir: A folder laid out as τ²-bench's ``data/tau2``.
 
     Returns:
-        The prompts for users without and with tools; None where the folder has no such guidelines.
+        The prompts for users without and with tools; None if the folder has no such guidelines.
 
     Raises:
         ConfigurationError: A file of theirs cannot be read, is no UTF-8 text, or is empty.
@@ -67,27 +67,27 @@ def official_guidelines(data_dir: Path | str) -> Prompting | None:
     return Prompting(name="official guidelines", prompt=plain, tools_prompt=tools)
 
 
-def system_message(context: ParticipantContext, ours: str, values: Mapping[str, str]) -> str:
-    """What a model is told of its part: the prompt of the run, or our template, with the values filled in.
+def system_message(context: ParticipantContext, template: str, values: Mapping[str, str]) -> str:
+    """Return the system message of a model: the run's prompt, or a built-in template, with the values filled in.
 
     Args:
-        context: Whose part it is.
-        ours: The template where the run has no prompt of its own.
-        values: What the placeholders stand for. A template has to name them all.
+        context: The side.
+        template: The built-in template, for a run without a prompt of its own.
+        values: The values of the placeholders. A template has to name them all.
 
     Raises:
-        ConfigurationError: The template lacks a value, or names one that there is not.
+        ConfigurationError: The template lacks a placeholder, or has an unknown one.
     """
     prompting = context.prompting
     given = prompting.tools_prompt if context.tools and prompting.tools_prompt is not None else prompting.prompt
-    return fill(ours if given is None else given, values, where=f"the {context.side}'s prompt {prompting.name!r}")
+    return fill(template if given is None else given, values, where=f"the {context.side}'s prompt {prompting.name!r}")
 
 
 def fill(template: str, values: Mapping[str, str], where: str) -> str:
-    """The template with its values, in one pass: whatever looks like a placeholder in a value stays as it is.
+    """Fill in a template's values, in one pass: text that looks like a placeholder in a value stays as it is.
 
     Raises:
-        ConfigurationError: The template lacks a value, or names one that there is not.
+        ConfigurationError: The template lacks a placeholder, or has an unknown one.
     """
     _check(template, required=values, known=values, where=where)
     all_values = {**values, _BRACES: "{{"}
@@ -95,12 +95,12 @@ def fill(template: str, values: Mapping[str, str], where: str) -> str:
 
 
 def literal(text: str) -> str:
-    """The text as a part of a template that comes out as it is, whatever braces it has."""
+    """Escape a text's braces, so that it is unchanged in a filled template."""
     return text.replace("{{", f"{{{{{_BRACES}}}}}")
 
 
 def resolution_steps(task: Task, *, with_arguments: bool) -> str:
-    """The task's reference actions as a numbered list; the user's are what the user is to be asked for.
+    """Return the task's reference actions as a numbered list; the user's are written as requests to the user.
 
     Raises:
         ConfigurationError: The task has none.
@@ -135,8 +135,8 @@ def _check(template: str, *, required: Collection[str], known: Collection[str], 
     found = dict.fromkeys(_PLACEHOLDER.findall(template))
     for name in found:
         if name not in known and name != _BRACES:
-            told = f"there is {_listed(known)}; for literal braces write {{{{{_BRACES}}}}}{name}}}}}"
-            raise ConfigurationError(f"{where} has an unknown placeholder {_listed([name])}: {told}")
+            hint = f"there is {_listed(known)}; for literal braces write {{{{{_BRACES}}}}}{name}}}}}"
+            raise ConfigurationError(f"{where} has an unknown placeholder {_listed([name])}: {hint}")
     missing = [name for name in required if name not in found]
     if missing:
         raise ConfigurationError(f"{where} lacks {_listed(missing)}, without which a model is not told its part")

@@ -1,4 +1,4 @@
-"""From whatever ``respond`` returned to a message, or an error that says what it should have been."""
+"""Conversion of replies of participants to messages."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 def as_message(reply: Any, side: Side) -> Reply:
-    """The reply as a message of its side.
+    """Convert a reply to a message of its side.
 
     Args:
         reply: A message, a string, or a dict: OpenAI chat format or ours.
-        side: Who replies.
+        side: The side that replies.
 
     Raises:
         ParticipantError: The reply is none of these, is empty, or has a malformed tool call. Arguments that are
@@ -32,7 +32,7 @@ def as_message(reply: Any, side: Side) -> Reply:
         reply = reply.model_dump()
     if not isinstance(reply, dict):
         expected = f"{role.__name__}, str or dict"
-        raise ParticipantError(f"respond() returned {_shown(reply)}; expected {expected}", side=side)
+        raise ParticipantError(f"respond() returned {_short_repr(reply)}; expected {expected}", side=side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
     extras = ("cost", "usage", "raw_data", "generation_time_seconds")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
@@ -49,7 +49,7 @@ def as_message(reply: Any, side: Side) -> Reply:
 def _list_of_calls(reply: dict[str, Any], side: Side) -> list[Any]:
     calls = reply.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise ParticipantError(f"respond() returned tool_calls {_shown(calls)}; expected a list", side=side)
+        raise ParticipantError(f"respond() returned tool_calls {_short_repr(calls)}; expected a list", side=side)
     return calls
 
 
@@ -58,7 +58,7 @@ def _text(content: Any, side: Side) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
     if content is not None and not isinstance(content, str):
-        raise ParticipantError(f"respond() returned content {_shown(content)}; expected text", side=side)
+        raise ParticipantError(f"respond() returned content {_short_repr(content)}; expected text", side=side)
     return content if content is None else writable(content)
 
 
@@ -67,7 +67,9 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
         call = call.model_dump()
     body = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
-        raise ParticipantError(f"respond() returned tool call {_shown(call)}; expected a name and arguments", side=side)
+        raise ParticipantError(
+            f"respond() returned tool call {_short_repr(call)}; expected a name and arguments", side=side
+        )
     arguments, malformed = _arguments(body.get("arguments"))
     if isinstance(body.get("malformed"), str):
         arguments, malformed = {}, body["malformed"]
@@ -81,7 +83,7 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
 
 
 def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
-    """The arguments as a JSON object; or none, and what was given instead."""
+    """Return the arguments as a JSON object; if they are none, an empty one and their text."""
     if given is None or (isinstance(given, str) and not given.strip()):
         return {}, None
     try:
@@ -94,7 +96,7 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
 
 
 def _extra(value: Any) -> Any:
-    """What a provider sent along, or where that cannot be written down, its text."""
+    """Return a further field of a reply, or its text if it is no JSON."""
     try:
         return json_copy(value)
     except (ValueError, TypeError, RecursionError):
@@ -105,9 +107,9 @@ def _as_json(value: Any) -> str:
     try:
         return json.dumps(value, default=repr)
     except (ValueError, TypeError, RecursionError):
-        return _shown(value)
+        return _short_repr(value)
 
 
-def _shown(value: Any) -> str:
+def _short_repr(value: Any) -> str:
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"

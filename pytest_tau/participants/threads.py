@@ -1,4 +1,4 @@
-"""Blocking code of foreign participants, in a thread that a deadline can leave behind."""
+"""Blocking code of participants, in a thread that a timeout can abandon."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
 _Job: TypeAlias = tuple[asyncio.AbstractEventLoop, "asyncio.Future[Any]", Callable[[], Any]]
 
 
-class Caller:
+class BlockingCaller:
     """Calls a participant's functions, sync or async, one at a time.
 
     Blocking ones run in one daemon thread of the participant's own, started at the first of them: a thread cannot
-    be killed, but one that hangs can be left behind.
+    be killed, but one that hangs can be abandoned.
 
     Args:
         models: The models of the trial; calls that the functions make through this package belong to them.
-        role: For whom.
+        role: The role of the participant.
     """
 
     def __init__(self, models: TrialModels | None = None, role: Role = "agent") -> None:
@@ -35,7 +35,7 @@ class Caller:
         self._jobs: queue.SimpleQueue[_Job | None] | None = None
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """What the function returns, awaited where it is awaitable."""
+        """Call a function and return its result, awaited if it is awaitable."""
         with calling(self._models, self._role) if self._models else contextlib.nullcontext():
             if inspect.iscoroutinefunction(function):
                 return await function(*args, **kwargs)
@@ -66,12 +66,12 @@ def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:
             outcome, setter = run(), future.set_result
         except StopIteration as error:  # a future cannot carry it
             outcome, setter = RuntimeError(f"StopIteration: {error}"), future.set_exception
-        except BaseException as error:  # noqa: BLE001 - handed over to whoever awaits
+        except BaseException as error:  # noqa: BLE001 - passed on to the awaiting task
             outcome, setter = error, future.set_exception
         try:
             loop.call_soon_threadsafe(_settle, future, setter, outcome)
         except RuntimeError:
-            return  # the loop is closed: nobody waits any more
+            return  # the loop is closed: no task waits any more
 
 
 def _settle(future: asyncio.Future[Any], setter: Callable[[Any], None], outcome: Any) -> None:

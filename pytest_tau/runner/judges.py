@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from ..errors import ConfigurationError, JudgeError, unknown_name
 from ..evaluation import BUILT_IN_JUDGES, LazyJudge, UniformJudge
-from ..participants import Caller, load_object
+from ..participants import BlockingCaller, load_object
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +63,7 @@ class _Timed:
         self.name, self._judge, self._seconds = judge.name, judge, seconds
 
     async def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Sequence[Verdict]:
-        caller = Caller()
+        caller = BlockingCaller()
         try:
             verdicts = await asyncio.wait_for(caller.call(self._judge.judge, statements, messages), self._seconds)
         except asyncio.TimeoutError:

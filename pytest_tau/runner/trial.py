@@ -105,6 +105,7 @@ class Trial:
             models=self.models,
             prompting=self.settings.prompting.get(side, Prompting()),
             domain_agents=self.domain.spec.agents,
+            spoken=self.domain.spec.spoken,
         )
 
     async def _converse(

@@ -327,8 +327,8 @@ def test_payment_methods_are_read_in_order() -> None:
 
 
 def test_strangers_are_two_other_users() -> None:
-    assert len(RulesAgent.strangers) == 2
-    shown = [DOMAIN.environment().call(name, arguments).content for name, arguments in RulesAgent.strangers]
+    assert len(RulesAgent.foreign_records) == 2
+    shown = [DOMAIN.environment().call(name, arguments).content for name, arguments in RulesAgent.foreign_records]
     assert len(set(shown)) == 2
     assert all("user_id" in (text or "") for text in shown)
 

@@ -14,7 +14,8 @@ import pytest_tau
 from pytest_tau import Limits, SimulationSettings
 from pytest_tau.evaluation import Evaluation, Verdict
 from pytest_tau.models import CustomCheck
-from pytest_tau.participants import domain_agent, saboteurs
+from pytest_tau.participants import FAULTY_AGENTS, domain_agent
+from pytest_tau.participants.agents import faulty
 from pytest_tau.runs.record import TrialRecord
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def test_rudeness_is_caught_by_a_judge_and_by_nothing_else(domain: Domain, solva
 
 
 def test_slowness_is_caught_by_the_clock(domain: Domain, solvable: list[Task], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saboteurs, "DELAY", 0.2)
+    monkeypatch.setattr(faulty, "DELAY", 0.2)
     for task in solvable[:3]:
         record = held(task, domain, "slow", limits=Limits(timeout=0.1))
         assert (record.outcome, record.termination_reason) == ("failed", "timeout")
@@ -184,7 +185,7 @@ def changes_its_mind(task: Task) -> bool:
 
 
 def strangers_of(domain: Domain) -> Sequence[tuple[str, dict[str, Any]]]:
-    found: Sequence[tuple[str, dict[str, Any]]] = domain_agent("rules", domain.spec.agents).strangers
+    found: Sequence[tuple[str, dict[str, Any]]] = domain_agent("rules", domain.spec.agents).foreign_records
     assert len(found) >= 2
     return found
 
@@ -195,7 +196,7 @@ def with_criteria(task: Task, **changes: Any) -> Task:
 
 
 def test_the_kinds_are_those_of_the_table() -> None:
-    assert set(saboteurs.SABOTEURS) == {
+    assert set(FAULTY_AGENTS) == {
         "forgets-last-write",
         "wrong-item",
         "skips-confirmation",

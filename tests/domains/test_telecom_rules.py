@@ -149,7 +149,7 @@ def test_a_yes_is_told_from_a_no(text: str, yes: bool) -> None:
 
 
 def test_its_strangers_are_two_customers_whom_it_can_read() -> None:
-    replies = [DOMAIN.environment().call(name, arguments) for name, arguments in RulesAgent.strangers]
+    replies = [DOMAIN.environment().call(name, arguments) for name, arguments in RulesAgent.foreign_records]
     assert len({reply.content for reply in replies}) == 2
     assert not any(reply.error for reply in replies)
 

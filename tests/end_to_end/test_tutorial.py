@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_tau.participants.saboteurs import SABOTEURS
+from pytest_tau.participants import FAULTY_AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -219,7 +219,7 @@ def test_the_test_with_saboteurs_passes(tmp_path: Path) -> None:
 
 def test_the_saboteurs_of_the_docs_are_those_there_are() -> None:
     told = re.findall(r"^\| `([\w-]+)` \|", page("saboteurs.md").partition("## What notices")[0], re.MULTILINE)
-    assert told == list(SABOTEURS)
+    assert told == list(FAULTY_AGENTS)
 
 
 @pytest.mark.parametrize(

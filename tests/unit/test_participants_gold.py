@@ -8,7 +8,7 @@ import pytest_tau
 from pytest_tau import SimulationSettings
 from pytest_tau.models import ToolMessage
 from pytest_tau.participants import DONE, GoldAgent, GoldUser, ParticipantContext
-from pytest_tau.participants.gold import rounds_of
+from pytest_tau.participants.agents.gold import rounds_of
 
 from .tiny import action, agent, check, run, task, user
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_tau.chat import TrialModels, caller
-from pytest_tau.participants.threads import Caller
+from pytest_tau.participants.threads import BlockingCaller
 
 from .tiny import run
 
@@ -20,7 +20,7 @@ def participants() -> list[threading.Thread]:
 
 def called(function: Any, *args: Any, **kwargs: Any) -> Any:
     async def once() -> Any:
-        code = Caller()
+        code = BlockingCaller()
         try:
             return await code.call(function, *args, **kwargs)
         finally:
@@ -59,7 +59,7 @@ def test_one_thread_for_all_calls_of_a_participant_started_at_the_first() -> Non
     before = set(participants())
 
     async def talk() -> None:
-        one, two = Caller(), Caller()
+        one, two = BlockingCaller(), BlockingCaller()
         assert set(participants()) <= before
         first = {await one.call(threading.get_ident) for _ in range(3)}
         second = {await two.call(threading.get_ident) for _ in range(3)}
@@ -77,7 +77,7 @@ def test_one_thread_for_all_calls_of_a_participant_started_at_the_first() -> Non
 
 
 def test_closing_twice_or_unused_is_fine() -> None:
-    code = Caller()
+    code = BlockingCaller()
     code.close()
     code.close()
 
@@ -102,7 +102,7 @@ def test_context_variables_are_seen_in_the_thread() -> None:
 
     async def talk() -> Any:
         variable.set("set")
-        code = Caller()
+        code = BlockingCaller()
         try:
             return await code.call(variable.get)
         finally:
@@ -114,7 +114,7 @@ def test_context_variables_are_seen_in_the_thread() -> None:
 def test_the_loop_goes_on_while_a_thread_blocks() -> None:
     async def talk() -> list[str]:
         order: list[str] = []
-        code, gate = Caller(), threading.Event()
+        code, gate = BlockingCaller(), threading.Event()
 
         async def other() -> None:
             order.append("other")
@@ -134,7 +134,7 @@ def test_a_call_that_hangs_is_left_behind() -> None:
     gate = threading.Event()
 
     async def talk() -> None:
-        code = Caller()
+        code = BlockingCaller()
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(code.call(gate.wait), 0.05)
         code.close()
@@ -154,7 +154,7 @@ def test_a_result_after_the_loop_has_closed_is_dropped() -> None:
         return "late"
 
     async def talk() -> None:
-        code = Caller()
+        code = BlockingCaller()
         with pytest.raises(asyncio.TimeoutError):
             await asyncio.wait_for(code.call(slow), 0.02)
 
@@ -175,7 +175,7 @@ def test_calls_of_models_made_by_the_code_belong_to_its_trial_and_role() -> None
         return caller()
 
     async def talk() -> list[Any]:
-        code = Caller(models, "user")
+        code = BlockingCaller(models, "user")
         try:
             return [await code.call(caller), await code.call(later), caller()]
         finally:

@@ -10,7 +10,7 @@ import pytest
 import pytest_tau
 from pytest_tau.environment import Domain
 from pytest_tau.errors import ConfigurationError
-from pytest_tau.participants import SABOTEURS, saboteurs
+from pytest_tau.participants.agents import FAULTY_AGENTS, faulty
 from pytest_tau.testing import ScriptedParticipant, call
 
 from . import tiny
@@ -32,7 +32,7 @@ WANTED = task(
 class Agent(ScriptedParticipant):
     """Looks, asks, renames, sits down, and says so."""
 
-    strangers = (("look", {"item_id": "desk"}),)
+    foreign_records = (("look", {"item_id": "desk"}),)
     script: tuple[Any, ...] = (
         "Which item?",
         LOOK,
@@ -70,6 +70,18 @@ LOOKED, RENAMED, COUNTED = (
 
 def user_that_stops(after: int) -> ScriptedParticipant:
     return ScriptedParticipant([*["go on"] * after, "###STOP###"])
+
+
+def test_the_former_name_of_foreign_records_still_works(domain: Domain) -> None:
+    class Former(ScriptedParticipant):
+        strangers = Agent.foreign_records
+
+        def __init__(self) -> None:
+            super().__init__(Agent.script)
+
+    with pytest.warns(DeprecationWarning, match="Former.strangers is deprecated: name the attribute 'foreign_records'"):
+        simulation = held(domain, "leaks", agent=Former)
+    assert calls(simulation) == calls(held(domain, "leaks"))
 
 
 def test_without_a_saboteur_it_passes(domain: Domain) -> None:
@@ -147,7 +159,7 @@ def test_a_loop_ends_at_the_limit(domain: Domain) -> None:
 
 
 def test_rude_and_slow_are_right(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saboteurs, "DELAY", 0.01)
+    monkeypatch.setattr(faulty, "DELAY", 0.01)
     rude, slow = (held(domain, kind, user=user_that_stops(3)) for kind in ("rude", "slow"))
     assert rude.reward == slow.reward == 1.0
     assert texts(rude)[-1].endswith(" It is done.")
@@ -168,9 +180,9 @@ def test_every_kind_closes_its_agent(domain: Domain) -> None:
         def close(self) -> None:
             closed.append(self)
 
-    for kind in SABOTEURS:
+    for kind in FAULTY_AGENTS:
         held(domain, kind, Closing, user=user_that_stops(0))
-    assert len(closed) == len(SABOTEURS)
+    assert len(closed) == len(FAULTY_AGENTS)
 
 
 def test_a_kind_that_there_is_not(domain: Domain) -> None:

@@ -28,15 +28,15 @@ RETURN = {
     "facts": {"order_id": "#W12", "payment_method": "paypal_7"},
 }
 
+SPOKEN = {
+    "toggle_lamp": Spoken(("turn/switch lamp",)),
+    "check_lamp": Spoken(("check/is/look lamp",), shows={"lamp on": "is ON"}),
+    "ring": Spoken(("ring bell",), values={"tune": {"high": ("high/loud tune",), "low": ("low/soft tune",)}}),
+}
+
 
 class Handset(Toolkit[tiny.TinyUserDB]):
     """A device with a lamp and a bell."""
-
-    spoken = {
-        "toggle_lamp": Spoken(("turn/switch lamp",)),
-        "check_lamp": Spoken(("check/is/look lamp",), shows={"lamp on": "is ON"}),
-        "ring": Spoken(("ring bell",), values={"tune": {"high": ("high/loud tune",), "low": ("low/soft tune",)}}),
-    }
 
     @tool("write")
     def toggle_lamp(self) -> str:
@@ -70,7 +70,7 @@ class Talk:
         self._handset = Handset(tiny.TinyUserDB(phone=tiny.Phone(on=on)))
         tools = list(Handset.tools().values())
         history: list[Any] = [AssistantMessage(content=GREETING)]
-        self._user = ScriptedUser(ParticipantContext("user", tools, "", task, history=history))
+        self._user = ScriptedUser(ParticipantContext("user", tools, "", task, history=history, spoken=SPOKEN))
         self.calls: list[tuple[str, dict[str, Any]]] = []
 
     def say(self, text: str) -> str:
@@ -294,7 +294,7 @@ def test_it_does_not_do_what_its_script_declines() -> None:
 
 def test_several_results_in_one_message_are_read() -> None:
     task = Task.model_validate({"id": "t", "user_scenario": {"instructions": "x", "script": {"requests": [RETURN]}}})
-    user = ScriptedUser(ParticipantContext("user", list(Handset.tools().values()), "", task))
+    user = ScriptedUser(ParticipantContext("user", list(Handset.tools().values()), "", task, spoken=SPOKEN))
     assert run(user.respond(AssistantMessage(content="Please check the lamp."))).tool_calls
     results = [ToolMessage(content="The lamp glows.", requestor="user")]
     assert "The lamp glows." in run(user.respond(MultiToolMessage(tool_messages=results))).text
@@ -450,7 +450,8 @@ def prose(reason: str, known: str = "", rules: str = "") -> dict[str, Any]:
 
 
 def made(scenario: dict[str, Any]) -> Any:
-    return script_of(Task.model_validate({"id": "t", "user_scenario": scenario}), list(Handset.tools().values()))
+    task = Task.model_validate({"id": "t", "user_scenario": scenario})
+    return script_of(task, list(Handset.tools().values()), SPOKEN)
 
 
 def test_the_reason_for_the_call_is_said_in_the_first_person() -> None:
@@ -516,6 +517,16 @@ def test_the_script_of_the_docs_is_one() -> None:
 
 def test_how_people_talk_of_a_tool_is_no_part_of_what_a_model_sees() -> None:
     ring = Handset.tools()["ring"]
-    assert ring.spoken.values["tune"]["low"] == ("low/soft tune",)
+    assert SPOKEN["ring"].values["tune"]["low"] == ("low/soft tune",)
     assert "soft" not in str(ring.openai_schema)
-    assert tiny.TinyUserTools.tools()["switch"].spoken == Spoken()
+    assert not hasattr(ring, "spoken")
+
+
+def test_words_on_a_toolkit_still_reach_the_user() -> None:
+    class Former(Handset):
+        spoken = SPOKEN
+
+    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: give it to the DomainSpec"):
+        spec = tiny.spec(Path(), user_tools=Former)
+    assert spec.spoken == SPOKEN
+    assert tiny.spec(Path(), user_tools=Former, spoken={"ring": SPOKEN["ring"]}).spoken == {"ring": SPOKEN["ring"]}

@@ -26,10 +26,10 @@ class RulesAgent(DialogAgent):
     """Answers users by rules, the same way each time.
 
     Attributes:
-        strangers: Readings of two bundled users' records, for who wants to see them shown to somebody else.
+        foreign_records: Readings of two bundled users' records, for who wants to see them shown to somebody else.
     """
 
-    strangers: ClassVar[tuple[tuple[str, dict[str, str]], ...]] = (
+    foreign_records: ClassVar[tuple[tuple[str, dict[str, str]], ...]] = (
         ("get_user_details", {"user_id": "ronald_kelley_5912"}),
         ("get_user_details", {"user_id": "lisa_taylor_2850"}),
     )

@@ -26,10 +26,10 @@ class RulesAgent(DialogAgent):
     """Answers customers by rules, the same way each time.
 
     Attributes:
-        strangers: Calls that show two customers of the bundled database.
+        foreign_records: Calls that show two customers of the bundled database.
     """
 
-    strangers: ClassVar[tuple[tuple[str, dict[str, str]], ...]] = (
+    foreign_records: ClassVar[tuple[tuple[str, dict[str, str]], ...]] = (
         ("get_user_details", {"user_id": "kevin_tapia_8543"}),
         ("get_user_details", {"user_id": "austin_davis_7600"}),
     )

@@ -36,10 +36,10 @@ class RulesAgent:
     """An agent that identifies the customer, works through the table, and transfers what it cannot solve.
 
     Attributes:
-        strangers: Calls that show two bundled customers' records, for tests that show them to somebody else.
+        foreign_records: Calls that show two bundled customers' records, for tests that show them to somebody else.
     """
 
-    strangers: ClassVar[tuple[tuple[str, dict[str, str]], ...]] = tuple(
+    foreign_records: ClassVar[tuple[tuple[str, dict[str, str]], ...]] = tuple(
         ("get_customer_by_id", {"customer_id": customer_id}) for customer_id in RETAINED_CUSTOMERS
     )
 

@@ -1,47 +1,47 @@
-"""A user without a model: it goes by the task's script, understands by tables of words, and is always the same."""
+"""A deterministic user without a model, which follows the task's script."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
-from .adapters import BuiltIn
-from .scripted_device import Device, reported
-from .scripted_memory import Memory
-from .scripted_prose import script_of
-from .scripted_reading import read
-from .scripted_words import REFERRING, facts_in, has_all, words
+from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
+from ..adapters import BuiltIn
+from .device import Device, reported
+from .memory import Memory
+from .parser import parse
+from .prose import script_of
+from .vocabulary import REFERRING, facts_in, has_all, words
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator, Iterator
     from typing import TypeAlias
 
-    from ..models import Goal
-    from .context import Incoming, ParticipantContext, Reply
-    from .scripted_device import Step
-    from .scripted_reading import Reading, Sentence
+    from ...models import Goal
+    from ..context import Incoming, ParticipantContext, Reply
+    from .device import Step
+    from .parser import ParsedText, Sentence
 
-    #: Calls that are made before something can be said; each is answered with its result.
+    #: A turn: yields calls, each is answered with its result, and returns the text.
     Acting: TypeAlias = Generator[ToolCall, ToolMessage, str]
 
 STOP, TRANSFER = "###STOP###", "###TRANSFER###"
 _YES, _NO = "Yes, please.", "No, thank you."
-_MOST_STEPS = 12
+_MAX_STEPS = 12
 
 
 class ScriptedUser(BuiltIn):
-    """Answers by ``task.user_scenario.script``, or where a task has none, by what its prose gives away."""
+    """Answers by ``task.user_scenario.script``, or by a script made of the prose if a task has none."""
 
     def __init__(self, context: ParticipantContext) -> None:
         tools = list(context.tools)
-        self._device = Device(tools)
-        self._script = script_of(context.task, tools)
+        self._device = Device(tools, context.spoken)
+        self._script = script_of(context.task, tools, context.spoken)
         self._memory = Memory(self._script)
         self._acting: Acting | None = None
         self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)
 
     async def respond(self, message: Incoming) -> Reply:
-        """What the user does about the agent's text or about the result of its own call."""
+        """Return the user's answer to the agent's text or to the result of its own call."""
         try:
             if self._acting is None:
                 self._acting = self._answer(message.content or "")
@@ -54,15 +54,15 @@ class ScriptedUser(BuiltIn):
         return UserMessage(tool_calls=[call])
 
     def _answer(self, text: str) -> Acting:
-        """The whole turn: what is done, then what is said."""
-        reading, memory = read(text), self._memory
-        if reading.any("transfers"):
+        """Make the calls that the agent asks for, then return the text of the turn."""
+        parsed, memory = parse(text), self._memory
+        if parsed.any("transfers"):
             return f"All right, thank you. {TRANSFER}"
         parts = [] if self._opened else [self._open()]
-        steps = self._device.steps(reading)[:_MOST_STEPS]
+        steps = self._device.steps(parsed)[:_MAX_STEPS]
         did = yield from self._do(steps)
-        parts += [*did, *self._tell(reading, {step.sentence for step in steps})]
-        parts = parts or (yield from self._react(reading))
+        parts += [*did, *self._answer_questions(parsed, {step.sentence for step in steps})]
+        parts = parts or (yield from self._react(parsed))
         if memory.is_tired():
             return f"This is getting us nowhere. I give up. {STOP}"
         return " ".join(parts)
@@ -71,10 +71,10 @@ class ScriptedUser(BuiltIn):
         self._opened = True
         return self._memory.put_request()
 
-    # What was asked for
+    # Requests of the agent
 
     def _do(self, steps: list[Step]) -> Generator[ToolCall, ToolMessage, list[str]]:
-        """Carry out what the agent wants done on the device."""
+        """Make the calls that the agent asks for; return a sentence about each."""
         parts = []
         for step in steps:
             if self._declined(step.sentence):
@@ -89,89 +89,91 @@ class ScriptedUser(BuiltIn):
     def _carry_out(self, step: Step) -> Acting:
         result = yield _call(step.tool, step.arguments)
         if step.is_wrong(result.content or ""):
-            # It was as it should be; a person would have seen that first.
+            # The state was right before; a person would have looked first.
             result = yield _call(step.tool, step.arguments)
         said = reported(step.tool, result.content or "", error=result.error)
         self._memory.note("did", step.tool, said)
         return said
 
-    def _tell(self, reading: Reading, done: set[str]) -> list[str]:
-        """Answers to questions: what the script has ready, facts, and yes or no; ``done`` are sentences dealt with."""
-        answers = self._memory.answers(reading)
+    def _answer_questions(self, parsed: ParsedText, done: set[str]) -> list[str]:
+        """Return prepared answers, facts, and yes or no; ``done`` are sentences whose calls were made."""
+        answers = self._memory.answers(parsed)
         if answers:
             return answers
-        refused = reading.any("refuses") and not reading.any("confirms")
-        told = [part for name in self._asked(reading, done) if (part := self._memory.fact(name, again=not refused))]
-        return told + self._decide(reading, offers=not told and (not refused or self._taken(reading.text)))
+        refused = parsed.any("refuses") and not parsed.any("confirms")
+        facts = [part for name in self._asked(parsed, done) if (part := self._memory.fact(name, again=not refused))]
+        return facts + self._decide(parsed, offers=not facts and (not refused or self._accepted(parsed.text)))
 
-    def _asked(self, reading: Reading, done: Collection[str] = ()) -> list[str]:
-        """Facts that the text asks for."""
+    def _asked(self, parsed: ParsedText, done: Collection[str] = ()) -> list[str]:
+        """Return the names of facts that the text asks for."""
         known = tuple(self._memory.facts)
         names: list[str] = []
         before: tuple[str, ...] = ()
-        for sentence in reading.sentences:
+        for sentence in parsed.sentences:
             if "asks" in sentence and "confirms" not in sentence and sentence.text not in done:
                 refers = not REFERRING.isdisjoint(sentence.words)
                 names += facts_in(sentence.words, known) or (facts_in(before, known) if refers else [])
             before = sentence.words
         return list(dict.fromkeys(names))
 
-    def _decide(self, reading: Reading, *, offers: bool) -> list[str]:
-        """Yes or no to what is to be confirmed, and to what is offered where that counts."""
+    def _decide(self, parsed: ParsedText, *, offers: bool) -> list[str]:
+        """Return yes or no to confirmations, and to offers if ``offers``."""
         decided = [
-            self._decision(sentence, reading.text)
-            for sentence in reading.sentences
+            self._decision(sentence, parsed.text)
+            for sentence in parsed.sentences
             if "confirms" in sentence or (offers and sentence.is_offer)
         ]
         if decided:
-            self._memory.note("decided", reading.text)
-        # To several questions at once there is one yes only if it holds for all.
+            self._memory.note("decided", parsed.text)
+        # Several questions get one yes only if all are answered by yes.
         return [min(decided, key=_YES.__eq__)] if decided else []
 
     def _decision(self, sentence: Sentence, text: str) -> str:
-        taken, declined = (_named(phrases, sentence.words) for phrases in (self._script.accepts, self._script.declines))
-        if "or" in sentence.words and taken and declined:
-            return f"{taken.capitalize()}, please, not {declined}."
+        accepted, declined = (
+            _first_phrase(phrases, sentence.words) for phrases in (self._script.accepts, self._script.declines)
+        )
+        if "or" in sentence.words and accepted and declined:
+            return f"{accepted.capitalize()}, please, not {declined}."
         return _YES if self._agrees(sentence, text) else _NO
 
     def _agrees(self, sentence: Sentence, text: str) -> bool:
         if self._declined(text):
             return False
-        wanted = self._taken(text) or "confirms" in sentence or self._memory.concerns(sentence.words)
+        wanted = self._accepted(text) or "confirms" in sentence or self._memory.concerns(sentence.words)
         return wanted or "extra" not in sentence
 
     def _declined(self, text: str) -> bool:
-        return bool(_named(self._script.declines, words(text)))
+        return bool(_first_phrase(self._script.declines, words(text)))
 
-    def _taken(self, text: str) -> bool:
-        return not self._declined(text) and bool(_named(self._script.accepts, words(text)))
+    def _accepted(self, text: str) -> bool:
+        return not self._declined(text) and bool(_first_phrase(self._script.accepts, words(text)))
 
-    # Where nothing was asked for
+    # Texts that ask for nothing
 
-    def _react(self, reading: Reading) -> Generator[ToolCall, ToolMessage, list[str]]:
-        """To refusals, to news, to goodbyes, and to what is not understood."""
+    def _react(self, parsed: ParsedText) -> Generator[ToolCall, ToolMessage, list[str]]:
+        """Answer refusals, news, goodbyes, and texts that are not understood."""
         memory = self._memory
-        if reading.any("refuses"):
+        if parsed.any("refuses"):
             again = memory.refused()
             return [again] if again else (yield from self._go_on())
-        # A question in passing does not hide the news of an agent that asks whether there is anything else.
-        heard = not reading.is_open or reading.any("closes")
-        if heard and (reading.any("news", "parts", "works") or memory.is_answered(reading)):
+        # An agent that asks whether there is anything else has finished, even if it also asks another question.
+        heard = not parsed.is_open or parsed.any("closes")
+        if heard and (parsed.any("news", "parts", "works") or memory.is_answered(parsed)):
             return (yield from self._go_on())
-        if reading.any("greets"):
+        if parsed.any("greets"):
             return [memory.put_request()]
-        if reading.any("waits") and not reading.is_open:
+        if parsed.any("waits") and not parsed.is_open:
             return ["All right."]
-        return memory.answers(reading, again=True) or [self._puzzled(reading)]
+        return memory.answers(parsed, again=True) or [self._puzzled(parsed)]
 
-    def _puzzled(self, reading: Reading) -> str:
-        asked = self._asked(reading)
+    def _puzzled(self, parsed: ParsedText) -> str:
+        asked = self._asked(parsed)
         if asked:
             return f"I do not know the {asked[0].replace('_', ' ')}."
         return f"I am not sure what you mean. {self._memory.put_request()}"
 
     def _go_on(self) -> Generator[ToolCall, ToolMessage, list[str]]:
-        """The current request is dealt with, if the user can see that: to the next one, or goodbye."""
+        """Go to the next request or say goodbye; but first check the goals of the last request."""
         memory = self._memory
         if memory.is_last and not memory.gave_in:
             for goal in self._script.goals:
@@ -182,7 +184,7 @@ class ScriptedUser(BuiltIn):
         return [following or f"Thank you, that was all. {STOP}"]
 
     def _check(self, goal: Goal) -> Acting:
-        """What the device says where a goal is not met; nothing where it is."""
+        """Call a goal's tool; return a sentence about its result if the goal is not met, else nothing."""
         result = yield _call(goal.tool, goal.arguments)
         shown = result.content or ""
         said = reported(goal.tool, shown, error=result.error)
@@ -190,8 +192,8 @@ class ScriptedUser(BuiltIn):
         return "" if all(expected.lower() in shown.lower() for expected in goal.expects) else said
 
 
-def _named(phrases: list[str], text: tuple[str, ...]) -> str:
-    """The first of the phrases whose words all occur in a text; empty where there is none."""
+def _first_phrase(phrases: list[str], text: tuple[str, ...]) -> str:
+    """Return the first phrase whose words all occur in a text; empty if there is none."""
     return next((phrase for phrase in phrases if has_all(phrase, text)), "")
 
 

@@ -1,4 +1,4 @@
-"""What kind of thing an agent says: its text sentence by sentence, held against a table of ways of putting it."""
+"""The kinds of an agent's sentences, by a table of patterns."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import re
 from functools import lru_cache
 from typing import NamedTuple
 
-from .scripted_words import words
+from .vocabulary import words
 
 _YES_NO = r"\(?\byes ?(?:/|or) ?no\b\)?"
 _ACT = r"(?:proceed|go ahead|continue)"
 
-#: How each kind of sentence is put, in lower case. A kind with ``?`` holds in questions only, one with ``.`` in others.
+#: Patterns of each kind of sentence, lower-case. One with ``?`` is found in questions only, one with ``.`` in others.
 KINDS: dict[str, tuple[str, ...]] = {
-    # Asks for something, though it may be no question.
+    # Asks for something, in a question or not.
     "asks": (
         r"\b(?:please|kindly|could you|can you|would you|will you) (?:\w+ ){0,2}?"
         r"(?:provide|tell|share|give|send|enter|state|specify|confirm|verify|name|describe|choose|say|read|check)\b",
@@ -23,7 +23,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\bi need to (?:know|verify|have)\b",
         r"\b(?:may|can|could) i (?:please )?(?:have|get|ask)\b",
     ),
-    # Wants a yes before something is done.
+    # Asks for a yes before something is done.
     "confirms": (
         _YES_NO,
         r"\bdo you (?:\w+ )?(?:confirm|agree|accept|approve|authori[sz]e)\b",
@@ -41,7 +41,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\b(?:reply|answer|respond|say)(?: with)? \W?yes\b",
         r"\b(?:ok|okay|fine|good) (?:for|with) you\b",
     ),
-    # Holds something out that may be taken or left.
+    # Offers something that the user may decline.
     "offers?": (
         r"\bwould you (?:also )?(?:like|prefer|be (?:willing|happy|interested|ok))\b",
         r"\bdo you (?:also )?(?:want|wish)\b",
@@ -51,7 +51,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\b(?:is|would) (?:that|this) (?:be )?acceptable\b",
         r"\bwould (?:that|this) (?:work|help|suit|do)\b",
     ),
-    # Holds out something that was not asked for.
+    # Offers something that the user has not asked for.
     "extra?": (
         r"\bwould you also\b",
         r"\bdo you also want\b",
@@ -121,7 +121,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\b(?:human|live) (?:agent|representative|specialist) (?:takes|will take|is taking) over\b",
     ),
 }
-#: A sentence of one of these is no news and no transfer, whatever else it says.
+#: The start of a condition; such a sentence is no news, no transfer and no refusal.
 _CONDITIONS = re.compile(r"^(?:\W*(?:if|once|when|until|before|as soon as|after|unless|should)\b)")
 _AT_HAND = re.compile(r"\b(?:let me know|feel free|i am here|i'm here|just ask|reach out)\b")
 _NOT_TRANSFERRED = re.compile(
@@ -133,12 +133,12 @@ _TABLE = {kind: [re.compile(pattern) for pattern in patterns] for kind, patterns
 
 
 class Sentence(NamedTuple):
-    """One sentence of an agent's.
+    """One sentence of an agent.
 
     Attributes:
-        text: As it was written.
+        text: The sentence as it was written.
         words: Its words, as phrases are compared with them.
-        kinds: What it is, of ``KINDS``; ``says`` where it is a statement of something.
+        kinds: Its kinds, of ``KINDS``; ``says`` if it is a statement.
     """
 
     text: str
@@ -150,34 +150,34 @@ class Sentence(NamedTuple):
 
     @property
     def is_offer(self) -> bool:
-        """Whether it holds something out, and does not merely ask what else there is."""
+        """Return whether it offers something, and does not only ask what else there is."""
         return "offers" in self.kinds and not self.kinds & {"closes", "greets"}
 
 
-class Reading(NamedTuple):
-    """An agent's text, read."""
+class ParsedText(NamedTuple):
+    """An agent's text, parsed."""
 
     text: str
     sentences: tuple[Sentence, ...]
 
     def any(self, *kinds: str) -> bool:
-        """Whether a sentence is of one of these kinds."""
+        """Return whether a sentence is of one of these kinds."""
         return any(kind in sentence for sentence in self.sentences for kind in kinds)
 
     @property
     def is_open(self) -> bool:
-        """Whether it asks something beyond whether that was all and whether it helped."""
+        """Return whether it asks for more than whether that was all and whether it helped."""
         return any("asks" in sentence and not sentence.kinds & {"closes", "works"} for sentence in self.sentences)
 
     @property
     def words(self) -> tuple[str, ...]:
-        """All the words."""
+        """All words of the text."""
         return words(self.text)
 
 
 @lru_cache(maxsize=1024)  # agents repeat themselves
-def read(text: str) -> Reading:
-    """Read an agent's text."""
+def parse(text: str) -> ParsedText:
+    """Parse an agent's text."""
     sentences: list[Sentence] = []
     asking_list = False
     for line in filter(str.strip, _ENDS.split(text)):
@@ -188,13 +188,13 @@ def read(text: str) -> Reading:
         elif not bullet:
             asking_list = "asks" in sentence and sentence.text.rstrip("*_ ").endswith(":")
         sentences.append(sentence)
-    return Reading(text, tuple(sentences))
+    return ParsedText(text, tuple(sentences))
 
 
 def _sentence(text: str) -> Sentence:
     lower = text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
     question = "?" in lower
-    kinds = {kind.rstrip("?.") for kind, patterns in _TABLE.items() if _holds(kind, patterns, lower, question)}
+    kinds = {kind.rstrip("?.") for kind, patterns in _TABLE.items() if _matches(kind, patterns, lower, question)}
     if question:
         kinds.add("asks")
     if _CONDITIONS.match(lower):
@@ -210,7 +210,7 @@ def _sentence(text: str) -> Sentence:
     return Sentence(text, words(text), frozenset(kinds))
 
 
-def _holds(kind: str, patterns: list[re.Pattern[str]], text: str, question: bool) -> bool:
+def _matches(kind: str, patterns: list[re.Pattern[str]], text: str, question: bool) -> bool:
     if (kind.endswith("?") and not question) or (kind.endswith(".") and question):
         return False
     return any(pattern.search(text) for pattern in patterns)

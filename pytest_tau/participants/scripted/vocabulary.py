@@ -1,4 +1,4 @@
-"""The words by which a scripted user understands an agent: tables, and how a text is held against them.
+"""The words by which a scripted user understands an agent: tables, and how texts are compared with them.
 
 A *phrase* is words in order, alternatives joined by ``/``, such as ``zip/postal code``. Upper case, punctuation, a
 plural ``s`` and little words (``of``, ``the``, ``your`` …) do not matter.
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-#: What facts are asked for by, beside the words of their own names; the longest phrase that fits takes its words.
+#: Phrases that ask for facts, in addition to the words of their names; the longest phrase that fits takes its words.
 FACTS: dict[str, tuple[str, ...]] = {
     "name": ("name", "full name", "first name", "last name", "surname", "who am i speaking/talking with/to"),
     "email": ("email", "e-mail", "email/e-mail/mail address"),
@@ -96,9 +96,9 @@ FACTS: dict[str, tuple[str, ...]] = {
     "insurance": ("insurance", "travel insurance"),
 }
 
-#: Words by which a question asks for what the sentence before it names: "Could you provide these details?"
+#: Words by which a question refers to the sentence before it: "Could you provide these details?"
 REFERRING = frozenset(("detail", "information", "info", "one", "either", "both"))
-#: Words that carry nothing where phrases are compared with texts.
+#: Words that are ignored when phrases are compared with texts.
 _LITTLE = re.compile(r"an?|the|your|my|our|of|for|this|that|these|those|does|me|us|its?|please")
 _TOKEN = re.compile(r"[#]|[\w']+(?:-\w+)*")
 _LONGEST = 3
@@ -106,7 +106,7 @@ _LONGEST = 3
 
 @lru_cache(maxsize=4096)
 def words(text: str) -> tuple[str, ...]:
-    """The words of a text, lower-case and in the singular, little ones left out."""
+    """Return the words of a text, lower-case and in the singular, without little ones."""
     found = (_singular(token) for token in _TOKEN.findall(text.lower().replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")))
     return tuple(word for word in found if not _LITTLE.fullmatch(word))
 
@@ -118,18 +118,18 @@ def _singular(word: str) -> str:
 
 @cache
 def alternatives(phrase: str) -> tuple[frozenset[str], ...]:
-    """A phrase as the words that may stand at each of its places."""
+    """Return the words that may stand at each place of a phrase."""
     parts = (frozenset(words(part.replace("/", " "))) for part in phrase.split())
     return tuple(part for part in parts if part)
 
 
 def follows(phrase: str, text: Sequence[str], gap: int | None = None) -> list[int] | None:
-    """Where the words of a phrase stand in a text, the first place that fits; None where they do not.
+    """Find the words of a phrase in a text; return their positions at the first place that fits, or None.
 
     Args:
         phrase: The phrase.
         text: The text's words.
-        gap: How many other words may stand between two of the phrase's; None for any number.
+        gap: The most other words between two of the phrase's; None for any number.
     """
     places = alternatives(phrase)
     for start, word in enumerate(text):
@@ -153,22 +153,22 @@ def _rest(places: Sequence[frozenset[str]], text: Sequence[str], start: int, gap
 
 
 def has_all(phrase: str, text: Iterable[str]) -> bool:
-    """Whether all the words of a phrase occur, in whatever order."""
+    """Return whether all words of a phrase occur, in any order."""
     present = set(text)
     return all(place & present for place in alternatives(phrase))
 
 
 def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
-    """The facts that a text names, in the order in which it does; the longest phrase takes its words.
+    """Return the facts that a text names, in its order; the longest phrase takes its words.
 
     Args:
         text: The words.
-        known: Names of facts; a name without a row in the table is meant by its own words.
+        known: Names of facts; a name without a row in the table is named by its own words.
     """
     left: list[str | None] = list(text)
     found: dict[str, int] = {}
     for phrase, name in _phrases(tuple(known)):
-        # Each word that is taken stands for one fact alone: an email address is no address.
+        # Each word names one fact only: an email address is no address.
         while (places := follows(phrase, [word or "" for word in left], gap=1)) is not None:
             for place in places:
                 left[place] = None
@@ -179,6 +179,6 @@ def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
 @cache
 def _phrases(known: tuple[str, ...]) -> list[tuple[str, str]]:
     rows = [(phrase, name) for name, row in FACTS.items() for phrase in row]
-    # A fact of the script's comes before one of the table's that is called the same.
+    # A fact of the script overrides one of the table with the same name.
     own = [(name.replace("_", " "), name) for name in known if name not in FACTS]
     return sorted([*own, *rows], key=lambda row: -len(alternatives(row[0])))

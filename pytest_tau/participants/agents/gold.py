@@ -1,23 +1,23 @@
-"""Gold: both sides carry out the task's reference actions in order, and say what must be said."""
+"""Participants that make the task's reference calls in order, and say the phrases that are checked."""
 
 from __future__ import annotations
 
 import copy
 from typing import TYPE_CHECKING
 
-from ..models import AssistantMessage, ToolCall, UserMessage
-from .adapters import BuiltIn
+from ...models import AssistantMessage, ToolCall, UserMessage
+from ..adapters import BuiltIn
 
 if TYPE_CHECKING:
-    from ..models import Action, Requestor, Task
-    from .context import Incoming, ParticipantContext, Reply
+    from ...models import Action, Requestor, Task
+    from ..context import Incoming, ParticipantContext, Reply
 
-#: The tool by which an agent that works alone says that it is finished.
+#: The tool by which an agent without a user ends the conversation.
 DONE = "done"
 
 
 def rounds_of(task: Task) -> list[tuple[list[Action], list[Action]]]:
-    """The reference actions in rounds: first some of the agent's, then some of the user's."""
+    """Return the reference actions in rounds: first some of the agent's, then some of the user's."""
     rounds: list[tuple[list[Action], list[Action]]] = [([], [])]
     for action in task.criteria.actions or []:
         if action.requestor == "user":
@@ -30,7 +30,7 @@ def rounds_of(task: Task) -> list[tuple[list[Action], list[Action]]]:
 
 
 class _Gold(BuiltIn):
-    """A side's share of the rounds. Each side says one thing a round, after its calls, so both keep in step."""
+    """One side of the rounds. Each side says one thing a round, after its calls, so both stay in the same round."""
 
     def __init__(self, rounds: list[list[Action]]) -> None:
         self._rounds = [list(actions) for actions in rounds]
@@ -43,14 +43,14 @@ class _Gold(BuiltIn):
         return ToolCall(name=action.name, arguments=copy.deepcopy(action.arguments), requestor=requestor)
 
     def _end_round(self) -> bool:
-        """Whether that was the last round."""
+        """Finish a round and return whether it was the last one."""
         if self._rounds:
             self._rounds.pop(0)
         return not self._rounds
 
 
 class GoldAgent(_Gold):
-    """The agent's side; alone, it carries out both sides' actions."""
+    """The agent's side; without a user it makes the calls of both sides."""
 
     def __init__(self, context: ParticipantContext) -> None:
         actions = context.task.criteria.actions or []
@@ -58,7 +58,7 @@ class GoldAgent(_Gold):
         self._solo, self._phrases = context.solo, context.task.criteria.communicate_info or []
 
     async def respond(self, message: Incoming) -> Reply:
-        """The next action of the round, or its closing words."""
+        """Return the next call of the round, or its final text."""
         del message
         call = self._next_call()
         if call:
@@ -71,14 +71,14 @@ class GoldAgent(_Gold):
 
 
 class GoldUser(_Gold):
-    """The user's side; it opens with what the scenario says."""
+    """The user's side; its first message is the request of the scenario."""
 
     def __init__(self, context: ParticipantContext) -> None:
         super().__init__([user for _, user in rounds_of(context.task)])
         self._opening = _request(context.task) if context.starts else None
 
     async def respond(self, message: Incoming) -> Reply:
-        """The opening, then the next action of the round, or its closing words."""
+        """Return the request, then the next call of the round, or its final text."""
         del message
         if self._opening is not None:
             opening, self._opening = self._opening, None
@@ -90,7 +90,7 @@ class GoldUser(_Gold):
 
 
 def _request(task: Task) -> str:
-    told = task.user_scenario.instructions
-    if isinstance(told, str):
-        return told
-    return " ".join(part for part in (told.reason_for_call, told.known_info) if part)
+    instructions = task.user_scenario.instructions
+    if isinstance(instructions, str):
+        return instructions
+    return " ".join(part for part in (instructions.reason_for_call, instructions.known_info) if part)

@@ -1,4 +1,4 @@
-"""Replay: both sides say and call what a recording says, on a live environment."""
+"""Participants that repeat the messages of a recording, on a live environment."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ..environment import same_result
-from ..errors import ConfigurationError, ReplayError
-from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, ToolMessage, UserMessage, parse_messages
-from .adapters import BuiltIn
+from ...environment import same_result
+from ...errors import ConfigurationError, ReplayError
+from ...models import AssistantMessage, MultiToolMessage, RecordingEnded, ToolMessage, UserMessage, parse_messages
+from ..adapters import BuiltIn
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from ..models import Message, TerminationReason
-    from .context import Incoming, ParticipantContext, Reply
+    from ...models import Message, TerminationReason
+    from ..context import Incoming, ParticipantContext, Reply
 
 
 class Recording(NamedTuple):
@@ -30,7 +30,7 @@ class Recording(NamedTuple):
 
 
 def load_recordings(path: Path) -> list[Recording]:
-    """The conversations in a file: one object, an array of them, or an object with ``simulations``; gzipped or not.
+    """Read the conversations in a file: one object, an array, or an object with ``simulations``; gzipped or not.
 
     Raises:
         ConfigurationError: The file cannot be read, or an entry is no conversation.
@@ -76,11 +76,11 @@ class Replay:
 
     @property
     def task_ids(self) -> set[str]:
-        """Ids of the tasks that the file has conversations of."""
+        """The ids of the tasks that the file has conversations of."""
         return {recording.task_id for recording in self._recordings}
 
     def participant(self, context: ParticipantContext) -> ReplayParticipant:
-        """The participant for one simulation.
+        """Return the participant for one simulation.
 
         Raises:
             ReplayError: The file has no conversation of the task.
@@ -96,7 +96,7 @@ class ReplayParticipant(BuiltIn):
     """One side of a recording.
 
     Attributes:
-        greeting: The recorded opening of the agent, where the recording begins with one.
+        greeting: The agent's recorded greeting, if the recording begins with one.
         differences: A line for each tool result that differs from the recorded one.
     """
 
@@ -112,7 +112,7 @@ class ReplayParticipant(BuiltIn):
         self.differences: list[str] = []
 
     async def respond(self, message: Incoming) -> Reply:
-        """The side's next recorded message.
+        """Return the side's next recorded message.
 
         Raises:
             RecordingEnded: There is none.
@@ -128,7 +128,7 @@ class ReplayParticipant(BuiltIn):
         raise RecordingEnded(self._reason)
 
     def is_stop(self, message: Reply) -> bool:
-        """By the stop token for a user; for an agent where the recording ends with a stop of the agent's."""
+        """Return whether a message has a user's stop token, or is the agent's last in a recording that it stopped."""
         if self._side == "user":
             return super().is_stop(message)
         last = not any(isinstance(m, AssistantMessage) for m in self._script[self._position :])

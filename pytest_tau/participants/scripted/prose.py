@@ -1,22 +1,22 @@
-"""A script out of a scenario's prose, as far as simple patterns go: for tasks that have none."""
+"""Scripts for tasks that have none, made of the scenario's prose by simple patterns."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
 
-from ..models import Goal, Request, UserScript
-from .scripted_words import follows, words
+from ...models import Goal, Request, Spoken, UserScript
+from .vocabulary import follows, words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ..environment import Tool
-    from ..models import Task
+    from ...environment import Tool
+    from ...models import Task
 
 _PATIENCE = 8
 
-#: From what is told to the user to what the user says of itself.
+#: Replacements that turn text about the user into the first person.
 _TURNED = (
     (r"\byou are\b", "I am"),
     (r"\byou're\b", "I am"),
@@ -32,7 +32,7 @@ _TURNED = (
     (r"\byou\b", "I"),
 )
 
-#: Facts by the patterns that give them away; the first that fits counts.
+#: Patterns of facts; the first that matches counts.
 _FACTS: dict[str, tuple[str, ...]] = {
     "name": (
         r"\b[Yy]ou are (?:called )?((?:[A-Z][\w'-]+)(?: (?:[A-Z][\w'-]+|[A-Z]\.)){1,3})",
@@ -56,7 +56,7 @@ _FACTS: dict[str, tuple[str, ...]] = {
 }
 #: A user id that has the name in it.
 _NAMED_ID = re.compile(r"([a-z]+)_([a-z]+)_\d+")
-#: What is agreed to, and what is turned down, by how the prose puts it; the rest of the clause is the offer.
+#: Patterns of offers that the user accepts or declines; the rest of the clause is the offer.
 _ACCEPTS = (
     r"\bwilling to ([^.,;]+)",
     r"\b(?:you agree|you accept|you are happy|it is fine) to ([^.,;]+)",
@@ -66,39 +66,40 @@ _DECLINES = (
     r"\b(?:do not|don't) want to ((?:change|switch|upgrade|buy|pay|accept|add)\b[^.,;]*)",
     r"\bnot willing to ((?!accept any other)[^.,;]+)",
 )
-#: Sentences that tell when the user is content.
+#: Words of sentences that say when the user is content.
 _CONTENT = re.compile(r"\b(?:resolved|content|satisfied|want|until)\b")
 _OFFER_WORDS = 4
 
 
-def script_of(task: Task, tools: Sequence[Tool]) -> UserScript:
-    """The script of a task: its own, or one made of the prose.
+def script_of(task: Task, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> UserScript:
+    """Return the script of a task: its own, or one made of the prose.
 
     Args:
         task: The task.
         tools: The user's tools.
+        spoken: The words by which people ask for the tools, by tool.
     """
     scenario = task.user_scenario
     if scenario.script is not None:
         return scenario.script
-    told = scenario.instructions
-    if isinstance(told, str):
-        reason, known, rules = told, "", ""
+    given = scenario.instructions
+    if isinstance(given, str):
+        reason, known, rules = given, "", ""
     else:
-        reason, known, rules = told.reason_for_call, told.known_info or "", told.task_instructions
+        reason, known, rules = given.reason_for_call, given.known_info or "", given.task_instructions
     everything = f"{known}\n{reason}\n{rules}"
     return UserScript(
         requests=[Request(say=first_person(reason))],
         facts=_facts(everything),
         accepts=_offers(_ACCEPTS, rules),
         declines=_offers(_DECLINES, rules),
-        goals=_goals(f"{reason}\n{rules}", tools),
+        goals=_goals(f"{reason}\n{rules}", tools, spoken),
         patience=_PATIENCE,
     )
 
 
 def first_person(text: str) -> str:
-    """What the user is told, as the user would say it."""
+    """Return text about the user in the first person."""
     said = " ".join(text.split())
     for pattern, replacement in _TURNED:
         said = re.sub(pattern, replacement, said, flags=re.IGNORECASE)
@@ -120,20 +121,20 @@ def _first(patterns: Sequence[str], text: str) -> str:
 
 
 def _offers(patterns: Sequence[str], text: str) -> list[str]:
-    """Offers as phrases: their first words of weight."""
+    """Return offers as phrases: their first long words."""
     clauses = [found[1] for pattern in patterns for found in re.finditer(pattern, text, re.IGNORECASE)]
     phrases = [" ".join([w for w in words(clause) if w.isalpha() and len(w) > 3][:_OFFER_WORDS]) for clause in clauses]
     return list(dict.fromkeys(filter(None, phrases)))
 
 
-def _goals(text: str, tools: Sequence[Tool]) -> list[Goal]:
-    """What the user's own tools must show, where the prose tells when the user is content."""
+def _goals(text: str, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> list[Goal]:
+    """Return the results that the user's tools must show, if the prose says when the user is content."""
     goals: dict[str, Goal] = {}
     for sentence in re.split(r"(?<=[.!?])\s+|\n", text):
         if not _CONTENT.search(sentence):
             continue
         for tool in tools:
-            for phrase, shown in tool.spoken.shows.items():
+            for phrase, shown in spoken.get(tool.name, Spoken()).shows.items():
                 if follows(phrase, words(sentence)) is not None:
                     goals[tool.name] = Goal(tool=tool.name, expects=[shown])
     return list(goals.values())

@@ -1,30 +1,30 @@
-"""Where a scripted user stands: its current request, what it has said, and how long nothing new has happened."""
+"""The state of a scripted user: its current request, what it has said, and its turns without progress."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .scripted_words import has_all, words
+from .vocabulary import has_all, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..models import Request, UserScript
-    from .scripted_reading import Reading
+    from ...models import Request, UserScript
+    from .parser import ParsedText
 
-#: Facts that stand in for one another where the script has only one of them.
+#: Facts that replace one another if the script has only one of them.
 _RELATED = {"item_ids": "items", "items": "item_ids", "customer_id": "user_id", "name": "full_name"}
 
 
 class Memory:
-    """What a script has come to in one conversation."""
+    """The state of a script in one conversation."""
 
     def __init__(self, script: UserScript) -> None:
         self._script = script
         self._position = self._refusals = 0
         self._said: set[str] = set()
         self._seen: set[tuple[str, ...]] = set()
-        self._idle, self._fresh = 0, False
+        self._idle, self._progress = 0, False
         self.gave_in = False
 
     @property
@@ -34,34 +34,34 @@ class Memory:
 
     @property
     def is_last(self) -> bool:
-        """Whether no request follows."""
+        """Return whether no request follows."""
         return self._position == len(self._script.requests) - 1
 
     @property
     def facts(self) -> dict[str, str]:
-        """What the user can tell now; the request's facts come before general ones."""
+        """The facts that the user can give now; those of the request override general ones."""
         return {**self._script.facts, **self.request.facts}
 
     # Progress
 
     def note(self, *event: str) -> None:
-        """Something happened; that is progress when it happens for the first time."""
-        self._fresh = self._fresh or event not in self._seen
+        """Record an event; its first occurrence is progress."""
+        self._progress = self._progress or event not in self._seen
         self._seen.add(event)
 
     def is_tired(self) -> bool:
-        """Whether the patience is at its end, with the turn that ends now."""
-        self._idle = 0 if self._fresh else self._idle + 1
-        self._fresh = False
+        """End a turn, and return whether the user's patience is exhausted."""
+        self._idle = 0 if self._progress else self._idle + 1
+        self._progress = False
         return self._idle >= self._script.patience
 
     # What is said
 
     def fact(self, name: str, *, again: bool) -> str:
-        """A fact as it is told; nothing where there is none, or where it was told before and that is enough."""
+        """Return a sentence with a fact; empty if there is none, or if it was given before and ``again`` is false."""
         known = self.facts
         key = name if name in known else _RELATED.get(name, name)
-        event = ("told", str(self._position), key)
+        event = ("fact", str(self._position), key)
         if key not in known or (event in self._seen and not again):
             return ""
         self.note(*event)
@@ -71,14 +71,14 @@ class Memory:
         verb = "are" if key.endswith("s") and not key.endswith("ss") else "is"
         return f"My {key.replace('_', ' ')} {verb} {value}."
 
-    def answers(self, reading: Reading, *, again: bool = False) -> list[str]:
-        """Answers that the script has ready for a text.
+    def answers(self, parsed: ParsedText, *, again: bool = False) -> list[str]:
+        """Return the script's prepared answers to a text.
 
         Args:
-            reading: The text.
-            again: Also those that were given during this request.
+            parsed: The text.
+            again: Include answers that were given during this request.
         """
-        text = _relevant(reading)
+        text = _relevant(parsed)
         ready = [*self.request.answers, *self._script.answers]
         events = [
             ("answered", str(self._position), answer.say)
@@ -91,19 +91,19 @@ class Memory:
         return [say for _, _, say in found]
 
     def concerns(self, text: Iterable[str]) -> bool:
-        """Whether words speak of the current request: they share one that is not short."""
+        """Return whether words are about the current request: they share one that is not short."""
         own = {word for word in words(self.request.say) if len(word) > 4}
         return bool(own & set(text))
 
     # Requests
 
     def put_request(self) -> str:
-        """The current request, said."""
+        """Return the sentence of the current request."""
         self.note("put", str(self._position))
         return self.request.say
 
     def refused(self) -> str:
-        """What is said to a refusal; nothing where it is accepted."""
+        """Return the answer to a refusal; empty if the user accepts it."""
         self._refusals += 1
         if self._refusals <= self.request.insist:
             self.note("insisted", str(self._position), str(self._refusals))
@@ -114,16 +114,16 @@ class Memory:
         self.gave_in = True
         return ""
 
-    def is_answered(self, reading: Reading) -> bool:
-        """Whether merely saying something deals with the request, or asking once more what else there is."""
-        if reading.any("closes") and not self._script.goals:
+    def is_answered(self, parsed: ParsedText) -> bool:
+        """Return whether a statement answers the request, or a second question about further wishes closes it."""
+        if parsed.any("closes") and not self._script.goals:
             asked_before = ("asked what else", str(self._position)) in self._seen
             self.note("asked what else", str(self._position))
-            return reading.any("says") or asked_before
-        return reading.any("closes") or (self.request.say.rstrip().endswith("?") and reading.any("says"))
+            return parsed.any("says") or asked_before
+        return parsed.any("closes") or (self.request.say.rstrip().endswith("?") and parsed.any("says"))
 
     def next_request(self) -> str:
-        """The request that follows, said; nothing where none does."""
+        """Go to the next request and return its sentence; empty if there is none."""
         if self.is_last:
             self.note("finished")
             return ""
@@ -132,9 +132,9 @@ class Memory:
         return self.put_request()
 
 
-def _relevant(reading: Reading) -> tuple[str, ...]:
-    """The words that can be meant for an answer: all, unless nothing but a goodbye asks for anything."""
-    asking = [sentence for sentence in reading.sentences if "asks" in sentence or "confirms" in sentence]
-    if reading.any("refuses") or any("closes" not in sentence for sentence in asking):
-        return reading.words
+def _relevant(parsed: ParsedText) -> tuple[str, ...]:
+    """Return the words that answers are looked up by: all, unless nothing but a goodbye asks for anything."""
+    asking = [sentence for sentence in parsed.sentences if "asks" in sentence or "confirms" in sentence]
+    if parsed.any("refuses") or any("closes" not in sentence for sentence in asking):
+        return parsed.words
     return tuple(word for sentence in asking for word in sentence.words)

@@ -1,20 +1,24 @@
-"""Agents played by a chat model."""
+"""Agents and a user played by a chat model."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from ..errors import ConfigurationError, ModelError, ParticipantError
-from .adapters import BuiltIn
-from .dialogue import Dialogue
-from .prompts import built_in, resolution_steps, system_message
+from ...errors import ConfigurationError, ModelError, ParticipantError
+from ..adapters import BuiltIn
+from ..dialogue import Dialogue
+from ..prompts import built_in, resolution_steps, system_message
 
 if TYPE_CHECKING:
-    from .context import Incoming, ParticipantContext, Reply
+    from ..context import Incoming, ParticipantContext, Reply
+
+
+#: Calls of the user's model for one message. The user is not under test: an empty message would only spoil the trial.
+_ATTEMPTS = 3
 
 
 class LLMAgent(BuiltIn):
-    """A chat model that is told the policy. Alone, it works from the ticket, and has to call a tool each turn.
+    """A chat model with the policy. Without a user it works from the ticket, and must call a tool each turn.
 
     Raises:
         ConfigurationError: There is no model, the prompt lacks the policy, or the context budget is too small.
@@ -28,10 +32,10 @@ class LLMAgent(BuiltIn):
         self._tool_choice = "required" if context.solo else None
 
     async def respond(self, message: Incoming) -> Reply:
-        """The model's next message.
+        """Return the model's next message.
 
         Raises:
-            ParticipantError: It was empty, or no chat message: the agent's failure, so it is not asked again.
+            ParticipantError: It was empty, or no chat message: the agent's failure, so there is no second call.
             ContextWindowError: The newest messages do not fit into the context.
             ModelError: The model or its provider failed.
         """
@@ -46,7 +50,7 @@ class LLMAgent(BuiltIn):
 
 
 class LLMSoloAgent(LLMAgent):
-    """The agent that works alone, by the name that says so.
+    """The agent without a user, under a name of its own.
 
     Raises:
         ConfigurationError: There is a user.
@@ -61,7 +65,7 @@ class LLMSoloAgent(LLMAgent):
 
 
 class LLMGuidedAgent(LLMAgent):
-    """An agent that is told the task's reference actions: what is left of a failure is not for want of a plan.
+    """An agent that gets the task's reference actions, so that no failure is due to a missing plan.
 
     Raises:
         ConfigurationError: The task has no reference actions, or there is no user.
@@ -84,25 +88,25 @@ class LLMGuidedAgent(LLMAgent):
 
 
 class LLMGuidedAgentNoArgs(LLMGuidedAgent):
-    """The same, told the names of the actions only."""
+    """The same agent with the names of the actions only."""
 
     name = "llm-gt-noargs"
     with_arguments = False
 
 
 class EndpointAgent(LLMAgent):
-    """The agent under test behind a URL that speaks OpenAI's chat format. It is told the policy and nothing else.
+    """The agent under test behind a URL with OpenAI's chat API. Its system message is the policy and nothing else.
 
-    What its server does wrong, it does wrong: a fault of the server counts against the agent.
+    A fault of its server counts against the agent.
     """
 
     name = "endpoint"
-    #: Faults of the run's own settings, which would strike every task alike and say nothing about the agent: the key,
-    #: the model's name, the account. A full context window ends the conversation by a reason of its own, and counts.
+    #: Faults of the run's own settings, which affect every task alike: the key, the model's name, the account. An
+    #: exceeded context window ends the conversation by a reason of its own, and counts.
     _NOT_ITS_FAULT = frozenset({"authentication", "unknown_model", "quota", "context_window"})
 
     async def respond(self, message: Incoming) -> Reply:
-        """The endpoint's next message.
+        """Return the endpoint's next message.
 
         Raises:
             ParticipantError: It was empty, no chat message, or the server failed.
@@ -118,3 +122,30 @@ class EndpointAgent(LLMAgent):
 
     def _template(self, context: ParticipantContext) -> str:
         return "{{policy}}"
+
+
+class LLMUser(BuiltIn):
+    """A chat model with the scenario.
+
+    To the model its own messages are the assistant's and the agent's are the user's; it sees its own tool calls
+    only. It ends the conversation by a stop token in a message without calls.
+
+    Raises:
+        ConfigurationError: There is no model, the prompt lacks the scenario, or the context budget is too small.
+    """
+
+    def __init__(self, context: ParticipantContext) -> None:
+        template = built_in("user_tools" if context.tools else "user")
+        system = system_message(context, template, {"scenario": context.instructions})
+        self._dialogue = Dialogue(context, "llm", system)
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Return the model's next message.
+
+        Raises:
+            ParticipantError: It was empty, or no chat message, in every attempt.
+            ContextWindowError: The newest messages do not fit into the context.
+            ModelError: The model or its provider failed.
+        """
+        self._dialogue.hear(message)
+        return await self._dialogue.say(attempts=_ATTEMPTS)

@@ -1,4 +1,4 @@
-"""What an agent's text asks a user to do with tools of its own."""
+"""The calls of the user's own tools that an agent's text asks for."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .scripted_words import alternatives, follows, words
+from ...models import Spoken
+from .vocabulary import alternatives, follows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from ..environment import Tool
-    from .scripted_reading import Reading, Sentence
+    from ...environment import Tool
+    from .parser import ParsedText, Sentence
 
-#: A sentence in which the agent tells of itself; it asks for nothing unless it says ``you to``.
+#: A sentence about the agent itself; it asks for nothing unless it says ``you to``.
 _OF_ITSELF = re.compile(r"^\W*(?:i|i'\w+|we|we'\w+|let me)\b(?! (?:need|want|would like) you\b)", re.IGNORECASE)
 _YOU_TO = re.compile(r"\byou to\b", re.IGNORECASE)
-#: Words that ask for something in a question only; elsewhere they tell.
+#: Words that ask for something in a question only.
 _QUESTIONS = frozenset(("is", "are", "do", "what", "which", "how"))
 _NOT = frozenset(("not", "don't", "never", "without", "avoid", "cannot", "can't", "no", "needn't"))
 _STATES = {"on": True, "enable": True, "activate": True, "off": False, "disable": False, "deactivate": False}
@@ -30,9 +31,9 @@ class Step(NamedTuple):
     """A call that the agent asks for.
 
     Attributes:
-        on: The state that is wanted of a switch, where the agent names one.
-        missing: Parameters whose values the text does not give; it cannot be called then.
-        sentence: Where it is asked for.
+        on: The requested state of a switch, if the agent names one.
+        missing: Parameters without a value in the text; the tool cannot be called then.
+        sentence: The sentence that asks for it.
     """
 
     tool: str
@@ -42,29 +43,34 @@ class Step(NamedTuple):
     sentence: str = ""
 
     def is_wrong(self, result: str) -> bool:
-        """Whether a switch went the other way, because it stood right before."""
+        """Return whether a switch was toggled to the wrong state, because it was right before."""
         shown = _SWITCHED.search(result)
         return self.on is not None and shown is not None and (shown[1] == "ON") is not self.on
 
 
 class Device:
-    """Tools, and how they are asked for."""
+    """The user's tools, and the phrases by which they are asked for.
 
-    def __init__(self, tools: Sequence[Tool]) -> None:
-        self._tools = {tool.name: tool for tool in tools}
-        # By the words that an instruction can begin with.
+    Args:
+        tools: The tools.
+        spoken: The words by which people ask for them, by tool.
+    """
+
+    def __init__(self, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> None:
+        self._tools, self._spoken = {tool.name: tool for tool in tools}, spoken
+        # Tool and phrase, by the words that an instruction can begin with.
         self._starts: dict[str, list[tuple[str, str]]] = {}
         for tool in tools:
-            for phrase in (tool.name, *tool.spoken.phrases):
+            for phrase in (tool.name, *spoken.get(tool.name, Spoken()).phrases):
                 for word in alternatives(phrase)[0]:
                     self._starts.setdefault(word, []).append((tool.name, phrase))
 
-    def steps(self, reading: Reading) -> list[Step]:
-        """What the text asks for, in order of mention, nothing twice in a row.
+    def steps(self, parsed: ParsedText) -> list[Step]:
+        """Return the calls that the text asks for, in order of mention, none twice in a row.
 
-        What holds under a condition only is left for later where the text also asks for something at once.
+        Calls under a condition are not returned if the text also asks for something at once.
         """
-        found = [(step, _conditional(sentence)) for sentence in reading.sentences for step in self._in(sentence)]
+        found = [(step, _conditional(sentence)) for sentence in parsed.sentences for step in self._in(sentence)]
         at_once = [step for step, conditional in found if not conditional]
         steps = at_once or [step for step, _ in found]
         groups = itertools.groupby(steps, lambda step: step._replace(sentence=""))
@@ -75,15 +81,15 @@ class Device:
             return
         only_looks = "confirms" in sentence or sentence.is_offer
         for window in self._instructions(sentence):
-            tool = self._tools[self._meant(window) or ""]
-            # Whether it is willing to do something is a question to be answered first.
+            tool = self._tools[self._named_tool(window) or ""]
+            # A question whether the user is willing to do something is answered first.
             if not (only_looks and tool.mutates):
                 yield from self._calls(tool, window, sentence)
 
     def _instructions(self, sentence: Sentence) -> Iterator[tuple[str, ...]]:
-        """The parts of a sentence that mean a tool each, from the word that asks for it.
+        """Yield the parts of a sentence that name a tool each, from the word that asks for it.
 
-        A part ends where the next begins; a word such as ``test`` that could begin one, but does not, ends none.
+        A part ends at the start of the next; a word such as ``test`` that could start one, but does not, ends none.
         """
         text = sentence.words
         asks = "asks" in sentence
@@ -96,18 +102,18 @@ class Device:
                 yield window
 
     def _window(self, parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-        """The first part, with as many of the next as it needs to mean a tool and none that means one itself."""
+        """Return the first part, and of the next as many as it needs to name a tool but none that names one itself."""
         window: tuple[str, ...] = ()
         for part in parts:
-            if window and self._meant(part):
+            if window and self._named_tool(part):
                 break
             window += part
-            if self._meant(window):
+            if self._named_tool(window):
                 return window
         return ()
 
-    def _meant(self, window: Sequence[str]) -> str | None:
-        """The tool whose name begins the window, or whose phrase fits it with the most words."""
+    def _named_tool(self, window: Sequence[str]) -> str | None:
+        """Return the tool whose name begins the window, or whose phrase fits it with the most words."""
         if window[0] in self._tools:
             return window[0]
         fitting = [
@@ -129,11 +135,11 @@ class Device:
             yield Step(tool.name, dict(zip(names, choice, strict=True)), on, (), sentence.text)
 
     def _values(self, tool: Tool, name: str, window: Sequence[str], sentence: Sentence) -> list[Any]:
-        """Values that the sentence gives for a parameter: written as such, or by words."""
+        """Return the values of a parameter in the sentence: written as such, or by words."""
         written = re.search(_GIVEN.format(name=re.escape(name)), sentence.text)
         if written:
             return [_decoded(written[1])]
-        spoken = tool.spoken.values.get(name, {})
+        spoken = self._spoken.get(tool.name, Spoken()).values.get(name, {})
         for text in (window, sentence.words):
             found = {
                 value: min(places)
@@ -159,12 +165,7 @@ def _decoded(text: str) -> Any:
 
 
 def reported(tool: str, result: str, *, error: bool) -> str:
-    """What the user says of a call."""
+    """Return the user's sentence about a call."""
     shown = "; ".join(line.strip() for line in result.splitlines() if line.strip())
     did = f'I tried "{tool.replace("_", " ")}", but it says' if error else f'I did "{tool.replace("_", " ")}". It says'
     return f"{did}: {shown}" + ("" if shown.endswith((".", "!", "?")) else ".")
-
-
-def goal_shown(phrase: str, text: str) -> bool:
-    """Whether a text speaks of what a phrase says."""
-    return follows(phrase, words(text)) is not None

@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import ParticipantError
-from ..models import AssistantMessage, UserMessage
-from .adapters import BuiltIn
+from ...errors import ParticipantError
+from ...models import AssistantMessage, UserMessage
+from ..adapters import BuiltIn
 
 if TYPE_CHECKING:
-    from .context import Incoming, ParticipantContext, Reply
+    from ..context import Incoming, ParticipantContext, Reply
 
 
 class NoopAgent(BuiltIn):
-    """Greets and ends: the floor that every task should be above."""
+    """Says goodbye and ends: the null agent that should pass no task."""
 
     def __init__(self, context: ParticipantContext) -> None:
         del context
 
     async def respond(self, message: Incoming) -> Reply:
-        """A goodbye."""
+        """Return a goodbye."""
         del message
         return AssistantMessage(content="Goodbye.")
 
     def is_stop(self, message: Reply) -> bool:
-        """Every message ends the conversation."""
+        """Return True: every message ends the conversation."""
         del message
         return True
 
@@ -36,19 +36,19 @@ class NoopUser(BuiltIn):
         del context
 
     async def respond(self, message: Incoming) -> Reply:
-        """The stop token."""
+        """Return the stop token."""
         del message
         return UserMessage(content="###STOP###")
 
 
 class DummyUser(BuiltIn):
-    """Stands in for the user of an agent that works alone; it is never asked."""
+    """The user of an agent that works alone; it is never called."""
 
     def __init__(self, context: ParticipantContext) -> None:
         del context
 
     async def respond(self, message: Incoming) -> Reply:
-        """Never reached.
+        """Raise an error: this user is never called.
 
         Raises:
             ParticipantError: Always.

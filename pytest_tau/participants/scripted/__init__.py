@@ -1,0 +1,6 @@
+"""The user without a model: it follows the task's script and understands its agent by tables of words."""
+
+from .prose import script_of
+from .user import ScriptedUser
+
+__all__ = ["ScriptedUser", "script_of"]
