@@ -2,7 +2,7 @@
 
 from .cassettes import Identity, Player, Recorder
 from .requests import ChatModel, ChatReply, ChatRequest, ModelArguments, Role, Usage, without_login, without_secrets
-from .trial_models import LLM, Tape, TrialModel, TrialModels, caller, calling
+from .trial_models import LLM, Tape, TrialModel, TrialModels, attribute_calls, current_attribution
 
 __all__ = [
     "LLM",
@@ -18,8 +18,8 @@ __all__ = [
     "TrialModel",
     "TrialModels",
     "Usage",
-    "caller",
-    "calling",
+    "attribute_calls",
+    "current_attribution",
     "without_login",
     "without_secrets",
 ]

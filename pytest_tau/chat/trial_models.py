@@ -125,7 +125,7 @@ class TrialModel:
             response_format=response_format,
             args=self.args | args,
         )
-        return await self._models.ask(self._role, request, self._llm.chat)
+        return await self._models.call(self._role, request, self._llm.chat)
 
     def complete_sync(self, *args: Any, **kwargs: Any) -> ChatReply:
         """Call the model like ``complete`` from blocking code: in a thread, as this package runs it, or in a script.
@@ -150,7 +150,7 @@ class TrialModels:
         loop: The event loop of the trial, once it runs.
         chat: Makes the run's own chat model, for calls of models that no role was given; None for any.
         keep_open: Calls may follow the end of the conversation, so the creator of this object ends the recording.
-        ended: The arguments for ``Tape.finish``, if the recording was kept open.
+        finish_args: The arguments for ``Tape.finish``, if the recording was kept open.
         spent: USD that were counted already.
     """
 
@@ -162,7 +162,7 @@ class TrialModels:
         self.loop: asyncio.AbstractEventLoop | None = None
         self.chat: Callable[[], ChatModel] | None = None
         self.keep_open = False
-        self.ended: tuple[TerminationReason, str | None, list[str], bool] | None = None
+        self.finish_args: tuple[TerminationReason, str | None, list[str], bool] | None = None
         self.spent = 0.0
 
     @property
@@ -170,7 +170,7 @@ class TrialModels:
         """The roles that have a model."""
         return list(self._llms)
 
-    def of(self, role: Role) -> TrialModel | None:
+    def get(self, role: Role) -> TrialModel | None:
         """Return the model of a role; None if it has none."""
         llm = self._llms.get(role)
         if llm is None:
@@ -178,7 +178,7 @@ class TrialModels:
         seeded = role != "judge" and self._seed is not None
         return TrialModel(role, replace(llm, args={"seed": self._seed, **llm.args}) if seeded else llm, self)
 
-    async def ask(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
+    async def call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         """Return the answer to a request, from the model or from the recording, and count it."""
         try:
             if self.tape is None:
@@ -242,7 +242,7 @@ _ATTRIBUTION: contextvars.ContextVar[tuple[TrialModels, Role] | None] = contextv
 
 
 @contextlib.contextmanager
-def calling(models: TrialModels, role: Role) -> Iterator[None]:
+def attribute_calls(models: TrialModels, role: Role) -> Iterator[None]:
     """Attribute the model calls that are made through this package meanwhile to a role of a trial."""
     token = _ATTRIBUTION.set((models, role))
     try:
@@ -251,6 +251,6 @@ def calling(models: TrialModels, role: Role) -> Iterator[None]:
         _ATTRIBUTION.reset(token)
 
 
-def caller() -> tuple[TrialModels, Role] | None:
+def current_attribution() -> tuple[TrialModels, Role] | None:
     """Return the trial and the role that calls of the running code belong to; None outside of trials."""
     return _ATTRIBUTION.get()

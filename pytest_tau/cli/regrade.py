@@ -108,7 +108,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check(args.judge_llm, arguments)
     models = TrialModels({"judge": litellm_model(args.judge_llm, **arguments)})
-    return LazyJudge(args.judge_llm).bind(models.of("judge"))
+    return LazyJudge(args.judge_llm).bind(models.get("judge"))
 
 
 async def _regrade(

@@ -126,7 +126,7 @@ class ParticipantContext:
     @property
     def model(self) -> TrialModel | None:
         """The chat model of this side; None if it has none."""
-        return self.models.of(self.side) if self.models else None
+        return self.models.get(self.side) if self.models else None
 
     @property
     def llm(self) -> str | None:

@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ..chat import calling
+from ..chat import attribute_calls
 
 if TYPE_CHECKING:
     from ..chat import Role, TrialModels
@@ -36,7 +36,7 @@ class BlockingCaller:
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         """Call a function and return its result, awaited if it is awaitable."""
-        with calling(self._models, self._role) if self._models else contextlib.nullcontext():
+        with attribute_calls(self._models, self._role) if self._models else contextlib.nullcontext():
             if inspect.iscoroutinefunction(function):
                 return await function(*args, **kwargs)
             result = await self._in_thread(function, args, kwargs)

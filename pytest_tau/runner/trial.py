@@ -143,7 +143,7 @@ class Trial:
             return
         reason = simulation.termination_reason
         if self.models.keep_open:
-            self.models.ended = (reason, simulation.error, clock.told, reason == "timeout")
+            self.models.finish_args = (reason, simulation.error, clock.told, reason == "timeout")
             return
         try:
             tape.finish(reason, simulation.error, clock.told, timed_out=reason == "timeout")
@@ -162,7 +162,7 @@ class Trial:
         if task.needs_judge and evaluation.judge is None:
             raise ConfigurationError(f"task {task.id!r} needs a judge for its NL assertions, and there is none")
         if isinstance(evaluation.judge, LazyJudge):
-            evaluation.judge.bind(self.models.of("judge"))
+            evaluation.judge.bind(self.models.get("judge"))
         if self.settings.solo and not task.ticket:
             raise ConfigurationError(f"task {task.id!r} has no ticket for an agent that works alone")
 
@@ -229,7 +229,7 @@ class Trial:
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
         judge = evaluation.judge
         if isinstance(judge, LazyJudge):
-            judge = judge.bind(self.models.of("judge"))
+            judge = judge.bind(self.models.get("judge"))
         evaluation = replace(evaluation, judge=with_deadline(judge, self.settings.limits.timeout))
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)

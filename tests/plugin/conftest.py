@@ -338,7 +338,7 @@ def litellm_at_hand() -> None:
     tool = {"type": "function", "function": {"name": "look", "parameters": {"type": "object", "properties": {}}}}
     with ModelServer(lambda _request: "Yes.", faults={2: Unauthorized()}) as server:
         llm = litellm_model("openai/any", api_base=server.base_url, api_key="any")
-        model = TrialModels({"agent": llm}).of("agent")
+        model = TrialModels({"agent": llm}).get("agent")
         assert model is not None
         model.complete_sync([{"role": "user", "content": "Hello"}], [tool])
         with pytest.raises(ModelError):

@@ -145,7 +145,7 @@ def test_a_trial_plays_through_its_models(path: Path) -> None:
 
     def usage(tape: Any) -> Any:
         models = TrialModels({"agent": LLM("openai/m", Chat(), {"api_key": "sk-1"})}, tape, seed=7)
-        run(models.of("agent").complete([{"role": "user", "content": "Hello"}]))  # type: ignore[union-attr]
+        run(models.get("agent").complete([{"role": "user", "content": "Hello"}]))  # type: ignore[union-attr]
         tape.finish("user_stop", None, TIMES)
         return models.usage
 

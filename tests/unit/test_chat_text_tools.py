@@ -42,7 +42,7 @@ class Scripted:
 
 def text_tools(*script: Any, **args: Any) -> tuple[TextTools, Scripted]:
     chat = Scripted(*script)
-    return TextTools(TrialModels({"agent": LLM("local/model", chat, args)}).of("agent")), chat  # type: ignore[arg-type]
+    return TextTools(TrialModels({"agent": LLM("local/model", chat, args)}).get("agent")), chat  # type: ignore[arg-type]
 
 
 def answer(*script: Any, messages: list[dict[str, Any]] | None = None, **options: Any) -> dict[str, Any]:

@@ -36,7 +36,7 @@ class Scripted:
 
 def judge_with(chat: Scripted, **args: Any) -> LLMJudge:
     models = TrialModels({"judge": LLM("openai/judge", chat, args)})
-    return LazyJudge("the judge").bind(models.of("judge"))
+    return LazyJudge("the judge").bind(models.get("judge"))
 
 
 def judged(*script: Any, messages: Any = TALK, statements: Any = STATEMENTS) -> tuple[list[Verdict], list[ChatRequest]]:
@@ -290,7 +290,7 @@ def test_a_model_judges_a_conversation(domain: Domain) -> None:
 
 def test_calls_of_the_judge_are_the_trial_s() -> None:
     models = TrialModels({"judge": LLM("openai/judge", Scripted("no", GOOD))}, seed=7)
-    run(LazyJudge("mine").bind(models.of("judge")).judge(STATEMENTS, TALK))
+    run(LazyJudge("mine").bind(models.get("judge")).judge(STATEMENTS, TALK))
     assert models.usage["judge"].calls == 2
 
 
@@ -298,7 +298,7 @@ def test_a_judge_without_a_model_says_which_option_names_one() -> None:
     unbound = LazyJudge("openai/judge")
     assert unbound.name == "openai/judge"
     with pytest.raises(ConfigurationError, match="judge 'openai/judge' needs a model: name one with --tau-judge-llm"):
-        unbound.bind(TrialModels().of("judge"))
+        unbound.bind(TrialModels().get("judge"))
 
 
 def test_a_judge_that_is_bound_to_no_trial_does_not_judge(domain: Domain) -> None:

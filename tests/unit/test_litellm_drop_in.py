@@ -9,7 +9,7 @@ import pytest
 from openai.types.chat import ChatCompletionMessage
 from pydantic import BaseModel
 
-from pytest_tau.chat import ChatReply, TrialModels, calling
+from pytest_tau.chat import ChatReply, TrialModels, attribute_calls
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.litellm import Completion, acompletion, completion
 from pytest_tau.integrations.litellm.loading import load
@@ -59,7 +59,7 @@ def in_trial(models: TrialModels, role: Role, **kwargs: Any) -> Completion:
     """What a participant's call gives."""
 
     async def participant() -> Completion:
-        with calling(models, role):
+        with attribute_calls(models, role):
             return await acompletion(**kwargs)
 
     return run(participant())
@@ -181,7 +181,7 @@ def test_the_blocking_function_waits_on_the_trials_loop_in_a_thread() -> None:
 
     async def trial(server: ModelServer) -> Completion:
         models.loop = asyncio.get_running_loop()
-        with calling(models, "agent"):
+        with attribute_calls(models, "agent"):
             return await asyncio.to_thread(completion, "openai/scripted", HELLO, api_base=server.base_url)
 
     with ModelServer(lambda _: "Hi") as server:
@@ -191,7 +191,7 @@ def test_the_blocking_function_waits_on_the_trials_loop_in_a_thread() -> None:
 
 def test_the_blocking_function_does_not_stop_the_trials_loop() -> None:
     async def trial() -> None:
-        with calling(TrialModels(), "agent"):
+        with attribute_calls(TrialModels(), "agent"):
             completion("openai/scripted", HELLO)
 
     with pytest.raises(RuntimeError, match="would stop the event loop"):
@@ -223,18 +223,18 @@ def test_a_replay_needs_neither_litellm_nor_a_network() -> None:
 import asyncio, socket, sys
 sys.modules["litellm"] = sys.modules["tenacity"] = None
 def no_network(*args, **kwargs): raise AssertionError("a socket")
-from pytest_tau.chat import ChatReply, TrialModels, calling
+from pytest_tau.chat import ChatReply, TrialModels, attribute_calls
 from pytest_tau.integrations.litellm import acompletion, completion
 class Player:
     async def answer(self, role, request, ask):
         return ChatReply(message={"role": "assistant", "content": request.messages[0]["content"]})
 async def trial():
     socket.socket.connect = no_network
-    with calling(TrialModels(tape=Player()), "agent"):
+    with attribute_calls(TrialModels(tape=Player()), "agent"):
         answer = await acompletion("openai/gpt-4.1", [{"role": "user", "content": "async"}])
         print(answer.choices[0].message.content, answer.usage.total_tokens)
 asyncio.run(trial())
-with calling(TrialModels(tape=Player()), "agent"):
+with attribute_calls(TrialModels(tape=Player()), "agent"):
     print(completion("openai/gpt-4.1", [{"role": "user", "content": "sync"}]).choices[0]["message"]["content"])
 """
     done = subprocess.run(

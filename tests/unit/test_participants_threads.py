@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.chat import TrialModels, caller
+from pytest_tau.chat import TrialModels, current_attribution
 from pytest_tau.participants.threads import BlockingCaller
 
 from .tiny import run
@@ -172,12 +172,12 @@ def test_calls_of_models_made_by_the_code_belong_to_its_trial_and_role() -> None
 
     async def later() -> Any:
         await asyncio.sleep(0)
-        return caller()
+        return current_attribution()
 
     async def talk() -> list[Any]:
         code = BlockingCaller(models, "user")
         try:
-            return [await code.call(caller), await code.call(later), caller()]
+            return [await code.call(current_attribution), await code.call(later), current_attribution()]
         finally:
             code.close()
 

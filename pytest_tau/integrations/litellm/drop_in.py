@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from ...chat import ChatRequest, caller
+from ...chat import ChatRequest, current_attribution
 from ...errors import ConfigurationError
 from .background import submit
 from .completions import Completion, completion_of
@@ -39,12 +39,12 @@ async def acompletion(model: str, messages: list[Any], **kwargs: Any) -> Complet
         ConfigurationError: ``stream`` or several answers, which cannot be recorded; an argument that is no JSON value.
     """
     request = _request(model, messages, kwargs)
-    trial = caller()
+    trial = current_attribution()
     if trial is None:
         reply = await shared().complete(request)
     else:
         models, role = trial
-        reply = await models.ask(role, request, _chat(models))
+        reply = await models.call(role, request, _chat(models))
     return completion_of(reply, model)
 
 
@@ -55,11 +55,11 @@ def completion(model: str, messages: list[Any], **kwargs: Any) -> Completion:
         RuntimeError: Called on the event loop of the trial, which it would stop; await ``acompletion`` there.
     """
     request = _request(model, messages, kwargs)
-    trial = caller()
+    trial = current_attribution()
     if trial is None:
         return completion_of(submit(shared().complete(request)).result(), model)
     models, role = trial
-    return completion_of(models.run_blocking(models.ask(role, request, _chat(models))), model)
+    return completion_of(models.run_blocking(models.call(role, request, _chat(models))), model)
 
 
 def _chat(models: TrialModels) -> ChatModel:
@@ -77,7 +77,7 @@ def _request(model: str, messages: list[Any], kwargs: dict[str, Any]) -> ChatReq
     # Only the plain choices are a field of the request; that of one function is an argument like others.
     choice = given.pop("tool_choice") if isinstance(given.get("tool_choice"), str) else None
     refuse_arguments(model, given)
-    if caller() is not None:
+    if current_attribution() is not None:
         _refuse_objects(model, given)
     return ChatRequest(
         model=model,

@@ -81,7 +81,7 @@ def tau_model(_tau_models: TrialModels) -> TrialModel:
     """The agent's chat model (``--tau-agent-llm``); its calls are recorded and replayed with the trial."""
     from ...errors import ConfigurationError
 
-    model = _tau_models.of("agent")
+    model = _tau_models.get("agent")
     if model is None:
         raise ConfigurationError("the fixture tau_model needs the agent's model: name one with --tau-agent-llm")
     return model

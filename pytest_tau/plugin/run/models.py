@@ -95,7 +95,7 @@ def end_models(item: pytest.Item, case: TaskSpec, models: TrialModels) -> None:
         item.user_properties[:] = [each for each in item.user_properties if each[0] != "tau_usage"]
         item.user_properties.append(("tau_usage", json.dumps(usage)))
     if models.tape is not None:
-        reason, error, times, timed_out = models.ended or ("agent_stop", None, [], False)
+        reason, error, times, timed_out = models.finish_args or ("agent_stop", None, [], False)
         models.tape.finish(reason, error, times, timed_out=timed_out)
 
 
@@ -118,7 +118,7 @@ def may_spend(case: TaskSpec, models: TrialModels) -> bool:
     """Whether a trial may cost anything: not where its calls are replayed, and not where nothing calls a model."""
     run = case.config
     model_free = calls_no_model(run.agent_spec) and calls_no_model(run.user_spec)
-    return not isinstance(models.tape, Player | MissingTape) and not (model_free and models.of("judge") is None)
+    return not isinstance(models.tape, Player | MissingTape) and not (model_free and models.get("judge") is None)
 
 
 class MissingTape:
