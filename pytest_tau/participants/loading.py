@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib
 import importlib.util
 import sys
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..chat import without_login
 from ..errors import ConfigurationError, unknown_name
+from ..files import digest
 from .adapters import adapt, check_form
 from .agents import (
     FAULTY_AGENTS,
@@ -211,8 +211,7 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
 
 
 def _import_file(path: Path) -> Any:
-    digest = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:8]
-    name = f"tau_{path.stem}_{digest}"  # two files of one name do not shadow each other
+    name = f"tau_{path.stem}_{digest(str(path.resolve()))[:8]}"  # two files of one name do not shadow each other
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import pytest_tau
-from pytest_tau.integrations.litellm.loading import load
+from pytest_tau.integrations.litellm.client import load
 from pytest_tau.testing import (
     ConnectionReset,
     Faults,

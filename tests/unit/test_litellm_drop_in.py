@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pytest_tau.chat import ChatReply, TrialModels, attribute_calls
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.litellm import Completion, acompletion, completion
-from pytest_tau.integrations.litellm.loading import load
+from pytest_tau.integrations.litellm.client import load
 from pytest_tau.testing import ModelServer
 
 from .tiny import run

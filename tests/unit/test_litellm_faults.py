@@ -9,16 +9,16 @@ import pytest
 
 from pytest_tau.chat import ChatRequest
 from pytest_tau.errors import ModelError
-from pytest_tau.integrations.litellm.faults import model_error
-from pytest_tau.integrations.litellm.loading import load
-from pytest_tau.integrations.litellm.retries import Patience
+from pytest_tau.integrations.litellm.client import load
+from pytest_tau.integrations.litellm.errors import to_model_error
+from pytest_tau.integrations.litellm.retry import RetryPolicy
 
 REQUEST = ChatRequest(model="openai/scripted", messages=[], args={"extra_headers": {"X-Auth": "Token tau-secret-1234"}})
 SENT = httpx.Request("POST", "https://api.example.org/v1/chat/completions")
 
 
 def told(error: BaseException) -> ModelError:
-    return model_error(error, REQUEST, 5.0)
+    return to_model_error(error, REQUEST, 5.0)
 
 
 def refusal(status: int, headers: dict[str, str] | None = None, body: object = None) -> openai.APIStatusError:
@@ -132,7 +132,7 @@ def test_headers_of_the_call_are_masked_in_what_is_reported() -> None:
 
 
 def test_waits_grow_up_to_the_longest_and_obey_the_server_within_it() -> None:
-    patience = Patience(attempts=5, first_wait=1.0, longest_wait=10.0)
+    patience = RetryPolicy(attempts=5, first_wait=1.0, longest_wait=10.0)
     for attempt, longest in ((1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (5, 10.0), (5000, 10.0)):
         for _ in range(20):
             assert longest / 2 <= patience.wait(attempt, None) <= longest

@@ -14,7 +14,7 @@ import pytest
 from pytest_tau.chat import ChatReply, ChatRequest, Usage
 from pytest_tau.errors import ConfigurationError, ContextWindowError, ModelError
 from pytest_tau.integrations.litellm import LiteLLM, litellm_model
-from pytest_tau.integrations.litellm.loading import load
+from pytest_tau.integrations.litellm.client import load
 from pytest_tau.testing import (
     ConnectionReset,
     ContentFiltered,

@@ -6,6 +6,7 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...text import plural
 from .codec import canonical
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def diff_requests(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
             shown = [*shown[:_MOST_OF_ONE], f"  … {len(shown) - _MOST_OF_ONE} lines more"]
         if number and len(lines) + len(shown) > _MOST_LINES:
             left = len(places) - number
-            return [*lines, f"… and {left} more difference{'s' if left > 1 else ''}"]
+            return [*lines, f"… and {plural(left, 'more difference')}"]
         lines += shown
     return lines
 

@@ -6,7 +6,6 @@ A header, the calls in the order of their starts, a trailer. ``docs/cassettes.md
 from __future__ import annotations
 
 import hashlib
-import os
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -15,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf, ValidationError
 
 from ...errors import ReplayError
+from ...files import atomic_write
 from ...models import TerminationReason  # noqa: TC001 - pydantic reads it
 from .codec import Call, CallValue, Codec, canonical
 from .json_stream import CutOffError, UnreadableError, dump, last_line, objects_in
@@ -158,13 +158,7 @@ def _header(identity: Identity) -> dict[str, Any]:
 
 
 def _write(path: Path, values: Iterable[dict[str, Any]]) -> None:
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text("".join(map(dump, values)), encoding="utf-8", newline="\n")
-        temporary.replace(path)
-    finally:
-        with suppress(OSError):  # the first error is the one to report
-            temporary.unlink(missing_ok=True)
+    atomic_write(path, "".join(map(dump, values)))
 
 
 def _digest(values: Iterable[Any]) -> str:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ConfigurationError, ContextWindowError, ModelError, ReplayError
 from ...models import RecordingEnded, json_copy
+from ...text import plural
 from ..requests import ChatReply
 from .codec import Call, RequestInterner, Unanswered
 from .diff import diff_requests, last_message
@@ -236,7 +237,7 @@ class Player:
         left = [call for call in self._left if not call.unanswered and call.role not in self._ended]
         if left:
             counts = Counter(call.role for call in left)
-            text = " and ".join(f"{_calls(count)} of the {role}" for role, count in counts.items())
+            text = " and ".join(f"{plural(count, 'call')} of the {role}" for role, count in counts.items())
             first = f"{text} {'was' if len(left) == 1 else 'were'} not made, from call {left[0].number} on"
             then = self._cassette.reason
             ends = [f"the recorded trial ended with {then}, this one with {reason}"] if reason != then else []
@@ -259,7 +260,7 @@ class Player:
         if self._cassette.timed_out and role != "judge":
             return
         count = sum(call.role == role for call in self._cassette.calls)
-        first = f"{self._path}: the {role} makes a call more than the {_calls(count)} of the recording"
+        first = f"{self._path}: the {role} makes a call more than the {plural(count, 'call')} of the recording"
         raise self._error(first, differences=last_message(request.values))
 
     def _error(self, first: str, *more: str, differences: Sequence[str] = ()) -> ReplayError:
@@ -310,10 +311,6 @@ def _outcome(call: Call) -> ChatReply:
 
 def _format_identity(identity: Identity) -> str:
     return f"trial {identity.trial} of task {identity.task!r} of {identity.domain}"
-
-
-def _calls(count: int) -> str:
-    return f"{count} call" if count == 1 else f"{count} calls"
 
 
 def _changes(recorded: Identity, now: Identity) -> list[str]:

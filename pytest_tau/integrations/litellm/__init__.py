@@ -1,8 +1,7 @@
 """Chat models over litellm (extra ``llm``). litellm itself is imported at the first call."""
 
-from .completions import Completion
-from .drop_in import acompletion, completion
-from .keys import check
+from .completions import Completion, acompletion, completion
+from .credentials import check
 from .model import LiteLLM, litellm_model
 
 __all__ = ["Completion", "LiteLLM", "acompletion", "check", "completion", "litellm_model"]

@@ -1,18 +1,25 @@
-"""What the drop-in functions answer: a chat completion in the shape of litellm's and OpenAI's."""
+"""Replacements for litellm's two functions: in a trial the calls are counted, recorded and replayed."""
 
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
+from ...chat import ChatRequest, current_attribution
+from ...errors import ConfigurationError
+from .client import submit
+from .credentials import refuse_arguments
+from .model import shared
+
 if TYPE_CHECKING:
-    from ...chat import ChatReply
+    from ...chat import ChatModel, ChatReply, TrialModels
 
 
 class _Node(BaseModel):
-    """Read by attribute or by item, as litellm's objects are."""
+    """Base of objects that are read by attribute or by item, like litellm's."""
 
     model_config = ConfigDict(extra="allow", protected_namespaces=())
 
@@ -26,12 +33,12 @@ class _Node(BaseModel):
         return isinstance(name, str) and hasattr(self, name)
 
     def get(self, name: str, default: Any = None) -> Any:
-        """A field, or the default where there is none."""
+        """Return a field, or the default if there is none."""
         return getattr(self, name, default)
 
 
 class CompletionFunction(_Node):
-    """Which tool is called; the arguments are text, as the model sent them."""
+    """The name and the arguments of a tool call; the arguments are text, as the model sent them."""
 
     name: str | None = None
     arguments: str = ""
@@ -46,7 +53,7 @@ class CompletionToolCall(_Node):
 
 
 class CompletionMessage(_Node):
-    """The assistant's message, with whatever further fields the provider gave it, such as ``reasoning_content``."""
+    """The assistant's message, with further fields of the provider, such as ``reasoning_content``."""
 
     role: str = "assistant"
     content: Any = None
@@ -63,7 +70,7 @@ class CompletionChoice(_Node):
 
 
 class CompletionUsage(_Node):
-    """Tokens; zeros where the provider does not say."""
+    """Token counts; zeros if the provider gives none."""
 
     prompt_tokens: int = 0
     completion_tokens: int = 0
@@ -73,9 +80,11 @@ class CompletionUsage(_Node):
 
 
 class Completion(_Node):
-    """A chat completion; its id is made from the reply and it has no time of creation, so that a replay gives the same.
+    """A chat completion in the shape of litellm's and OpenAI's.
 
-    As with litellm, ``_hidden_params["response_cost"]`` is the cost in USD; None where the price is unknown.
+    Its id is made from the reply and it has no time of creation, so that a replay gives the same.
+
+    As with litellm, ``_hidden_params["response_cost"]`` is the cost in USD; None if the price is unknown.
     """
 
     id: str
@@ -88,11 +97,11 @@ class Completion(_Node):
 
 
 def completion_of(reply: ChatReply, model: str) -> Completion:
-    """A reply as a chat completion.
+    """Convert a reply to a chat completion.
 
     Args:
         reply: The model's answer.
-        model: The name that was asked for, should the provider not say which model answered.
+        model: The requested name, in case the provider does not name the model that answered.
     """
     digest = hashlib.sha256(reply.model_dump_json().encode()).hexdigest()
     usage = reply.usage
@@ -114,5 +123,96 @@ def completion_of(reply: ChatReply, model: str) -> Completion:
         if usage
         else CompletionUsage(),
     )
-    made._hidden_params["response_cost"] = reply.cost  # noqa: SLF001 - litellm's name for it
+    made._hidden_params["response_cost"] = reply.cost  # noqa: SLF001 - an attribute of this module's class, named as in litellm
     return made
+
+
+async def acompletion(model: str, messages: list[Any], **kwargs: Any) -> Completion:
+    """Call a model like ``litellm.acompletion``, which this replaces in the agent's code.
+
+    In a trial the call is one of the agent's, and is recorded and replayed with the others; a replay needs neither
+    litellm nor a key. Outside of trials it is a plain call. Retries and time limits are those of ``LiteLLM``.
+
+    Args:
+        model: The model's name, with its provider.
+        messages: In OpenAI chat format, oldest first; a message of an earlier answer may be passed as it is.
+        kwargs: The other arguments of litellm's function.
+
+    Returns:
+        Completion: Read like litellm's ``ModelResponse``, by attribute or by item. It is the same class whether
+            litellm is installed or not, so that a replay gives what was recorded, to the byte.
+
+    Raises:
+        ModelError: The model or its provider failed.
+        ReplayError: A replayed trial makes a request that was not recorded.
+        ConfigurationError: ``stream`` or several answers, which cannot be recorded; an argument that is no JSON.
+    """
+    request = _request(model, messages, kwargs)
+    trial = current_attribution()
+    if trial is None:
+        reply = await shared().complete(request)
+    else:
+        models, role = trial
+        reply = await models.call(role, request, _chat(models))
+    return completion_of(reply, model)
+
+
+def completion(model: str, messages: list[Any], **kwargs: Any) -> Completion:
+    """Call a model like ``litellm.completion``, which this replaces in the agent's code; see ``acompletion``.
+
+    Raises:
+        RuntimeError: Called on the event loop of the trial, which it would block; await ``acompletion`` there.
+    """
+    request = _request(model, messages, kwargs)
+    trial = current_attribution()
+    if trial is None:
+        return completion_of(submit(shared().complete(request)).result(), model)
+    models, role = trial
+    return completion_of(models.run_blocking(models.call(role, request, _chat(models))), model)
+
+
+def _chat(models: TrialModels) -> ChatModel:
+    """Return the chat model of a trial: with the run's own limits, if it has some."""
+    return models.chat() if models.chat else shared()
+
+
+def _request(model: str, messages: list[Any], kwargs: dict[str, Any]) -> ChatRequest:
+    """Convert the arguments of a call to a request; None means not given, as for litellm."""
+    given = {name: value for name, value in kwargs.items() if value is not None}
+    tools, response_format = given.pop("tools", []), given.pop("response_format", None)
+    if isinstance(response_format, type):
+        problem = f"model {model!r}: give response_format as a JSON schema in OpenAI's format, not as a class"
+        raise ConfigurationError(problem)
+    # The choice of one function is no field of the request, but an argument like others.
+    choice = given.pop("tool_choice") if isinstance(given.get("tool_choice"), str) else None
+    refuse_arguments(model, given)
+    if current_attribution() is not None:
+        _refuse_objects(model, given)
+    return ChatRequest(
+        model=model,
+        messages=_plain(messages),
+        tools=_plain(tools),
+        tool_choice=choice,
+        response_format=response_format,
+        args={name: value for name, value in given.items() if name not in ("stream", "n")},
+    )
+
+
+def _refuse_objects(model: str, args: dict[str, Any]) -> None:
+    for name, value in args.items():
+        try:
+            json.dumps(value)
+        except (TypeError, ValueError):
+            problem = f"model {model!r}: argument {name!r} ({type(value).__name__}) cannot be recorded"
+            raise ConfigurationError(f"{problem}; in a trial the arguments of a call are JSON values") from None
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as plain JSON; messages and tool calls of earlier answers may be objects of any class."""
+    if isinstance(value, BaseModel):
+        return _plain(value.model_dump(mode="json", exclude_none=True, warnings=False))
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(part) for part in value]
+    return value

@@ -1,7 +1,7 @@
-"""Where snapshots of trajectories lie: a file each, with a suffix that no other snapshot has.
+"""Storage of snapshots of trajectories: one file for each, with a suffix that no other snapshot has.
 
-A file each, so that the workers of a run never write the same one, and a list of changed files names the conversations
-that have changed::
+With one file for each, the workers of a run never write the same one, and a list of changed files names the
+conversations that have changed::
 
     tests/__snapshots__/test_refunds/test_refunds[buy-milk-trial-0].tausnap    a test of one's own
     tests/__snapshots__/returns/return-two-items[trial-0].tausnap              a task of returns.json
@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import hashlib
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +22,7 @@ from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.location import PyTestLocation
 
 from ...errors import ConfigurationError
+from ...files import digest
 from ...models import Simulation
 from .parts import Selection
 from .trajectory import as_text
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 #: The suffix of the files.
 SUFFIX = "tausnap"
-#: Tells whether a stored snapshot may be unused, by its folder and name; a run without finds none unused.
+#: A function that returns whether a stored snapshot may be unused, by its folder and name; without it none is.
 IN_QUESTION: pytest.StashKey[Callable[[Path, str], bool]] = pytest.StashKey()
 _DOMAINS = "domains"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+\-\[\]]")
@@ -41,26 +41,26 @@ _LONGEST = 180
 
 
 class TrajectoryLocation(PyTestLocation):
-    """Where a test is. Snapshots are its own by where they lie; syrupy would compare names with those of modules."""
+    """The location of a test. Its snapshots are found by their folder; syrupy would compare names with modules'."""
 
     def matches_snapshot_location(self, snapshot_location: str) -> bool:
-        """Whether the snapshot is of the same module, task file or domain."""
+        """Return whether the snapshot is of the same module, task file or domain."""
         return Path(snapshot_location).parent == folder_of(self)
 
     def matches_snapshot_name(self, snapshot_name: str) -> bool:
-        """Whether the snapshot is the test's; told by its location."""
+        """Return True: the location decides whose a snapshot is."""
         return True
 
 
 class TrajectoryExtension(AbstractSyrupyExtension):
-    """Stores simulations as text, a file each; leaves every other file alone."""
+    """Stores simulations as text, one file for each; does not touch other files."""
 
     file_extension = SUFFIX
-    #: What is written stays, however the run ends. From syrupy 7 on.
+    #: Write during the run, not at its end. From syrupy 7 on.
     write_immediately = True
 
     def serialize(self, data: Any, *, include: Any = None, **_options: Any) -> str:
-        """The text of a simulation; ``include`` carries the ``Selection``.
+        """Return the text of a simulation; ``include`` is the ``Selection``.
 
         Raises:
             ConfigurationError: It is no simulation.
@@ -74,28 +74,28 @@ class TrajectoryExtension(AbstractSyrupyExtension):
 
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
-        """The test's name without its path, as the file is called."""
+        """Return the test's name without its path, which is the name of the file."""
         return safe_name(str(super().get_snapshot_name(test_location=test_location, index=index)))
 
     @classmethod
     def get_file_basename(cls, *, test_location: PyTestLocation, index: Any) -> str:
-        """The file's name without its suffix."""
+        """Return the file's name without its suffix."""
         return cls.get_snapshot_name(test_location=test_location, index=index)
 
     @classmethod
     def dirname(cls, *, test_location: PyTestLocation) -> str:
-        """The folder of a module, a task file or a domain."""
+        """Return the folder of a module, a task file or a domain."""
         return str(folder_of(test_location))
 
     @classmethod
     def matches_test_location(cls, *, test_location: PyTestLocation, snapshot_location: str) -> bool:
-        """Whether a snapshot is of the same module, task file or domain. From syrupy 7 on."""
+        """Return whether a snapshot is of the same module, task file or domain. From syrupy 7 on."""
         return Path(snapshot_location).parent == folder_of(test_location)
 
     def discover_snapshots(
         self, *, test_location: PyTestLocation, ignore_extensions: list[str] | None = None
     ) -> SnapshotCollections:
-        """The stored snapshots that are unused unless a test asks for them."""
+        """Return the stored snapshots that are unused unless a test asks for them."""
         found = SnapshotCollections()
         in_question = test_location.item.config.stash.get(IN_QUESTION, None)
         if in_question is None:
@@ -107,7 +107,7 @@ class TrajectoryExtension(AbstractSyrupyExtension):
         return found
 
     def read_snapshot_collection(self, *, snapshot_location: str) -> SnapshotCollection:
-        """What a file holds: one snapshot."""
+        """Return the one snapshot of a file."""
         collection = SnapshotCollection(location=snapshot_location)
         collection.add(Snapshot(name=Path(snapshot_location).stem))
         return collection
@@ -115,7 +115,7 @@ class TrajectoryExtension(AbstractSyrupyExtension):
     def read_snapshot_data_from_location(
         self, *, snapshot_location: str, snapshot_name: str, session_id: str
     ) -> str | None:
-        """The stored text; None where there is none."""
+        """Return the stored text; None if there is none."""
         try:
             text = Path(snapshot_location).read_text(encoding="utf-8")
         except FileNotFoundError:
@@ -124,7 +124,7 @@ class TrajectoryExtension(AbstractSyrupyExtension):
 
     @classmethod
     def write_snapshot_collection(cls, *, snapshot_collection: SnapshotCollection, **_options: Any) -> None:
-        """Write a file anew."""
+        """Write a file."""
         for snapshot in snapshot_collection:
             with Path(snapshot_collection.location).open("w", encoding="utf-8", newline="\n") as file:
                 file.write(str(snapshot.data) + "\n")
@@ -133,35 +133,34 @@ class TrajectoryExtension(AbstractSyrupyExtension):
         """Delete a file, and its folder with the last one."""
         path = Path(snapshot_location)
         path.unlink(missing_ok=True)
-        with contextlib.suppress(OSError):  # there is something else in it
+        with contextlib.suppress(OSError):  # the folder is not empty
             path.parent.rmdir()
 
 
 def safe_name(name: str) -> str:
-    """A test's name as the name of a file: as it is, or else with digits of its hash so that it stays its own."""
+    """Return a test's name as the name of a file: as it is, or made safe, with digits of its hash to keep it unique."""
     safe = _UNSAFE.sub("_", name)
     if safe == name and len(name) <= _LONGEST:
         return name
-    digest = hashlib.sha256(name.encode("utf-8", "backslashreplace")).hexdigest()[:8]
-    return f"{safe[:_LONGEST]}-{digest}"
+    return f"{safe[:_LONGEST]}-{digest(name)[:8]}"
 
 
 def folder_of(location: PyTestLocation) -> Path:
-    """Where a test's snapshots lie."""
+    """Return the folder of a test's snapshots."""
     path, folder = Path(location.filepath), AbstractSyrupyExtension.snapshot_dirname
-    if path.is_dir():  # a domain's task has no file, but the folder where pytest was started
+    if path.is_dir():  # a domain's task has no file; its path is the folder where pytest was started
         return path / folder / _DOMAINS / location.nodeid.partition("::")[0]
     return path.parent / folder / location.basename
 
 
 def place_of(item: pytest.Item) -> tuple[Path, str]:
-    """The folder and the name of a test's first snapshot."""
+    """Return the folder and the name of a test's first snapshot."""
     location = TrajectoryLocation(item)
     return folder_of(location), TrajectoryExtension.get_snapshot_name(test_location=location)
 
 
 def _folders(location: PyTestLocation) -> Iterator[Path]:
-    """The folders in which unused snapshots are looked for, at the occasion of one test."""
+    """Yield the folders in which syrupy's search for one test looks for unused snapshots."""
     own = folder_of(location)
     path = Path(location.filepath)
     if path.is_dir():
@@ -171,6 +170,6 @@ def _folders(location: PyTestLocation) -> Iterator[Path]:
         return
     yield own
     for folder in sorted(own.parent.glob("*/")):
-        # What another module or task file has left behind that is no longer there.
+        # The folder of a module or task file that no longer exists.
         if folder.name not in (own.name, _DOMAINS) and not any(path.parent.glob(f"{glob.escape(folder.name)}.*")):
             yield folder

@@ -1,4 +1,4 @@
-"""Which parts of a trajectory a snapshot holds."""
+"""The parts of a trajectory that a snapshot contains."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
     from ...models import Simulation
 
-#: What a snapshot can hold, in the order in which it does.
+#: The parts of a snapshot, in its order.
 PARTS = ("messages", "calls", "results", "database", "verdict")
-#: What one word stands for.
+#: Names for several parts.
 PRESETS: dict[str, frozenset[str]] = {
     "calls": frozenset({"calls", "results", "database", "verdict"}),
     "messages": frozenset(PARTS),
@@ -23,14 +23,14 @@ PRESETS: dict[str, frozenset[str]] = {
 
 @dataclass(frozen=True)
 class StateChange:
-    """One place of a database that a conversation has left different.
+    """One place of a database that a conversation has changed.
 
     Attributes:
-        side: ``agent`` or ``user``: whose database.
+        side: The side of the database: ``agent`` or ``user``.
         path: Record and field, as ``orders/#W2378156/status``.
         before: The value at the beginning, as JSON.
         after: The value at the end, as JSON.
-        kind: Whether the place was there before and after.
+        kind: ``changed``, ``added`` or ``removed``.
     """
 
     side: str
@@ -42,12 +42,12 @@ class StateChange:
 
 @dataclass(frozen=True)
 class Selection:
-    """The parts of a snapshot, and where it has from what the simulation does not tell.
+    """The parts of a snapshot, and functions for facts that a simulation lacks.
 
     Attributes:
         parts: Some of ``PARTS``.
-        changes: What a simulation has changed in the databases.
-        is_given: Whether a text stands in the domain's data or in the task, and so is not of the conversation's making.
+        changes: Returns the changes that a simulation has made in the databases.
+        is_given: Returns whether a text is in the domain's data or in the task, so that it was not generated.
     """
 
     parts: frozenset[str]
@@ -55,18 +55,18 @@ class Selection:
     is_given: Callable[[str], bool]
 
     def __call__(self, *, prop: Any, path: Any) -> bool:
-        """Whether a part is selected; by this it is to syrupy one of its filters."""
+        """Return whether a part is selected; this makes it one of syrupy's filters."""
         return prop in self.parts
 
 
 def parts_of(selection: str | Iterable[str]) -> frozenset[str]:
-    """The parts that a selection names.
+    """Return the parts that a selection names.
 
     Args:
-        selection: ``calls`` or ``messages``, each short for several parts; or the parts themselves.
+        selection: ``calls`` or ``messages``, each a preset of several parts; or the parts themselves.
 
     Raises:
-        ConfigurationError: There is no such preset or part; lists those that there are.
+        ConfigurationError: There is no such preset or part; lists the known ones.
     """
     if isinstance(selection, str):
         if selection not in PRESETS:

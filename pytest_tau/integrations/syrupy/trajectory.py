@@ -1,11 +1,11 @@
-"""A trajectory as text that reads well in a diff: a call a line, in a stable order, nothing volatile."""
+"""Trajectories as text that is readable in a diff: one call on a line, in a stable order, nothing volatile."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...files import digest
 from ...models import AssistantMessage, UserMessage, writable
 from .volatile import Volatile
 
@@ -23,10 +23,10 @@ _ONE_LINE = 100
 
 
 def as_text(simulation: Simulation, selection: Selection) -> str:
-    """The selected parts of a simulation.
+    """Return the selected parts of a simulation.
 
     Raises:
-        ConfigurationError: The databases' changes are selected and not known.
+        ConfigurationError: The databases' changes are selected but unknown.
     """
     writer = _Writer(simulation, selection)
     return "\n".join(map(_plain, writer.lines()))
@@ -44,7 +44,7 @@ class _Writer:
             yield from found or ["  no calls"]
         if "database" in self._parts:
             yield "database"
-            # In this order whatever generated ids there are.
+            # Sorted as text, so that generated ids do not change the order.
             yield from sorted(map(self._change, self._selection.changes(self._simulation))) or ["  no changes"]
         if "verdict" in self._parts:
             yield "verdict"
@@ -58,7 +58,7 @@ class _Writer:
             if not isinstance(message, AssistantMessage | UserMessage):
                 continue
             if "messages" in self._parts and message.content:
-                yield from _indented(self._settled(message.content), f"  {_SIDES[message.role]}: ", "    ")
+                yield from _indented(self._stable(message.content), f"  {_SIDES[message.role]}: ", "    ")
             for made in calls.get(turn, []):
                 yield from self._call(made)
 
@@ -68,26 +68,26 @@ class _Writer:
             call = made.call
             arguments = [f"{name}={_json(call.arguments[name])}" for name in sorted(call.arguments)]
             inside = f"no JSON object: {_json(call.malformed)}" if call.malformed is not None else ", ".join(arguments)
-            head += f"({self._settled(inside)})"
+            head += f"({self._stable(inside)})"
         if "results" not in self._parts:
             if "calls" in self._parts:
                 yield head
             return
-        content = self._settled((made.result.content if made.result else None) or "")
+        content = self._stable((made.result.content if made.result else None) or "")
         if made.result is None:
             yield f"{head} -> no result"
         elif made.result.error:
             yield from _indented(content, f"{head} -> ", "    ")
         elif "messages" in self._parts:
             yield head
-            yield from _indented(_laid_out(content), "    -> ", "       ")
+            yield from _indented(_wrapped(content), "    -> ", "       ")
         else:
-            yield f"{head} -> {hashlib.sha256(content.encode()).hexdigest()[:_DIGEST]}"
+            yield f"{head} -> {digest(content)[:_DIGEST]}"
 
     def _change(self, change: StateChange) -> str:
-        before, after = (self._settled(_json(value)) for value in (change.before, change.after))
+        before, after = (self._stable(_json(value)) for value in (change.before, change.after))
         how = {"added": f"added {after}", "removed": f"removed {before}"}.get(change.kind, f"{before} -> {after}")
-        return self._settled(f"  {change.side} {change.path}: ") + how
+        return self._stable(f"  {change.side} {change.path}: ") + how
 
     def _verdict(self) -> Iterator[str]:
         simulation = self._simulation
@@ -98,16 +98,16 @@ class _Writer:
         token = f" {simulation.stop_token}" if simulation.stop_token else ""
         yield f"  ended by {simulation.termination_reason}{token}"
 
-    def _settled(self, text: str) -> str:
-        return self._volatile.settled(writable(text))
+    def _stable(self, text: str) -> str:
+        return self._volatile.replaced(writable(text))
 
 
 def _json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
-def _laid_out(content: str) -> str:
-    """A result's text; JSON that is too long for a line, over several."""
+def _wrapped(content: str) -> str:
+    """Return a result's text; JSON that is too long for one line on several."""
     if len(content) <= _ONE_LINE:
         return content
     try:
@@ -122,6 +122,6 @@ def _indented(text: str, first: str, rest: str) -> Iterator[str]:
 
 
 def _plain(line: str) -> str:
-    """A line that nothing takes for two, without spaces at its end, which editors and hooks take away."""
+    """Return a line without line breaks, and without trailing spaces, which editors and hooks remove."""
     shown = line if line.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
     return shown.rstrip()

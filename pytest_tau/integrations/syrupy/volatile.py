@@ -1,4 +1,4 @@
-"""What differs from run to run although nothing has changed: generated ids, and what a clock told."""
+"""Texts that differ between equal runs: generated ids, and times."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ _TIME = re.compile(
 )
 #: A tool's clock and the trial's need not agree to the second.
 _SLACK = timedelta(seconds=2)
-#: A replayed trial has the times of its recording, and its tools those of today.
+#: A replayed trial has the times of its recording, but its tools use the current time.
 _JUST_NOW = timedelta(hours=1)
 
 
 class Volatile:
-    """Puts stable words in the place of volatile ones; the same word for the same id throughout a simulation.
+    """Replaces volatile texts by stable ones, an id by the same text throughout a simulation.
 
     Args:
-        simulation: Whose texts they are.
-        is_given: Tells a text of the domain's data or the task, which stays.
+        simulation: The simulation.
+        is_given: Returns whether a text is in the domain's data or the task; such a text stays.
     """
 
     def __init__(self, simulation: Simulation, is_given: Callable[[str], bool]) -> None:
@@ -39,11 +39,11 @@ class Volatile:
         start, end = _parsed(simulation.start_time), _parsed(simulation.end_time)
         if start is not None and end is not None:
             self._spans.append((_aware(start) - _SLACK, _aware(end) + _SLACK))
-        for message in simulation.messages:  # in this order ids are counted, whatever of it is told
-            self.settled(message.content or "")
+        for message in simulation.messages:  # numbers the ids in this order, whatever parts are shown
+            self.replaced(message.content or "")
 
-    def settled(self, text: str) -> str:
-        """The text without what is volatile."""
+    def replaced(self, text: str) -> str:
+        """Return the text with volatile parts replaced."""
         return _TIME.sub(self._time, _UUID.sub(self._id, text))
 
     def _id(self, found: re.Match[str]) -> str:
@@ -59,12 +59,12 @@ class Volatile:
         date, clock, fraction, zone = found.groups()
         zone = "+00:00" if (zone or "").upper() == "Z" else zone or ""
         zone = zone if ":" in zone or not zone else f"{zone[:3]}:{zone[3:]}"
-        told = _parsed(f"{date}T{clock}.{(fraction or '0')[:6]:0<6}{zone}")
-        if told is None:
+        time = _parsed(f"{date}T{clock}.{(fraction or '0')[:6]:0<6}{zone}")
+        if time is None:
             return found.group()
         # Without a zone it may be local time or UTC.
-        meant = [told] if told.tzinfo else [told.astimezone(), told.replace(tzinfo=timezone.utc)]
-        return "<now>" if any(start <= time <= end for time in meant for start, end in self._spans) else found.group()
+        meant = [time] if time.tzinfo else [time.astimezone(), time.replace(tzinfo=timezone.utc)]
+        return "<now>" if any(start <= each <= end for each in meant for start, end in self._spans) else found.group()
 
 
 def _parsed(text: str) -> datetime | None:

@@ -1,4 +1,4 @@
-"""Model names, keys and arguments: checked before anything runs, named where they are missing, never shown."""
+"""Checks of model names, keys and arguments before anything runs, and masking of keys in texts."""
 
 from __future__ import annotations
 
@@ -12,32 +12,32 @@ from urllib.parse import urlsplit
 
 from ...chat import without_secrets
 from ...errors import ConfigurationError, unknown_name
-from .loading import load
+from .client import load
 from .prices import OWN_PRICES, listed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Passed to a server that needs no key, because the client library insists on one.
+#: Sent to a server that needs no key, because the client library requires one.
 NO_KEY = "no-key-needed"
-#: What the run itself says of each call.
+#: Arguments that the run itself fills in.
 _RESERVED = ("model", "messages", "tools", "stream_options")
-#: The arguments by which litellm takes a price of the user's own.
+#: Providers with OpenAI's own client and variables.
 _OPENAI = frozenset({"openai", "custom_openai", "text-completion-openai"})
-#: Providers all of whose models litellm lists. Elsewhere a name may be anybody's: a deployment, a file, an endpoint.
+#: Providers all of whose models litellm lists. With others a name may be a deployment, a file or an endpoint.
 _LISTED = frozenset({"openai", "anthropic", "gemini", "mistral", "deepseek", "xai", "cohere", "cohere_chat"})
-#: What looks like a key in a text, however much of it a provider has starred out.
+#: A key in a text, also if a provider has masked a part of it.
 _KEY_LIKE = re.compile(r"\bsk-[\w*.…-]{4,}|\bAIza[\w-]{8,}|\b(?i:bearer)\s+[^\s,;'\"]+|(?<=//)[^/@\s]+(?=@)")
 
 
 class _Route(NamedTuple):
-    """Where litellm would send a call.
+    """The server that litellm would send a call to.
 
     Attributes:
         name: The model's name without its provider.
-        provider: As litellm calls it.
-        key: A key that litellm has found, or makes up where none is needed.
-        base: The address, where the user gives one.
+        provider: litellm's name of the provider.
+        key: A key that litellm has found, or makes up if none is needed.
+        base: The address, if the user gives one.
     """
 
     name: str
@@ -47,12 +47,12 @@ class _Route(NamedTuple):
 
 
 def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
-    """Tell what is wrong with a model before it is called.
+    """Check a model's name, arguments and key before it is called.
 
     Args:
         name: The model's name, with its provider as litellm spells it.
         args: The arguments of its calls.
-        priced: Its price has to be known.
+        priced: Also check that its price is known.
 
     Raises:
         ConfigurationError: An unknown provider, a misspelt name, an argument that cannot be one, a missing key, or
@@ -73,7 +73,7 @@ def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
 
 
 def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
-    """Refuse what would change the shape of an answer, or belongs to the conversation.
+    """Refuse arguments that would change the shape of an answer, or belong to the conversation.
 
     Raises:
         ConfigurationError: There is such an argument.
@@ -98,16 +98,16 @@ def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
 
 
 def connection(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
-    """Further arguments for reaching a model: a stand-in for the key that a server of the user's own does not need."""
+    """Return further arguments of a call: a placeholder key for a server that needs none."""
     if args.get("api_key"):
         return {}
     route = _route(name, args)
-    keyless = not (_own_key(route) or os.environ.get("OPENAI_API_KEY"))
-    return {"api_key": NO_KEY} if keyless and _speaks_openai(route) and _elsewhere(route) else {}
+    has_no_key = not (_own_key(route) or os.environ.get("OPENAI_API_KEY"))
+    return {"api_key": NO_KEY} if has_no_key and _speaks_openai(route) and _is_own_server(route) else {}
 
 
 def key_in_use(name: str, args: Mapping[str, Any]) -> str:
-    """How to speak of the key that a call was made with."""
+    """Return a description of the key that a call was made with."""
     if args.get("api_key"):
         return "the key among the model's arguments"
     try:
@@ -122,9 +122,9 @@ def key_in_use(name: str, args: Mapping[str, Any]) -> str:
 
 
 def masked(text: str, args: Mapping[str, Any]) -> str:
-    """A text without anything that is, or looks like, a key."""
+    """Mask everything in a text that is, or looks like, a key."""
     secrets = {*_secrets(args), *_secrets(os.environ)}
-    # Shorter ones are switches and names, and would blot out ordinary words.
+    # Shorter values are switches and names; masking them would mask ordinary words.
     for secret in sorted((one for one in secrets if len(one) >= 8), key=len, reverse=True):
         text = text.replace(secret, "***")
     return _KEY_LIKE.sub("***", text)
@@ -135,7 +135,7 @@ def _is_secret(name: str) -> bool:
 
 
 def _secrets(value: Any, *, within: bool = False) -> Iterator[str]:
-    """Every text under a name that tells of a key or a header, however deep; and its words, as of ``Bearer …``."""
+    """Yield every text under the name of a key or a header, at any depth; and its words, as of ``Bearer …``."""
     if isinstance(value, Mapping):
         for name, part in value.items():
             yield from _secrets(part, within=within or _is_secret(str(name)))
@@ -158,7 +158,7 @@ def _route(name: str, args: Mapping[str, Any]) -> _Route:
             name, custom_llm_provider=args.get("custom_llm_provider"), api_base=base
         )
     except litellm.BadRequestError as error:
-        # Not linked: its text may hold what was given.
+        # Not chained: its text may contain a key.
         raise ConfigurationError(_unknown_provider(litellm, name, masked(str(error), args))) from None
     addresses = ("OPENAI_BASE_URL", "OPENAI_API_BASE") if provider in _OPENAI else (f"{provider.upper()}_API_BASE",)
     found = [os.environ[variable] for variable in addresses if os.environ.get(variable)]
@@ -179,8 +179,8 @@ def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
     )
 
 
-def _elsewhere(route: _Route) -> bool:
-    """Whether the calls go to another server than a provider's own."""
+def _is_own_server(route: _Route) -> bool:
+    """Return whether the calls go to another server than a provider's."""
     own = {_host(endpoint) for endpoint in ("api.openai.com", *load().openai_compatible_endpoints)}
     return route.base is not None and _host(route.base) not in own
 
@@ -194,14 +194,14 @@ def _speaks_openai(route: _Route) -> bool:
 
 
 def _own_key(route: _Route) -> bool:
-    """Whether litellm has a key without the environment's, or by another of its variables."""
+    """Return whether litellm has a key of its own settings, or by another of its variables."""
     litellm = load()
     return bool(route.key or litellm.api_key or getattr(litellm, f"{route.provider}_key", None))
 
 
 def _missing_keys(name: str, args: Mapping[str, Any], route: _Route) -> list[str]:
-    """The variables of which one has to be set."""
-    if args.get("api_key") or _own_key(route) or (_speaks_openai(route) and _elsewhere(route)):
+    """Return the variables of which one has to be set."""
+    if args.get("api_key") or _own_key(route) or (_speaks_openai(route) and _is_own_server(route)):
         return []
     if any(_is_secret(argument) and not isinstance(args[argument], (int, float)) for argument in args):
         return []  # another credential is given: azure_ad_token, extra_headers …; a price has a number
@@ -211,7 +211,7 @@ def _missing_keys(name: str, args: Mapping[str, Any], route: _Route) -> list[str
 
 
 def _check_name(name: str, route: _Route) -> None:
-    """Refuse a name that is a typo; one that is merely new may be a model that litellm does not list yet."""
+    """Refuse a misspelt name; an unknown one may be a new model that litellm does not list yet."""
     if route.provider not in _LISTED or ":" in route.name:
         return
     known = {model.removeprefix(f"{route.provider}/") for model in load().models_by_provider.get(route.provider, ())}
@@ -224,14 +224,14 @@ def _check_name(name: str, route: _Route) -> None:
         raise ConfigurationError(f"{problem} (a model that litellm does not list: give its 'api_base')")
 
 
-#: Letters that pass for digits.
+#: Letters that look like digits.
 _LOOKALIKES = str.maketrans("olis", "0115")
 
 
 def _misspelt(name: str, known: set[str]) -> bool:
-    """Whether a name has the separators of a known one in other places, or a word that is nearly one of theirs.
+    """Return whether a name has the separators of a known one in other places, or a word that is nearly one of theirs.
 
-    Another number is no typo: it is how the next version is called.
+    Another number is no typo, but the next version.
     """
     if _letters_and_digits(name) in map(_letters_and_digits, known):
         return True

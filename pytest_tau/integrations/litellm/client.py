@@ -1,4 +1,4 @@
-"""The one event loop that every call through litellm runs on."""
+"""The litellm package, imported at the first call, and the event loop that every call through it runs on."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ import asyncio
 import atexit
 import contextlib
 import functools
+import importlib
 import os
 import sys
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from ...errors import ConfigurationError
+from . import compat
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -20,9 +24,37 @@ T = TypeVar("T")
 #: litellm prepares each call, and looks up each host, in a thread of the loop's; a provider without an asynchronous
 #: client keeps one for the whole call.
 _THREADS = 64
-#: Seconds that the calls in flight and the connections get to end when the process does.
+#: Seconds for the calls in flight and the connections to end when the process does.
 _CLOSING_TIME = 2.0
+#: Two threads that make their first call at once must not both change the environment.
+_IMPORTING = threading.Lock()
 _STARTING = threading.Lock()
+
+
+def load() -> Any:
+    """Return the litellm package, imported if it was not yet; that takes seconds.
+
+    It is untyped: checking these modules must not check all of litellm.
+
+    Raises:
+        ConfigurationError: The extra ``llm`` is not installed, or does not work.
+    """
+    with _IMPORTING:
+        compat.ignore_warnings()
+        return _import()
+
+
+@functools.cache
+def _import() -> Any:
+    try:
+        with compat.bundled_prices():
+            litellm: Any = importlib.import_module("litellm")
+        importlib.import_module("tenacity")
+    except ImportError as error:
+        problem = f"model calls need litellm and tenacity: pip install 'pytest-tau[llm]' ({error})"
+        raise ConfigurationError(problem) from error
+    compat.silence(litellm)
+    return litellm
 
 
 def submit(call: Coroutine[Any, Any, T]) -> Future[T]:
@@ -35,12 +67,12 @@ def submit(call: Coroutine[Any, Any, T]) -> Future[T]:
 
 @functools.cache
 def _loop(_process: int) -> asyncio.AbstractEventLoop:
-    """The process's loop, started at the first call.
+    """Return the loop of a process, started at the first call.
 
     litellm keeps its HTTP clients and a logging task for the whole process, bound to the loop that first used them,
-    and finds them again by the loop's address, which a later loop may have as well. Calls come from one loop for
-    each trial or thread, here today and gone tomorrow. One loop that outlives them all makes every client usable for
-    every call, lets connections be kept open, and is where a limit on calls in flight can be counted without locks.
+    and looks them up by the loop's address, which a later loop may have as well. Calls come from the short-lived loops
+    of trials and threads. With one loop for the whole process every client is usable for every call, connections
+    stay open, and calls in flight are counted without locks.
     """
     loop = asyncio.new_event_loop()
     loop.set_default_executor(ThreadPoolExecutor(_THREADS, thread_name_prefix="tau-model-call"))
@@ -56,18 +88,18 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 def _close(loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
-    """End the loop, so that nothing complains of sessions and tasks left open."""
+    """Stop the loop, without warnings about open sessions and tasks."""
     if not thread.is_alive():
         return
     with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
-        asyncio.run_coroutine_threadsafe(_give_up(), loop).result(_CLOSING_TIME)
+        asyncio.run_coroutine_threadsafe(_close_clients(), loop).result(_CLOSING_TIME)
     loop.call_soon_threadsafe(loop.stop)
     thread.join(_CLOSING_TIME)
     if not thread.is_alive():
         loop.close()
 
 
-async def _give_up() -> None:
+async def _close_clients() -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
         task.cancel()

@@ -1,4 +1,4 @@
-"""The one owner of retries: which faults are worth another attempt, and when."""
+"""Retries of model calls: the faults that get another attempt, and the waits between attempts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from ...errors import ModelError
+from ...text import plural
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -21,42 +22,42 @@ _LOGGER = logging.getLogger("pytest_tau")
 
 
 @dataclass(frozen=True)
-class Patience:
-    """How often a call is attempted, and how long is waited in between.
+class RetryPolicy:
+    """The number of attempts of a call, and the waits between them.
 
     Attributes:
-        attempts: At most so many, the first one included.
+        attempts: The most attempts, the first one included.
         first_wait: Seconds before the second attempt; each further wait is up to twice as long.
-        longest_wait: Seconds that no wait exceeds, not even one that the server asks for.
+        longest_wait: The longest wait in seconds, also if the server asks for a longer one.
     """
 
     attempts: int = 8
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
-    def wait(self, attempt: int, asked: float | None) -> float:
-        """Seconds to wait after an attempt, counted from 1; ``asked`` is what the server would like."""
+    def wait(self, attempt: int, retry_after: float | None) -> float:
+        """Return the seconds to wait after an attempt, counted from 1; ``retry_after`` is the server's request."""
         longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
-        # A generator of its own: the global one belongs to the code under test. Spread out, many trials that were
-        # refused together do not come back together.
+        # A generator of its own: the global one belongs to the code under test. The jitter keeps trials that were
+        # refused at the same time from retrying at the same time.
         spread = random.Random().uniform(longest / 2, longest)  # noqa: S311
-        return max(spread, min(asked or 0.0, self.longest_wait))
+        return max(spread, min(retry_after or 0.0, self.longest_wait))
 
 
-async def answered(attempt: Callable[[], Awaitable[ChatReply]], patience: Patience, model: str) -> ChatReply:
-    """The first answer that an attempt gives.
+async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy: RetryPolicy, model: str) -> ChatReply:
+    """Return the answer of the first attempt that succeeds.
 
     Raises:
-        ModelError: A fault that will not pass, or the last attempt's, which then says how many there were.
+        ModelError: A permanent fault, or that of the last attempt, with the number of attempts.
     """
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
     began = time.monotonic()
     retrying = AsyncRetrying(
-        stop=stop_after_attempt(patience.attempts),
-        wait=lambda state: patience.wait(state.attempt_number, _fault(state).retry_after),
+        stop=stop_after_attempt(policy.attempts),
+        wait=lambda state: policy.wait(state.attempt_number, _fault(state).retry_after),
         retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.passing),
-        before_sleep=lambda state: _tell(state, patience, model),
+        before_sleep=lambda state: _log_retry(state, policy, model),
         reraise=True,
     )
     try:
@@ -66,7 +67,7 @@ async def answered(attempt: Callable[[], Awaitable[ChatReply]], patience: Patien
             raise
         made, seconds = retrying.statistics["attempt_number"], time.monotonic() - began
         first, _, rest = str(error).partition("\n")
-        problem = f"{first} ({made} attempt{'s' * (made != 1)} over {seconds:.3g} s)"
+        problem = f"{first} ({plural(made, 'attempt')} over {seconds:.3g} s)"
         exhausted = ModelError(
             f"{problem}\n{rest}" if rest else problem, kind=error.kind, retry_after=error.retry_after
         )
@@ -79,12 +80,12 @@ def _fault(state: RetryCallState) -> ModelError:
     return error
 
 
-def _tell(state: RetryCallState, patience: Patience, model: str) -> None:
+def _log_retry(state: RetryCallState, policy: RetryPolicy, model: str) -> None:
     _LOGGER.info(
         "%s: %s; attempt %d of %d in %.3g s",
         model,
         _fault(state).kind,
         state.attempt_number + 1,
-        patience.attempts,
+        policy.attempts,
         state.upcoming_sleep,
     )

@@ -1,4 +1,4 @@
-"""What litellm and the libraries below it raise, as model errors that say what happened and what to do."""
+"""Conversion of exceptions of litellm and the libraries below it to model errors."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import ContextWindowError, ModelError
-from .keys import key_in_use, masked
+from .credentials import key_in_use, masked
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...chat import ChatRequest
     from ...errors import ModelFault
 
-#: Codes, types and class names that say more than the status that they come with.
+#: Faults by codes, types and class names that are more specific than the HTTP status.
 _BY_NAME: dict[str, ModelFault] = {
     "context_length_exceeded": "context_window",
     "ContextWindowExceededError": "context_window",
@@ -29,13 +29,13 @@ _BY_NAME: dict[str, ModelFault] = {
     "insufficient_quota": "quota",
     "model_not_found": "unknown_model",
 }
-#: The same for what providers say in words alone, and litellm of a name without a provider.
+#: Faults by phrases of messages, for providers and parts of litellm that give no code.
 _BY_WORDS: dict[str, ModelFault] = {
     "maximum context length": "context_window",
     "prompt is too long": "context_window",
     "credit balance is too low": "quota",
     "llm provider not provided": "unknown_model",
-    # What openai's client says before it sends anything.
+    # Messages of openai's client before it sends anything.
     "missing credentials": "authentication",
     "client option must be set": "authentication",
 }
@@ -50,7 +50,7 @@ _BY_STATUS: dict[int, ModelFault] = {
     503: "overloaded",
     529: "overloaded",
 }
-#: litellm's classes for faults that no server told it of.
+#: Faults by litellm's classes, for exceptions without an answer of a server.
 _BY_CLASS: dict[str, ModelFault] = {
     "AuthenticationError": "authentication",
     "PermissionDeniedError": "authentication",
@@ -64,35 +64,35 @@ _BY_CLASS: dict[str, ModelFault] = {
 _NETWORK = ("httpx", "httpcore", "aiohttp")
 
 
-class _Told(NamedTuple):
-    what: str
+class _Text(NamedTuple):
+    problem: str
     advice: str
 
 
-_TOLD: dict[ModelFault, _Told] = {
-    "rate_limit": _Told("too many calls", "run fewer trials at once, or try again later"),
-    "overloaded": _Told("the server is overloaded", "try again later"),
-    "unavailable": _Told("the server failed or cannot be reached", "see that it runs and that its address is right"),
-    "timeout": _Told("no answer within {limit:g} s", "see that the server answers, or give a longer 'timeout'"),
-    "bad_answer": _Told("the answer is no chat completion", "see that the address is one of a chat model"),
-    "authentication": _Told("{key} was refused", "set one that this model accepts"),
-    "unknown_model": _Told("the server knows no such model", "see that its name and the server's address are right"),
-    "context_window": _Told("the conversation is longer than the model can read", "set a context budget"),
-    "refused": _Told("the provider refuses the content", "see which message it objects to"),
-    "bad_request": _Told("the provider refuses the call", "see that the model takes these arguments"),
-    "quota": _Told("the account has no credit left", "top it up, or use another key"),
+_TEXTS: dict[ModelFault, _Text] = {
+    "rate_limit": _Text("too many calls", "run fewer trials at once, or try again later"),
+    "overloaded": _Text("the server is overloaded", "try again later"),
+    "unavailable": _Text("the server failed or cannot be reached", "see that it runs and that its address is right"),
+    "timeout": _Text("no answer within {limit:g} s", "see that the server answers, or give a longer 'timeout'"),
+    "bad_answer": _Text("the answer is no chat completion", "see that the address is one of a chat model"),
+    "authentication": _Text("{key} was refused", "set one that this model accepts"),
+    "unknown_model": _Text("the server knows no such model", "see that its name and the server's address are right"),
+    "context_window": _Text("the conversation is longer than the model can read", "set a context budget"),
+    "refused": _Text("the provider refuses the content", "see which message it objects to"),
+    "bad_request": _Text("the provider refuses the call", "see that the model takes these arguments"),
+    "quota": _Text("the account has no credit left", "top it up, or use another key"),
 }
 
 
 @dataclass(frozen=True)
 class _Facts:
-    """What a chain of exceptions tells: each begins with the one that was caught.
+    """The facts of a chain of exceptions, the one that was caught first.
 
     Attributes:
         names: The classes, with their bases, and the codes and types in the server's answers.
-        status: The HTTP status, where a server gave one.
-        headers: Of the server's answer.
-        message: What the server said, or the network, or litellm.
+        status: The HTTP status, if a server gave one.
+        headers: The headers of the server's answer.
+        message: The message of the server, or the network, or litellm.
     """
 
     errors: list[BaseException]
@@ -102,20 +102,20 @@ class _Facts:
     message: str
 
 
-def model_error(error: BaseException, request: ChatRequest, limit: float) -> ModelError:
-    """What became of a call.
+def to_model_error(error: BaseException, request: ChatRequest, limit: float) -> ModelError:
+    """Convert the exception of a call to a model error.
 
     Args:
-        error: What it raised.
-        request: What was asked.
-        limit: Seconds that the call was given.
+        error: The exception.
+        request: The request.
+        limit: The call's time limit in seconds.
     """
     facts = _facts(error)
     retry_after = _retry_after(facts.headers)
-    return told(_kind(facts), request, limit=limit, message=facts.message, retry_after=retry_after)
+    return build_model_error(_kind(facts), request, limit=limit, message=facts.message, retry_after=retry_after)
 
 
-def told(
+def build_model_error(
     kind: ModelFault,
     request: ChatRequest,
     *,
@@ -123,12 +123,12 @@ def told(
     message: str = "",
     retry_after: float | None = None,
 ) -> ModelError:
-    """A model error in words: the model, what happened and what to do in the first line, then what was reported."""
-    what, advice = _TOLD[kind]
+    """Return a model error: the model, the problem and an advice in the first line, then the reported message."""
+    problem, advice = _TEXTS[kind]
     key = key_in_use(request.model, request.args) if kind == "authentication" else ""
-    text = f"{request.model}: {what.format(limit=limit, key=key)}; {advice}"
-    said = _shortened(masked(message, request.args))
-    text += f"\nreported: {said}" if said else ""
+    text = f"{request.model}: {problem.format(limit=limit, key=key)}; {advice}"
+    reported = _shorten(masked(message, request.args))
+    text += f"\nreported: {reported}" if reported else ""
     if kind == "context_window":
         return ContextWindowError(text)
     return ModelError(text, kind=kind, retry_after=retry_after)
@@ -137,25 +137,25 @@ def told(
 def _facts(error: BaseException) -> _Facts:
     errors = list(_chain(error))
     found: list[Any] = [getattr(one, "response", None) for one in errors]
-    # litellm makes up responses for faults that no server told it of; those have no headers.
+    # litellm makes up responses for faults without an answer of a server; those have no headers.
     responses = [one for one in found if getattr(one, "headers", None) and hasattr(one, "status_code")]
     bodies = [body for one in errors if isinstance(body := getattr(one, "body", None), dict)]
     names = {base.__name__ for one in errors for base in type(one).__mro__}
     names |= {str(body[field]) for body in bodies for field in ("code", "type") if body.get(field)}
-    # What the server says of it; or else what the network does, which litellm calls a connection error and no more.
-    said = [body["message"] for body in bodies if isinstance(body.get("message"), str)]
-    said += [str(one) for one in reversed(errors) if isinstance(one, OSError)]
+    # The server's message, or else that of the network, which litellm reduces to a connection error.
+    messages = [body["message"] for body in bodies if isinstance(body.get("message"), str)]
+    messages += [str(one) for one in reversed(errors) if isinstance(one, OSError)]
     return _Facts(
         errors=errors,
         names=names,
         status=int(responses[0].status_code) if responses else None,
         headers=responses[0].headers if responses else {},
-        message=said[0] if said else _without_classes(str(error)),
+        message=messages[0] if messages else _without_classes(str(error)),
     )
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """An exception and what led to it; chains are short, but may be made into rings."""
+    """Yield an exception and its causes; chains are short, but may be circular."""
     current: BaseException | None = error
     for _ in range(10):
         if current is None:
@@ -184,11 +184,11 @@ def _kind_of_status(status: int) -> ModelFault:
 def _kind_without_answer(facts: _Facts) -> ModelFault:
     if facts.names & {"APITimeoutError", "Timeout", "TimeoutError"} or any(map(_is_timeout, facts.errors)):
         return "timeout"
-    # litellm's own class of connection errors is also its word for whatever it did not expect.
+    # litellm also uses its class of connection errors for anything unexpected.
     if any(isinstance(one, OSError) or type(one).__module__.startswith(_NETWORK) for one in facts.errors):
         return "unavailable"
     if "OpenAIError" not in facts.names:
-        # Raised before anything was sent: a package that the provider needs is not installed, for one.
+        # Raised before anything was sent, for example because a package of the provider is not installed.
         return "bad_request"
     first = [_BY_CLASS[base.__name__] for base in type(facts.errors[0]).__mro__ if base.__name__ in _BY_CLASS]
     return first[0] if first else "bad_answer"
@@ -199,7 +199,7 @@ def _is_timeout(error: BaseException) -> bool:
 
 
 def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds after which the server would like to be asked again: plain, in milliseconds, or as a date."""
+    """Return the seconds of a ``Retry-After`` header: given in seconds, in milliseconds, or as a date."""
     seconds = _number(headers.get("retry-after-ms"), 1000.0)
     if seconds is None:
         seconds = _number(headers.get("retry-after"), 1.0)
@@ -220,11 +220,11 @@ def _number(text: Any, divisor: float) -> float | None:
 
 
 def _without_classes(text: str) -> str:
-    """An exception's text without the class names that litellm puts before it, and without a traceback within."""
+    """Return an exception's text without the class names that litellm prepends, and without a traceback."""
     text = text.partition("Traceback (most recent call last)")[0]
     return re.sub(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\b\s*[:-]*\s*)+", "", text)
 
 
-def _shortened(text: str, length: int = 300) -> str:
+def _shorten(text: str, length: int = 300) -> str:
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[:length]} …"
