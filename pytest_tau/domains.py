@@ -1,4 +1,4 @@
-"""Finding domains: by entry point, or as a plugin registers them."""
+"""Lookup of installed domains by entry point."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ENTRY_POINT_GROUP = "pytest_tau.domains"
 
 
 def domain_names() -> list[str]:
-    """Names of every installed domain, sorted; nothing is imported."""
+    """Return the names of all installed domains, sorted; nothing is imported."""
     return sorted({entry.name for entry in entry_points(group=ENTRY_POINT_GROUP)})
 
 
 def load_domain(name: str, data_dir: Path | str | None = None) -> Domain:
-    """An installed domain, loaded once a process.
+    """Return an installed domain, loaded once a process.
 
     Args:
         name: The domain's name.

@@ -1,12 +1,12 @@
-"""Everything pytest-tau raises on purpose.
+"""The exceptions of pytest-tau.
 
 TauError
 ├── ConfigurationError      an option, a domain, an agent or a data folder that cannot be used
 ├── TaskFormatError         a task file that does not follow the format
-├── ToolError               a tool refuses a call; told to the caller, never a crash
+├── ToolError               a tool refuses a call; a result for the caller, never a crash
 ├── ParticipantError        an agent or a user broke its side of the conversation
 ├── ModelError              a model or its provider failed
-│   └── ContextWindowError  what a model was sent is more than it can read
+│   └── ContextWindowError  a request is longer than the model's context window
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
 └── ReplayError             a recorded conversation cannot be carried out again
@@ -36,7 +36,7 @@ __all__ = [
     "unknown_name",
 ]
 
-#: What can go wrong with a model call. The first five may pass; the others will not.
+#: The faults of a model call. The first five are temporary, the others permanent.
 ModelFault: TypeAlias = Literal[
     "rate_limit",  # too many calls
     "unavailable",  # the server fails, or cannot be reached
@@ -58,15 +58,15 @@ class TauError(Exception):
 
 
 class ConfigurationError(TauError):
-    """A setting that cannot be used; told before any conversation starts."""
+    """A setting that cannot be used; raised before any conversation starts."""
 
 
 class TaskFormatError(TauError):
     """A task file that does not follow the format.
 
     Attributes:
-        file: The file, or None for a task that came from elsewhere.
-        task_id: The task's id, or its position (``#3``) where it has none.
+        file: The file; None for a task without one.
+        task_id: The task's id, or its position (``#3``) if it has none.
         field: Dotted path of the offending field, such as ``evaluation_criteria.reward_basis``.
     """
 
@@ -103,8 +103,8 @@ class ModelError(TauError):
     """A model or its provider failed; never counted against the agent.
 
     Attributes:
-        kind: What happened: a ``ModelFault``.
-        retry_after: Seconds after which the provider would like to be asked again, where it says so.
+        kind: The fault: a ``ModelFault``.
+        retry_after: Seconds after which the provider asks for a retry, if it gives them.
     """
 
     def __init__(self, problem: str, *, kind: ModelFault = "unavailable", retry_after: float | None = None) -> None:
@@ -113,12 +113,12 @@ class ModelError(TauError):
 
     @property
     def passing(self) -> bool:
-        """Whether the same call may succeed later."""
+        """Return whether the same call may succeed later."""
         return self.kind in PASSING_FAULTS
 
 
 class ContextWindowError(ModelError):
-    """What a model was sent is more than it can read."""
+    """A request is longer than the model's context window."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(problem, kind="context_window")
@@ -137,7 +137,7 @@ class ReplayError(TauError):
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """The text of an unknown-name error, with close matches first and then every good name."""
+    """Return the text of an unknown-name error, with close matches first and then all known names."""
     names = sorted(known)
     close = get_close_matches(name, names, n=3)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""

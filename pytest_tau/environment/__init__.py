@@ -1,4 +1,4 @@
-"""What a domain is written with: records, databases, toolkits; and the environments made of it."""
+"""Records, databases and toolkits, which domains consist of, and the environments of simulations."""
 
 from ..errors import ToolError
 from ..models import Spoken

@@ -1,4 +1,8 @@
-"""Arithmetic that a model asks for: Python's operators and number formats, within bounds and without ``eval``."""
+"""Arithmetic for tools: Python's operators and number formats, within bounds and without ``eval``.
+
+The parser is not ``ast`` with an allow-list: that raises RecursionError for expressions within the bounds, such as 4,999
+signs, and its error texts, which are results of tools, differ between versions of Python.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ if TYPE_CHECKING:
 
     Number: TypeAlias = int | float
 
-# Whatever fits the bounds is computed within milliseconds.
+# Every expression within these bounds is computed within milliseconds.
 _MAX_LENGTH: Final = 5000
 _MAX_NESTING: Final = 200  # Python's own
 _MAX_DIGITS: Final = 4300  # Python's own, of a whole number
@@ -26,9 +30,9 @@ _LEADING_ZERO: Final = re.compile(r"0+[1-9][0-9]*")
 
 
 class _Operator(NamedTuple):
-    """How tightly an operator binds, and what it computes; a sign has one operand."""
+    """An operator's precedence and function; a sign has one operand."""
 
-    binding: int
+    precedence: int
     compute: Callable[..., Number]
     operands: int = 2
 
@@ -37,10 +41,10 @@ def calculate(expression: str) -> str:
     """Compute an expression of numbers, ``+ - * / // **``, parentheses and spaces.
 
     Args:
-        expression: As Python would write it.
+        expression: The expression, in Python's notation.
 
     Returns:
-        The result as a float rounded to two places, the way Python writes it: ``4.0``, ``-0.0``, ``1e+16``, ``inf``.
+        The result as a float rounded to two places, in Python's notation: ``4.0``, ``-0.0``, ``1e+16``, ``inf``.
 
     Raises:
         ToolError: No such expression, no real result, or one that would take long to compute.
@@ -60,9 +64,9 @@ def calculate(expression: str) -> str:
 
 
 class _Evaluation:
-    """One expression, evaluated from left to right with two stacks, so that no nesting uses up Python's own.
+    """One expression, evaluated from left to right with two stacks, so that nesting needs no recursion.
 
-    An operator waits on its stack until one that binds no tighter follows, or a closing parenthesis, or the end.
+    An operator waits on its stack until one of no higher precedence follows, or a closing parenthesis, or the end.
     """
 
     def __init__(self) -> None:
@@ -94,7 +98,7 @@ class _Evaluation:
         return self._values.pop()
 
     def _after_operand(self, text: str, token: re.Match[str]) -> bool:
-        """Take what can follow an operand; whether another operand has to follow that."""
+        """Process a token after an operand; return whether another operand has to follow it."""
         if text == ")":
             self._compute_down_to(0)
             if not self._waiting:
@@ -105,7 +109,7 @@ class _Evaluation:
             raise _unexpected(token)
         following = _OPERATORS[text]
         # Powers are computed from right to left: one waits for the next.
-        self._compute_down_to(following.binding + (text == "**"))
+        self._compute_down_to(following.precedence + (text == "**"))
         self._waiting.append(following)
         return True
 
@@ -114,9 +118,9 @@ class _Evaluation:
             raise ToolError("too many nested parentheses")
         self._waiting.append(None)
 
-    def _compute_down_to(self, binding: int) -> None:
-        """Compute the operators on top of the stack that bind at least so tightly, up to an open parenthesis."""
-        while self._waiting and (top := self._waiting[-1]) is not None and top.binding >= binding:
+    def _compute_down_to(self, precedence: int) -> None:
+        """Compute the operators on the stack of at least this precedence, up to an open parenthesis."""
+        while self._waiting and (top := self._waiting[-1]) is not None and top.precedence >= precedence:
             self._waiting.pop()
             operands = self._values[-top.operands :]
             del self._values[-top.operands :]

@@ -1,4 +1,4 @@
-"""Databases: the state of one side, forked for each simulation, compared by what was touched."""
+"""Databases: the state of one side, forked for each simulation, compared by touched records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """One place where two states differ; ``missing`` says which of them lacks it: ``expected`` or ``got``."""
+    """One place where two states differ; ``missing`` is the state that lacks it: ``expected`` or ``got``."""
 
     path: str
     expected: Any
@@ -27,7 +27,7 @@ class Database(Record):
     """Base of a domain's databases: a record whose fields are tables, records and plain values."""
 
     def fork(self) -> Self:
-        """An independent state with the same content, made in microseconds."""
+        """Return an independent state with the same content, in microseconds."""
         copy = self.model_copy()
         fields = copy.__dict__
         for name, value in fields.items():
@@ -35,18 +35,18 @@ class Database(Record):
         return copy
 
     def dump(self) -> dict[str, Any]:
-        """The whole state as JSON values, in the shape of the database file."""
+        """Return the whole state as JSON values, in the shape of the database file."""
         return self.model_dump(mode="json", warnings=False)
 
     def digest(self) -> str:
-        """SHA-256, in hex, of the whole state.
+        """Return the SHA-256, in hex, of the whole state.
 
         Source: τ²-bench v1.0.1, database hash.
         """
         return hashlib.sha256(canonical(self).encode()).hexdigest()
 
     def merged(self, update: dict[str, Any]) -> Self:
-        """A state with the update laid over this one: objects merge, anything else replaces.
+        """Return a state with an update merged into this one: objects merge, other values are replaced.
 
         Raises:
             pydantic.ValidationError: The result does not fit the database's records.
@@ -65,11 +65,11 @@ class Database(Record):
         return state
 
     def equals(self, other: Database) -> bool:
-        """Whether both states are the same, in order of lists and in type of JSON value."""
+        """Return whether both states are the same, in order of lists and in type of JSON value."""
         return next(self._unequal_fields(other), None) is None
 
     def changes(self, other: Database) -> list[Change]:
-        """Where the other state (``got``) differs from this one (``expected``)."""
+        """Return the differences of the other state (``got``) from this one (``expected``)."""
         found: list[Change] = []
         for name in self._unequal_fields(other):
             mine, theirs = getattr(self, name), getattr(other, name)
@@ -88,7 +88,7 @@ class Database(Record):
 
 
 def _touched(a: Table[Any], b: Table[Any]) -> list[str]:
-    """Ids at which the tables may differ, in a stable order."""
+    """Return the ids at which the tables may differ, in a stable order."""
     if a.shares_base_with(b):
         return sorted(a.touched | b.touched)
     return list(dict.fromkeys([*a, *b]))

@@ -1,4 +1,4 @@
-"""Domains: what a domain declares, and a domain with its data at hand."""
+"""Domains: the declaration of a domain, and a domain with its data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_SPLIT = "base"
 
 @dataclass(frozen=True)
 class PolicyFiles:
-    """The files of one flavour of a policy, joined in order; ``solo`` for an agent that works alone."""
+    """The files of one variant of a policy, joined in order; ``solo`` for an agent that works alone."""
 
     normal: tuple[str, ...]
     solo: tuple[str, ...] = ()
@@ -38,12 +38,12 @@ class PolicyFiles:
 
 @dataclass(frozen=True)
 class Difficulty:
-    """How hard tasks are that a domain makes.
+    """The difficulty of generated tasks.
 
     Attributes:
-        requests: How many things the user wants.
-        faults: How many things are wrong at the same time; None for what the domain finds usual.
-        distractors: How many things are said or lie about that have nothing to do with it.
+        requests: The number of the user's requests.
+        faults: The number of simultaneous faults; None for the domain's default.
+        distractors: The number of irrelevant facts in the conversation or the data.
     """
 
     requests: int = 1
@@ -53,23 +53,23 @@ class Difficulty:
 
 @dataclass(frozen=True)
 class DomainSpec:
-    """What a domain declares about itself.
+    """The declaration of a domain.
 
     Attributes:
-        name: How ``--tau-domain`` calls it.
-        folder: Its databases and policies.
-        tasks: Its task files (``*.json``) and ``split_tasks.json``.
+        name: The name for ``--tau-domain``.
+        folder: The folder of its databases and policies.
+        tasks: The folder of its task files (``*.json``) and ``split_tasks.json``.
         agent_db: Type of the agent-side database, in ``db.json`` or ``db.toml``.
         agent_tools: The agent's toolkit.
         user_db: Type of the user-side database, in ``user_db.json`` or ``user_db.toml``.
         user_tools: The user's toolkit.
         sync: Called with both databases after each successful call.
-        policies: Flavours of the policy by name; the first is the default.
-        policy_text: Makes one text of the files' texts.
-        data_name: Folder under ``domains/`` of official data, where it is not the name.
-        agents: Agents that know the domain and need no model, by what ``--tau-agent`` calls them; each a class, or
+        policies: Variants of the policy by name; the first is the default.
+        policy_text: Joins the files' texts.
+        data_name: Folder under ``domains/`` of official data, if it is not the name.
+        agents: Agents that know the domain and need no model, by their names for ``--tau-agent``; each a class, or
             ``module:attribute``.
-        generate: Makes so many tasks of a seed that nobody has seen; the first ones are the same whatever the number.
+        generate: Generates a number of new tasks of a seed; the first ones are the same for every number.
         merge_aliases: Initialization data for one side puts both sides on that side's database. Source: τ²-bench
             v1.0.1, where it happens to every domain; here to those whose recorded behaviour depends on it.
         spoken: The words by which people ask for the user's tools, by tool; for users without a model.
@@ -100,7 +100,7 @@ class DomainSpec:
             object.__setattr__(self, "spoken", from_toolkit)
 
     def load(self, data_dir: Path | str | None = None) -> Domain:
-        """The domain with its bundled data, or with data laid out as τ²-bench's ``data/tau2``.
+        """Load the domain with its bundled data, or with data laid out as τ²-bench's ``data/tau2``.
 
         Raises:
             ConfigurationError: The folder lacks this domain.
@@ -119,9 +119,9 @@ class Domain:
     """A domain with its data, read once and shared by every environment made from it.
 
     Attributes:
-        spec: What the domain declares.
-        folder: Where its databases and policies are read from.
-        tasks_folder: Where its tasks are read from.
+        spec: The declaration.
+        folder: The folder of its databases and policies.
+        tasks_folder: The folder of its tasks.
     """
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
@@ -136,7 +136,7 @@ class Domain:
         return self.spec.name
 
     def tasks(self, split: str | None = DEFAULT_SPLIT) -> list[Task]:
-        """The tasks of a split, in file order.
+        """Return the tasks of a split, in file order.
 
         Args:
             split: A split's name; None for every task. A domain without splits has only ``base``: every task.
@@ -158,7 +158,7 @@ class Domain:
 
     @functools.cached_property
     def splits(self) -> dict[str, list[str]]:
-        """Task ids by split."""
+        """The task ids by split."""
         return load_splits(self.tasks_folder)
 
     def environment(
@@ -169,16 +169,16 @@ class Domain:
         *,
         replay_history: bool = True,
     ) -> Environment:
-        """A fresh environment.
+        """Make an environment.
 
         Args:
-            task: Whose initial state is applied; None for the untouched databases.
+            task: The task whose initial state is applied; None for the untouched databases.
             solo: The agent works alone, with both sides' tools.
-            policy: Flavour of the policy; None for the default.
-            replay_history: Whether the calls of the task's message history are carried out.
+            policy: Variant of the policy; None for the default.
+            replay_history: Whether the calls of the task's message history are executed.
 
         Raises:
-            ConfigurationError: Unknown flavour, or the domain cannot be run solo.
+            ConfigurationError: Unknown variant, or the domain cannot be run solo.
             TaskFormatError: The initial state cannot be applied.
         """
         self.check_mode(solo=solo, policy=policy)
@@ -199,41 +199,41 @@ class Domain:
         return environment
 
     def check_mode(self, *, solo: bool, policy: str | None) -> None:
-        """Tell a way of running that the domain does not have.
+        """Check that the domain can be run like this.
 
         Raises:
-            ConfigurationError: Unknown flavour of the policy, or the domain cannot be run solo.
+            ConfigurationError: Unknown variant of the policy, or the domain cannot be run solo.
         """
         if solo and (self.spec.user_tools is None or not self._policy_files(policy).solo):
             raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
         self._policy_files(policy)
 
     def reference_environment(self, task: Task) -> Environment:
-        """The state after the task's reference actions, computed once a process and read-only.
+        """Return the state after the task's reference actions, computed once a process and read-only.
 
         Source: τ²-bench v1.0.1: an action that raises is skipped, there is no sync between actions, and each side
-        carries out its own, also where the graded agent worked alone.
+        executes its own, also if the graded agent worked alone.
         """
         return self.once_per_task(task, "reference", self._after_reference_actions)
 
     def once_per_task(self, task: Task, what: str, compute: Callable[[Task], T]) -> T:
-        """What a function makes of a task, computed once a process.
+        """Return the result of a function of a task, computed once a process.
 
         Args:
-            task: The task, told from others by identity: results of a run may hold another one of the same id.
-            what: Tells one thing that is computed from another.
-            compute: Makes it.
+            task: The task, compared by identity: results of a run may have another one of the same id.
+            what: The name of the result.
+            compute: Computes it.
         """
         key = (id(task), what)
         if key not in self._of_tasks:
-            # The task is kept so that its id() stays its own.
+            # The task is kept so that no other object gets its id().
             self._of_tasks[key] = (task, compute(task))
         found: T = self._of_tasks[key][1]
         return found
 
     def _after_reference_actions(self, task: Task) -> Environment:
         environment = self.environment(task)
-        # Whoever is next makes the calls that the history ends with; every conversation begins with them.
+        # Every conversation begins with the calls that the history ends with.
         pending = getattr(task.message_history[-1], "tool_calls", None) if task.message_history else None
         for action in [*(pending or []), *(task.criteria.actions or [])]:
             try:
@@ -245,7 +245,7 @@ class Domain:
     @functools.cached_property
     def _tasks(self) -> list[Task]:
         if (self.tasks_folder / "tasks.json").is_file():
-            # Official data keeps subsets of tasks.json beside it.
+            # Official data has subsets of tasks.json in the same folder.
             files = [self.tasks_folder / "tasks.json"]
         else:
             files = sorted(f for f in self.tasks_folder.glob("*.json") if f.name != "split_tasks.json")
@@ -262,7 +262,7 @@ class Domain:
         return tasks
 
     def file_of(self, task: Task) -> Path | None:
-        """The file that a task was read from; None for a task that is not the domain's."""
+        """Return the file that a task was read from; None for a task that is not the domain's."""
         return self._task_files.get(task.id)
 
     @functools.cached_property
@@ -271,17 +271,17 @@ class Domain:
         agent_db = _load_database(self.folder, "db", spec.agent_db)
         return agent_db, _load_database(self.folder, "user_db", spec.user_db) if spec.user_db else None
 
-    def _policy_files(self, flavour: str | None) -> PolicyFiles:
-        flavours = self.spec.policies
-        if flavour is not None and flavour not in flavours:
-            raise ConfigurationError(f"{unknown_name('policy', flavour, flavours)} of domain {self.name!r}")
-        return flavours[flavour] if flavour is not None else next(iter(flavours.values()))
+    def _policy_files(self, name: str | None) -> PolicyFiles:
+        policies = self.spec.policies
+        if name is not None and name not in policies:
+            raise ConfigurationError(f"{unknown_name('policy', name, policies)} of domain {self.name!r}")
+        return policies[name] if name is not None else next(iter(policies.values()))
 
-    def _policy(self, flavour: str | None, *, solo: bool) -> str:
-        key = (flavour, solo)
+    def _policy(self, name: str | None, *, solo: bool) -> str:
+        key = (name, solo)
         if key not in self._policies:
-            files = self._policy_files(flavour)
-            texts = [self._read(name) for name in (files.solo if solo else files.normal)]
+            files = self._policy_files(name)
+            texts = [self._read(file) for file in (files.solo if solo else files.normal)]
             self._policies[key] = self.spec.policy_text(texts)
         return self._policies[key]
 
@@ -313,7 +313,7 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
             environment.replay(state.message_history)
         environment.sync()
     except Exception as error:
-        # Whatever a domain's function raises here means that the task does not fit the domain.
+        # Any exception of a domain's function here means that the task does not fit the domain.
         raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error
 
 

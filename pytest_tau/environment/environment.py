@@ -1,4 +1,4 @@
-"""The environment of one simulation: both sides' toolkits, the calls between them, the sync after each."""
+"""The environment of one simulation: both sides' toolkits, their calls, and the sync after each call."""
 
 from __future__ import annotations
 
@@ -49,16 +49,16 @@ class Environment:
 
     @property
     def user_db(self) -> Database | None:
-        """The user-side state, where the domain has one."""
+        """The user-side state; None if the domain has none."""
         return self._user.db if self._user else None
 
     @property
     def tool_infos(self) -> dict[str, ToolInfo]:
-        """What both sides' toolkits declare about their tools."""
+        """The declarations of both sides' tools."""
         return (self._user.tool_infos if self._user else {}) | self._agent.tool_infos
 
     def tools(self, requestor: Requestor = "assistant") -> list[Tool]:
-        """The tools that a side can call, in order of definition."""
+        """Return the tools that a side can call, in order of definition."""
         agent, user = self._agent.tools(), self._user.tools() if self._user else {}
         if self.solo:
             return [*agent.values(), *user.values()] if requestor == "assistant" else []
@@ -70,12 +70,12 @@ class Environment:
         Args:
             name: The tool.
             arguments: Its keyword arguments, a JSON object.
-            requestor: Who calls.
+            requestor: The side that calls.
             call_id: The id of the call that the result answers.
 
         Returns:
-            The result's text; ``Error: …`` with the error flag where the tool, the sync or the call itself fails.
-            What a failing tool had changed by then stays changed.
+            The result's text; ``Error: …`` with the error flag if the tool, the sync or the call itself fails.
+            Changes that a failing tool has made stay.
 
         Source: τ²-bench v1.0.1, environment responses.
         """
@@ -83,7 +83,7 @@ class Environment:
             result = self.execute(name, arguments, requestor)
             self.sync()
             content, failed = result_text(result), False
-        except Exception as error:  # noqa: BLE001 - the tool boundary: whatever a tool raises is told to its caller
+        except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
             content, failed = f"Error: {error}", True
         return ToolMessage(id=call_id, content=writable(content), requestor=requestor, error=failed)
 
@@ -92,17 +92,17 @@ class Environment:
 
         Raises:
             ToolError: No such tool for this side, or the arguments are no object.
-            TypeError, ValueError: The arguments are no JSON, or cannot be written down.
-            Exception: Whatever the tool raises.
+            TypeError, ValueError: The arguments are no JSON, or cannot be stored.
+            Exception: Anything that the tool raises.
         """
         toolkit = self._toolkit_of(name, requestor)
         if not isinstance(arguments, dict):
             raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")
-        # A tool may keep what it is given; the trajectory and the task must not change with it.
+        # A copy: a tool may keep and change its arguments.
         return getattr(toolkit, name)(**json_copy(arguments))
 
     def sync(self) -> None:
-        """Carry over what one side's state means for the other's."""
+        """Apply the consequences of one side's state to the other's."""
         if self._sync and self._user:
             self._sync(self._agent.db, self._user.db)
 
@@ -111,7 +111,7 @@ class Environment:
 
         Raises:
             ToolError: No such function.
-            Exception: Whatever the function raises.
+            Exception: Anything that the function raises.
         """
         toolkit = self._agent if env_type == "assistant" else self._user
         if toolkit is None or toolkit.function(name) is None:
@@ -121,7 +121,7 @@ class Environment:
         return result
 
     def merge(self, agent_data: dict[str, Any] | None, user_data: dict[str, Any] | None) -> None:
-        """Lay initialization data over the databases.
+        """Merge initialization data into the databases.
 
         Raises:
             ToolError: User data for a domain without a user side.
@@ -140,14 +140,14 @@ class Environment:
         self.sync()
 
     def mutates(self, name: str, requestor: Requestor) -> bool:
-        """Whether a call exists for this side and changes a database; such calls are replayed."""
+        """Return whether a tool exists for this side and changes a database; calls of such tools are replayed."""
         try:
             return self._toolkit_of(name, requestor).tool_infos[name].mutates
         except ToolError:
             return False
 
     def replay(self, messages: Sequence[Message]) -> list[str]:
-        """Carry out the mutating calls of a recorded conversation.
+        """Execute the mutating calls of a recorded conversation.
 
         Args:
             messages: The trajectory, oldest first.
@@ -158,14 +158,14 @@ class Environment:
         Source: τ²-bench v1.0.1: unknown tools and tools that do not mutate are skipped.
         """
         differences: list[str] = []
-        awaited: list[tuple[ToolCall, str | None]] = []  # the calls just made, with what they gave here, if replayed
+        awaited: list[tuple[ToolCall, str | None]] = []  # the latest calls, with their results here, if replayed
         if messages and isinstance(messages[-1], AssistantMessage | UserMessage) and messages[-1].tool_calls:
             messages = messages[:-1]  # these calls were not made yet
         for message in messages:
             if isinstance(message, AssistantMessage | UserMessage):
                 awaited = [(call, self._replayed(call)) for call in message.tool_calls or []]
             elif isinstance(message, ToolMessage) and awaited:
-                # By id among the calls just made, as ids may repeat later; else in the order of the calls.
+                # By id among the latest calls, as ids may repeat later; else in the order of the calls.
                 ids = [call.id for call, _ in awaited]
                 call, content = awaited.pop(ids.index(message.id) if message.id in ids else 0)
                 if content is not None and not same_result(message.content, content):
@@ -179,11 +179,11 @@ class Environment:
         return self.call(call.name, call.arguments, call.requestor).content
 
     def dump(self) -> dict[str, Any]:
-        """Both sides' states as JSON values: ``{"agent": {…}, "user": {…} or None}``."""
+        """Return both sides' states as JSON values: ``{"agent": {…}, "user": {…} or None}``."""
         return {"agent": self._agent.db.dump(), "user": self._user.db.dump() if self._user else None}
 
     def answer(self, call: ToolCall) -> ToolMessage:
-        """The result of a participant's call; a malformed one is answered with an error and not executed."""
+        """Return the result of a participant's call; a malformed one gets an error and is not executed."""
         if call.malformed is not None:
             content = f"Error: arguments of '{call.name}' must be a JSON object, got {call.malformed[:80]}"
             return ToolMessage(id=call.id, content=content, requestor=call.requestor, error=True)
@@ -202,7 +202,7 @@ class Environment:
 
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:
-    """Whether two results are equal as JSON, or as text where they are not JSON."""
+    """Return whether two results are equal as JSON, or as text if they are not JSON."""
     try:
         return bool(json.loads(recorded or "") == json.loads(replayed or ""))
     except ValueError:

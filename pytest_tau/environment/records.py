@@ -1,4 +1,4 @@
-"""Records: the typed objects that databases are made of."""
+"""Records: the typed objects that databases consist of."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Record(BaseModel):
 
 
 def clone(value: T) -> T:
-    """A deep copy of a record, a list or a dict; everything else in a database is immutable."""
+    """Return a deep copy of a record, a list or a dict; all other values of a database are immutable."""
     if isinstance(value, BaseModel):
         copy = value.model_copy()
         fields = copy.__dict__
@@ -36,9 +36,9 @@ def clone(value: T) -> T:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON-like Python data; dates stay dates."""
+    """Return a value as JSON-like Python data; dates stay dates."""
     if isinstance(value, BaseModel):
-        # A tool may have stored a value of another type than declared; that is data here, not a mistake.
+        # Without warnings: a tool may have stored a value of another type than declared.
         return value.model_dump(warnings=False)
     if isinstance(value, list):
         return [plain(item) for item in value]
@@ -48,7 +48,7 @@ def plain(value: Any) -> Any:
 
 
 def canonical(value: Any) -> str:
-    """Text that is equal exactly when two values are, in order of lists and in type of JSON value.
+    """Return a text that is equal exactly if two values are, in order of lists and in type of JSON value.
 
     Source: τ²-bench v1.0.1, database hash: sorted keys, dates by ``str``; 1, 1.0 and true differ.
     """

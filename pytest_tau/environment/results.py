@@ -1,4 +1,4 @@
-"""Tool results as text, the way the reference writes them."""
+"""Tool results as text, in the reference's format."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from .records import plain
 
 
 def result_text(result: Any) -> str:
-    """The text of a tool's result.
+    """Return the text of a tool's result.
 
     A string stays as it is. Records keep their numbers; bare numbers and booleans, also directly inside a list or
     a dict, become strings; dates inside a record are written by ``str``, others in ISO format.
 
     Source: τ²-bench v1.0.1, environment responses.
     """
-    return result if isinstance(result, str) else json.dumps(_loose(result), default=str)
+    return result if isinstance(result, str) else json.dumps(_stringified(result), default=str)
 
 
-def _loose(value: Any) -> Any:
+def _stringified(value: Any) -> Any:
     if value is None or isinstance(value, str):
         return value
     if isinstance(value, BaseModel):
         return plain(value)
     if isinstance(value, list | tuple):
-        return [_loose(item) for item in value]
+        return [_stringified(item) for item in value]
     if isinstance(value, dict):
-        return {key: _loose(item) for key, item in value.items()}
+        return {key: _stringified(item) for key, item in value.items()}
     if isinstance(value, date):  # a datetime is one, too
         return value.isoformat()
     return str(value)

@@ -1,4 +1,4 @@
-"""Tool schemas: from a method's signature and its Google-style docstring to JSON schema."""
+"""Tool schemas: JSON schema of a method's signature and its Google-style docstring."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
 
 
 def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
-    """A tool's description and the JSON schema of its parameters.
+    """Return a tool's description and the JSON schema of its parameters.
 
     Args:
-        function: An undecorated method; ``self`` is left out.
+        function: An undecorated method; the schema is without ``self``.
 
     Returns:
         The docstring's summary and body, and an object schema with a description for each parameter.
@@ -23,14 +23,14 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     from docstring_parser import DocstringStyle, parse
 
     doc = parse(inspect.cleandoc(function.__doc__ or ""), style=DocstringStyle.GOOGLE)
-    told = {parameter.arg_name: parameter.description for parameter in doc.params}
+    descriptions = {parameter.arg_name: parameter.description for parameter in doc.params}
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
     for name, parameter in inspect.signature(function).parameters.items():
         if name == "self":
             continue
         default = ... if parameter.default is parameter.empty else parameter.default
-        fields[name] = (hints.get(name, Any), Field(default, description=told.get(name)))
+        fields[name] = (hints.get(name, Any), Field(default, description=descriptions.get(name)))
     schema = create_model("parameters", **fields).model_json_schema()
     description = "\n\n".join(part for part in (doc.short_description, doc.long_description) if part)
     return description, schema

@@ -1,4 +1,4 @@
-"""Tables: collections of records of which a simulation copies only what it touches."""
+"""Tables: collections of records that a simulation copies only when it touches them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Table(MutableMapping[str, R], Generic[R]):
-    """Records by id, over a shared base that is never written to.
+    """Records by id, over a shared base that is never changed.
 
     ``table[id]`` gives this simulation's own copy, made at first touch, to read or to change in place.
     ``peek`` and ``scan`` give shared records: cheap, and for reading only.
@@ -28,13 +28,13 @@ class Table(MutableMapping[str, R], Generic[R]):
     __slots__ = ("_base", "_dropped", "_own", "ordered")
 
     def __init__(self, base: dict[str, R] | None = None, *, ordered: bool = False) -> None:
-        self.ordered = ordered  #: Whether the order of records is part of the state: it is in an array.
+        self.ordered = ordered  #: Whether the order of records is part of the state, as in an array.
         self._base: dict[str, R] = base if base is not None else {}
         self._own: dict[str, R] = {}
         self._dropped: set[str] = set()
 
     def fork(self) -> Table[R]:
-        """An independent table with the same content; shares every record that this one has not touched."""
+        """Return an independent table with the same content, which shares every untouched record."""
         table: Table[R] = Table(self._base, ordered=self.ordered)
         if self._own or self._dropped:
             table._own = {key: clone(record) for key, record in self._own.items()}
@@ -42,13 +42,13 @@ class Table(MutableMapping[str, R], Generic[R]):
         return table
 
     def peek(self, key: str) -> R | None:
-        """The record, or None, for reading only."""
+        """Return the record, or None, for reading only."""
         if key in self._own:
             return self._own[key]
         return None if key in self._dropped else self._base.get(key)
 
     def scan(self) -> Iterator[R]:
-        """Every record in order, for reading only."""
+        """Yield every record in order, for reading only."""
         if not self._own and not self._dropped:
             yield from self._base.values()
             return
@@ -57,11 +57,11 @@ class Table(MutableMapping[str, R], Generic[R]):
 
     @property
     def touched(self) -> set[str]:
-        """Ids of which this table may differ from its base."""
+        """The ids at which this table may differ from its base."""
         return self._own.keys() | self._dropped
 
     def shares_base_with(self, other: Table[R]) -> bool:
-        """Whether untouched records of both tables are the same objects."""
+        """Return whether untouched records of both tables are the same objects."""
         return self._base is other._base
 
     def __getitem__(self, key: str) -> R:

@@ -1,4 +1,4 @@
-"""Toolkits: what one side of a domain can call."""
+"""Toolkits: the tools of one side of a domain."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class ToolInfo(NamedTuple):
-    """What a toolkit declares about one of its tools."""
+    """The declaration of a tool."""
 
     kind: ToolKind
     mutates: bool
 
 
 def tool(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
-    """Marks a method of a toolkit as a tool.
+    """Mark a method of a toolkit as a tool.
 
     Args:
-        kind: What the tool is for.
-        mutates: Whether it changes a database, and so is carried out again when a trajectory is replayed;
-            by default exactly the ``write`` tools do.
+        kind: The kind of the tool.
+        mutates: Whether it changes a database, and so is executed when a trajectory is replayed; by default
+            exactly the ``write`` tools do.
     """
 
     def mark(method: F) -> F:
@@ -79,13 +79,13 @@ class Toolkit(Generic[D]):
     @classmethod
     @functools.cache
     def tools(cls) -> dict[str, Tool]:
-        """The toolkit's tools by name, in order of definition."""
+        """Return the toolkit's tools by name, in order of definition."""
         described = {name: describe(getattr(cls, name)) for name in cls.tool_infos}
         return {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in cls.tool_infos.items()}
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:
-        """A public method of the toolkit by name, tool or not; None where there is none."""
+        """Return a public method of the toolkit by name, tool or not; None if there is none."""
         method = getattr(cls, name, None)
         inherited = name in vars(Toolkit)
         return None if name.startswith("_") or inherited or not callable(method) else method

@@ -1,4 +1,4 @@
-"""Whether a task fits its domain: everything it names exists."""
+"""The check that a task fits its domain: everything that it names exists."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 
 def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: Path | None = None) -> None:
-    """Tell a task that names something which its domain lacks.
+    """Refuse a task that names something which its domain lacks.
 
     Args:
         task: The task.
         spec: Its domain.
-        components: Names that a reward basis may hold.
-        file: Where the task is from.
+        components: Names that a reward basis may have.
+        file: The file of the task.
 
     Raises:
         TaskFormatError: Names file, task and field: an unknown reward basis, tool or function.

@@ -23,9 +23,9 @@ class ToolCall(BaseModel):
         id: Links the call to its result; unique within a conversation.
         name: The tool's name.
         arguments: Keyword arguments, as decoded JSON.
-        requestor: Who makes the call.
-        malformed: What was sent instead of a JSON object of arguments. Such a call is answered with an error,
-            never executed, and matches no reference action.
+        requestor: The side that makes the call.
+        malformed: The text that was sent instead of a JSON object of arguments. The result of such a call is an error;
+            it is never executed, and matches no reference action.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -60,33 +60,33 @@ class _ParticipantMessage(_Message):
     generation_time_seconds: float | None = None
 
     def is_tool_call(self) -> bool:
-        """Whether the message goes to the environment."""
+        """Return whether the message goes to the environment."""
         return bool(self.tool_calls)
 
     def has_text_content(self) -> bool:
-        """Whether the message says anything to the other side."""
+        """Return whether the message has text for the other side."""
         return bool(self.content and self.content.strip())
 
     @property
     def text(self) -> str:
-        """The message's text, empty where it has none."""
+        """The message's text, empty if it has none."""
         return self.content or ""
 
 
 class AssistantMessage(_ParticipantMessage):
-    """What the agent says or calls. ``cost`` is in USD, ``generation_time_seconds`` in seconds."""
+    """A message of the agent: text or calls. ``cost`` is in USD, ``generation_time_seconds`` in seconds."""
 
     role: Literal["assistant"] = "assistant"
 
 
 class UserMessage(_ParticipantMessage):
-    """What the user says or calls."""
+    """A message of the user: text or calls."""
 
     role: Literal["user"] = "user"
 
     @property
     def stop_token(self) -> str | None:
-        """The token by which this message ends the conversation, if it does; a message with calls never does.
+        """The token by which this message ends the conversation; None if it does not. A message with calls never does.
 
         Source: τ²-bench v1.0.1, user simulator.
         """
@@ -96,7 +96,7 @@ class UserMessage(_ParticipantMessage):
 
 
 class ToolMessage(_Message):
-    """The result of one tool call, addressed to whoever made it."""
+    """The result of one tool call, for the side that made it."""
 
     role: Literal["tool"] = "tool"
     id: str = ""
@@ -113,7 +113,7 @@ class MultiToolMessage(BaseModel):
 
     @property
     def content(self) -> str:
-        """Every result's text, one after the other."""
+        """The texts of all results, one after the other."""
         return "\n".join(message.content or "" for message in self.tool_messages)
 
 
@@ -125,7 +125,7 @@ _MESSAGES: TypeAdapter[list[Message]] = TypeAdapter(list[Message])
 
 
 def parse_messages(messages: list[Any]) -> list[Message]:
-    """Messages from models, JSON objects or a mix of both.
+    """Parse messages from models, JSON objects or a mix of both.
 
     Raises:
         pydantic.ValidationError: A message does not follow the format.
@@ -137,12 +137,12 @@ def parse_messages(messages: list[Any]) -> list[Message]:
 
 
 def _parts(message: Any) -> list[Any]:
-    """Several results that came as one message, one by one."""
+    """Return the results of a message with several of them, else the message."""
     parts = message.get("tool_messages") if isinstance(message, dict) else None
     return parts if isinstance(parts, list) else [message]
 
 
 def call_as_text(name: str, arguments: dict[str, Any]) -> str:
-    """A call as a person reads it: ``refuel_data(line_id='L1002', gb_amount=2.0)``."""
+    """Return a call as text for people: ``refuel_data(line_id='L1002', gb_amount=2.0)``."""
     inside = ", ".join(f"{key}={json.dumps(value, ensure_ascii=False)}" for key, value in arguments.items())
     return f"{name}({inside})"

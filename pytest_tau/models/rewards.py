@@ -1,4 +1,4 @@
-"""What the evaluator found, in the JSON format of τ²-bench, with the database differences added."""
+"""The evaluator's verdict, in the JSON format of τ²-bench, with the database differences added."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Difference(_Check):
     """One place where the final state differs from the reference's.
 
     Attributes:
-        side: ``agent`` or ``user``: whose database.
+        side: The side of the database: ``agent`` or ``user``.
         path: Record and field, as ``orders/#W2378156/status``.
-        expected: The reference's value; absent where ``missing`` is ``expected``.
-        got: The conversation's value; absent where ``missing`` is ``got``.
-        missing: Which of the two states lacks the place altogether.
+        expected: The reference's value; absent if ``missing`` is ``expected``.
+        got: The conversation's value; absent if ``missing`` is ``got``.
+        missing: The state that lacks the place: ``expected``, ``got`` or None.
     """
 
     side: str
@@ -32,14 +32,14 @@ class Difference(_Check):
 
 
 class DBCheck(_Check):
-    """Whether the final databases equal the reference's."""
+    """The comparison of the final databases with the reference's."""
 
     db_match: bool
     db_reward: float
 
 
 class EnvAssertionCheck(_Check):
-    """Whether one statement about the final environment holds; ``error`` tells why it could not be run."""
+    """The check of one statement about the final environment; ``error`` is set if it could not be run."""
 
     env_assertion: EnvAssertion
     met: bool
@@ -48,7 +48,7 @@ class EnvAssertionCheck(_Check):
 
 
 class ActionCheck(_Check):
-    """Whether some call matches one reference action; ``tool_type`` is the tool's kind."""
+    """The check that a call matches a reference action; ``tool_type`` is the tool's kind."""
 
     action: Action
     action_match: bool
@@ -57,7 +57,7 @@ class ActionCheck(_Check):
 
 
 class CommunicateCheck(_Check):
-    """Whether the agent said one phrase."""
+    """The check that the agent said a phrase."""
 
     info: str
     met: bool
@@ -103,7 +103,7 @@ class RewardInfo(_Check):
 
     @property
     def passed(self) -> bool:
-        """Whether the reward is 1, within the reference's tolerance.
+        """Return whether the reward is 1, within the reference's tolerance.
 
         Source: τ²-bench v1.0.1, metrics: success is a reward within 1e-6 of 1.
         """

@@ -27,16 +27,16 @@ TerminationReason: TypeAlias = Literal[
 STOPS: frozenset[str] = frozenset({"user_stop", "agent_stop"})
 #: Reasons that cut a conversation off after a hop.
 LIMITS: frozenset[str] = frozenset({"max_steps", "too_many_errors"})
-#: Reasons that are nobody's verdict on the agent: the user, a provider or the harness failed.
+#: Reasons without a verdict on the agent: the user, a provider or the harness failed.
 FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
 
 
 class RecordingEnded(ReplayError):  # noqa: N818 - an event of the conversation, not a fault
-    """The recording has nothing more for this side; the conversation ends as the recorded one did.
+    """The recording has no more messages of this side; the conversation ends as the recorded one did.
 
     Attributes:
         termination_reason: How it ended.
-        error: What had gone wrong, where something had.
+        error: What went wrong, if anything did.
     """
 
     def __init__(self, reason: TerminationReason, error: str | None = None) -> None:
@@ -45,18 +45,18 @@ class RecordingEnded(ReplayError):  # noqa: N818 - an event of the conversation,
 
 
 class ModelUsage(BaseModel):
-    """What the model calls of one role came to in one simulation.
+    """The calls, tokens and costs of the models of one role in one simulation.
 
     Attributes:
-        model: The model's name; several, where a participant called several, joined by commas.
-        calls: How many answers there were.
+        model: The model's name; if a participant called several, their names joined by commas.
+        calls: The number of answers.
         prompt_tokens: Tokens sent.
         completion_tokens: Tokens received.
         known_cost: USD of the calls whose price is known.
-        unpriced_calls: How many calls have no known price.
+        unpriced_calls: The number of calls without a known price.
         seconds: Time spent waiting for answers.
         malformed_calls: Tool calls whose arguments were no JSON object.
-        unknown_tools: Calls of tools that there are not.
+        unknown_tools: Calls of unknown tools.
     """
 
     model: str = ""
@@ -71,7 +71,7 @@ class ModelUsage(BaseModel):
 
     @property
     def cost(self) -> float | None:
-        """USD; None where the price of any call is unknown."""
+        """The cost in USD; None if the price of any call is unknown."""
         return None if self.unpriced_calls else self.known_cost
 
 
@@ -88,11 +88,11 @@ class Simulation(BaseModel):
 
     Attributes:
         messages: The trajectory, oldest first.
-        stop_token: The token of the user that ended the conversation, where one did.
-        error: What went wrong, in words, where something did.
+        stop_token: The token of the user that ended the conversation, if one did.
+        error: What went wrong, if anything did.
         duration: Seconds.
-        model_usage: What model calls came to, by role: ``agent``, ``user``, ``judge``.
-        replay_differences: Where a replayed conversation departed from its recording.
+        model_usage: Calls, tokens and costs of models, by role: ``agent``, ``user``, ``judge``.
+        replay_differences: The differences of a replayed conversation from its recording.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -124,19 +124,19 @@ class Simulation(BaseModel):
 
     @property
     def reward(self) -> float:
-        """The reward, 0 where the simulation was not graded."""
+        """The reward; 0 if the simulation was not graded."""
         return self.reward_info.reward if self.reward_info else 0.0
 
     @property
     def outcome(self) -> Literal["passed", "failed", "error"]:
-        """``error`` where the user, a provider, the judge or the harness broke; else by the reward."""
+        """The outcome: ``error`` if the user, a provider, the judge or the harness failed; else by the reward."""
         if self.termination_reason in FAULTS or self.reward_info is None:
             return "error"
         return "passed" if self.reward_info.passed else "failed"
 
     @property
     def calls(self) -> list[Call]:
-        """Every tool call of either side with its result, in order."""
+        """All tool calls of both sides with their results, in order."""
         found: list[Call] = []
         waiting: list[Call] = []
         for turn, message in enumerate(self.messages):
@@ -148,7 +148,7 @@ class Simulation(BaseModel):
         return found
 
     def called(self, name: str, /, **arguments: Any) -> bool:
-        """Whether either side called the tool, with at least these arguments."""
+        """Return whether either side called the tool, with at least these arguments."""
         return any(
             made.call.name == name
             and all(key in made.call.arguments and made.call.arguments[key] == arguments[key] for key in arguments)

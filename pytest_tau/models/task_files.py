@@ -25,10 +25,10 @@ class TaskFileContent(NamedTuple):
 
 
 def load_json(path: Path) -> Any:
-    """The JSON document in a file.
+    """Read the JSON document in a file.
 
     Raises:
-        TaskFormatError: The file cannot be read or is not JSON; tells line and column.
+        TaskFormatError: The file cannot be read or is not JSON; names line and column.
     """
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -47,13 +47,13 @@ def load_task_file(path: Path) -> TaskFileContent:
     Raises:
         TaskFormatError: Names the file, the task and the field.
     """
-    with _garbage_left_alone():
+    with _without_garbage_collection():
         return _load_task_file(path)
 
 
 @contextlib.contextmanager
-def _garbage_left_alone() -> Iterator[None]:
-    """While thousands of tasks are made, of which none is garbage, do not walk over all of them to look for some."""
+def _without_garbage_collection() -> Iterator[None]:
+    """Turn garbage collection off: thousands of tasks are made, none is garbage, and each collection visits all."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -83,7 +83,7 @@ def _load_task_file(path: Path) -> TaskFileContent:
 
 
 def load_splits(folder: Path) -> dict[str, list[str]]:
-    """Task ids by split, from ``split_tasks.json`` in the folder; empty where there is none.
+    """Read the task ids by split from ``split_tasks.json`` in the folder; empty if there is none.
 
     Raises:
         TaskFormatError: The file is no object of lists of ids.
@@ -101,7 +101,7 @@ def load_splits(folder: Path) -> dict[str, list[str]]:
 
 
 def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
-    """The tasks of a file that are in a split of the ``split_tasks.json`` beside it.
+    """Return the tasks of a file that are in a split of the ``split_tasks.json`` in its folder.
 
     Raises:
         ConfigurationError: There is no such split.
@@ -123,20 +123,20 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         return Task.model_validate(entry)
     except ValidationError as error:
         named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
-        problems = [(_path(problem["loc"]), _words(problem)) for problem in error.errors()]
-        first, words = problems[0]
-        more = "".join(f"; {path}: {text}" for path, text in problems[1:4])
+        problems = [(_path(problem["loc"]), _describe(problem)) for problem in error.errors()]
+        first, text = problems[0]
+        more = "".join(f"; {path}: {each}" for path, each in problems[1:4])
         raise TaskFormatError(
-            words + more, file=file, task_id=entry["id"] if named else f"#{position}", field=first
+            text + more, file=file, task_id=entry["id"] if named else f"#{position}", field=first
         ) from None
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    # A union adds the name of the tried branch to the path; people look for the field.
+    # A union adds the name of the tried branch to the path, which is no field.
     return ".".join(str(part) for part in location if part not in ("Instructions", "str")) or "(the task)"
 
 
-def _words(problem: Any) -> str:
+def _describe(problem: Any) -> str:
     if problem["type"] == "extra_forbidden":
         return "unknown field"
     if problem["type"] == "missing":

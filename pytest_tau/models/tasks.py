@@ -18,7 +18,7 @@ class _TaskPart(BaseModel):
 
 
 class Description(_TaskPart):
-    """What the task is for; read by people only."""
+    """Notes on a task for people."""
 
     purpose: str | None = None
     relevant_policies: str | None = None
@@ -36,10 +36,10 @@ class Instructions(_TaskPart):
 
 
 class UserScenario(_TaskPart):
-    """Who calls and what they want.
+    """The user and its requests.
 
     Attributes:
-        script: What a user without a model goes by; an extension of τ²-bench's format.
+        script: The script of a user without a model; an extension of τ²-bench's format.
     """
 
     persona: str | None = None
@@ -47,18 +47,18 @@ class UserScenario(_TaskPart):
     script: UserScript | None = None
 
     def __str__(self) -> str:
-        """The scenario as a model that plays the user reads it, without the script."""
+        """Return the scenario as the text for a model that plays the user, without the script."""
         parts = [("Persona", self.persona)]
         if isinstance(self.instructions, str):
             parts.append(("Instructions", self.instructions))
         else:
-            told = self.instructions
+            given = self.instructions
             parts += [
-                ("Domain", told.domain),
-                ("Reason for call", told.reason_for_call),
-                ("Known info", told.known_info),
-                ("Unknown info", told.unknown_info),
-                ("Task instructions", told.task_instructions),
+                ("Domain", given.domain),
+                ("Reason for call", given.reason_for_call),
+                ("Known info", given.known_info),
+                ("Unknown info", given.unknown_info),
+                ("Task instructions", given.task_instructions),
             ]
         return "\n".join(f"{title}:\n\t{text}" for title, text in parts if text)
 
@@ -67,7 +67,7 @@ class FunctionCall(_TaskPart):
     """A call of a toolkit function that is part of the initial state.
 
     Attributes:
-        env_type: Whose toolkit: ``assistant`` or ``user``.
+        env_type: The side of the toolkit: ``assistant`` or ``user``.
     """
 
     env_type: Requestor
@@ -87,7 +87,7 @@ class Action(_TaskPart):
 
     Attributes:
         compare_args: Names of the arguments that must be equal; None compares those of the actual call,
-            an empty list compares nothing.
+            an empty list compares none.
     """
 
     action_id: str
@@ -99,14 +99,14 @@ class Action(_TaskPart):
 
 
 class InitializationData(_TaskPart):
-    """What is merged into the databases before the initial actions."""
+    """Data that is merged into the databases before the initial actions."""
 
     agent_data: dict[str, Any] | None = None
     user_data: dict[str, Any] | None = None
 
 
 class InitialState(_TaskPart):
-    """The world as the conversation begins."""
+    """The state at the start of the conversation."""
 
     initialization_data: InitializationData | None = None
     initialization_actions: list[FunctionCall] | None = None
@@ -114,7 +114,7 @@ class InitialState(_TaskPart):
 
 
 class EvaluationCriteria(_TaskPart):
-    """What the evaluator checks.
+    """The criteria that the evaluator checks.
 
     Attributes:
         reward_basis: The components that multiply into the reward.
@@ -135,7 +135,7 @@ class EvaluationCriteria(_TaskPart):
 
 
 class Task(_TaskPart):
-    """One scenario: what the user wants, how the world begins, what counts as done."""
+    """One scenario: the user's requests, the initial state, and the evaluation criteria."""
 
     id: str
     description: Description | None = None
@@ -155,10 +155,10 @@ class Task(_TaskPart):
 
     @property
     def criteria(self) -> EvaluationCriteria:
-        """The evaluation criteria, empty ones where the task has none."""
+        """The evaluation criteria; empty ones if the task has none."""
         return self.evaluation_criteria or EvaluationCriteria(reward_basis=[])
 
     @property
     def needs_judge(self) -> bool:
-        """Whether the reward depends on a judge's opinion."""
+        """Return whether the reward depends on a judge."""
         return "NL_ASSERTION" in self.criteria.reward_basis and bool(self.criteria.nl_assertions)

@@ -1,4 +1,4 @@
-"""The turn loop and how it ends."""
+"""The turn loop and its endings."""
 
 from .clock import Clock
 from .conversation import GREETING, Conversation, Ending, Limits

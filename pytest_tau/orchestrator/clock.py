@@ -1,4 +1,4 @@
-"""The clock of a trial: what it told is kept with a recording, and told again when that is replayed."""
+"""The clock of a trial, whose readings are recorded and replayed."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ if TYPE_CHECKING:
 
 
 class Clock:
-    """Tells the time, in ISO 8601 with its zone; from a recording as long as that lasts.
+    """A clock that returns the time in ISO 8601 with its zone; in a replay, the recorded times.
 
     Args:
-        recorded: What the clock of the recorded trial told, in order; none for the real time.
+        recorded: The readings of the recorded trial's clock, in order; none for the real time.
 
     Attributes:
-        told: Everything that it told so far.
+        readings: All times that it has returned.
     """
 
     def __init__(self, recorded: Sequence[str] = ()) -> None:
         self._recorded = list(recorded)
-        self.told: list[str] = []
+        self.readings: list[str] = []
 
     def now(self) -> str:
-        """The time."""
-        position = len(self.told)
+        """Return the time."""
+        position = len(self.readings)
         if self._recorded:
-            # A replayed trial that goes on for longer than the recorded one stands still at its end.
+            # The clock of a replayed trial that is longer than the recorded one stops at the last time.
             time = self._recorded[min(position, len(self._recorded) - 1)]
         else:
             time = datetime.now(timezone.utc).isoformat(timespec="microseconds")
-        self.told.append(time)
+        self.readings.append(time)
         return time
 
     @property
     def elapsed(self) -> float:
-        """Seconds between the first and the last time told."""
-        if not self.told:
+        """The seconds between the first and the last reading."""
+        if not self.readings:
             return 0.0
-        return (datetime.fromisoformat(self.told[-1]) - datetime.fromisoformat(self.told[0])).total_seconds()
+        return (datetime.fromisoformat(self.readings[-1]) - datetime.fromisoformat(self.readings[0])).total_seconds()

@@ -1,4 +1,4 @@
-"""The turn loop: who speaks next, and how a conversation ends."""
+"""The turn loop: the order of turns, and the end of a conversation."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import ContextWindowError, ModelError, ReplayError
 from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage
 from ..participants import DONE, trailing_results
+from ..text import plural
 from .clock import Clock
 
 if TYPE_CHECKING:
@@ -20,17 +21,17 @@ if TYPE_CHECKING:
     from ..models import Message, Task, TerminationReason
     from ..participants import Incoming, Participant, Reply, Side
 
-#: What the agent opens with, unless the task has a message history. Source: τ²-bench v1.0.1.
+#: The agent's first message, unless the task has a message history. Source: τ²-bench v1.0.1.
 GREETING = "Hi! How can I help you today?"
 
-#: Seconds that a participant gets to notice that it was cancelled.
+#: Seconds for a participant to handle its cancellation.
 _GRACE = 1.0
 _FAULT: dict[Side, TerminationReason] = {"agent": "agent_error", "user": "user_error"}
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a conversation is cut off.
+    """The limits of a conversation.
 
     Attributes:
         max_steps: Hops between agent, user and environment.
@@ -46,7 +47,7 @@ class Limits:
 
 
 class Ending(NamedTuple):
-    """How a conversation ended: the reason, the user's stop token, what went wrong."""
+    """The end of a conversation: the reason, the user's stop token, and the error."""
 
     reason: TerminationReason
     stop_token: str | None = None
@@ -57,7 +58,7 @@ class Conversation:
     """One conversation between an agent and a user over an environment.
 
     Attributes:
-        messages: The trajectory so far, oldest first; complete up to the end however it ends.
+        messages: The trajectory so far, oldest first; complete for every kind of end.
         on_message: Called with each message as it is added to the trajectory.
         clock: Dates the messages.
     """
@@ -81,7 +82,7 @@ class Conversation:
         self._asking: tuple[Side, float] | None = None
 
     async def run(self) -> Ending:
-        """Hold the conversation. Ends however it ends; only faults of the harness itself raise."""
+        """Run the conversation to its end; only faults of the harness itself raise."""
         self._started = time.perf_counter()
         task = asyncio.ensure_future(self._run())
         try:
@@ -95,18 +96,18 @@ class Conversation:
         return self._out_of_time()
 
     def _too_late(self) -> bool:
-        # A participant that blocks the event loop cannot be interrupted, but it is not let go on.
+        # A participant that blocks the event loop cannot be interrupted, but gets no further turn.
         timeout = self._limits.timeout
         return timeout is not None and time.perf_counter() - self._started > timeout
 
     def _out_of_time(self) -> Ending:
-        """Counts against the agent, unless it was the user who took most of the time."""
+        """Return the ending by the clock; it counts against the agent, unless the user took most of the time."""
         if self._asking is not None:
             side, since = self._asking
             self._waited[side] += time.perf_counter() - since
-        told = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
+        times = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
         reason: TerminationReason = "user_error" if self._waited["user"] > self._waited["agent"] else "timeout"
-        return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {told})")
+        return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {times})")
 
     async def _run(self) -> Ending:
         try:
@@ -148,7 +149,7 @@ class Conversation:
         return "agent", None
 
     async def _hop(self, to: Side | None, message: Incoming | None) -> tuple[Side | None, Incoming]:
-        """Deliver the message; the environment is nobody's side. Returns the next receiver and what it gets."""
+        """Deliver the message and return the next receiver, None for the environment, and its message."""
         self._steps += 1
         if to is None:
             return self._run_tools(message)  # type: ignore[arg-type]
@@ -171,32 +172,32 @@ class Conversation:
         except RecordingEnded as end:
             raise _Ended(Ending(end.termination_reason, error=end.error)) from end
         except (ModelError, ReplayError) as error:
-            # Nobody's verdict; but how much an agent sends to its model is its own doing.
+            # No verdict; but the length of an agent's requests is its own fault.
             own = side == "agent" and isinstance(error, ContextWindowError)
             reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
             raise _Ended(Ending(reason, error=f"{type(error).__name__}: {error}")) from error
         except asyncio.CancelledError as error:
             if self._cancelled:
                 raise
-            raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
+            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
         except (Exception, SystemExit) as error:
-            # Whatever a participant raises is that participant's fault.
-            raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
+            # Any exception of a participant is its own fault.
+            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
         finally:
             self._waited[side] += time.perf_counter() - self._asking[1]
             self._asking = None
         if self._environment.solo:
-            reply = self._alone(reply)
+            reply = self._check_solo(reply)
         for call in reply.tool_calls or []:
             self._calls += 1
             call.id = call.id or f"tau_call_{self._calls}"
         self._record(reply)
         return reply
 
-    def _alone(self, reply: Reply) -> Reply:
-        """What an agent without a user may say: tool calls, ``done``, or a stop."""
+    def _check_solo(self, reply: Reply) -> Reply:
+        """Check a reply of an agent without a user: tool calls, ``done``, or a stop."""
         if any(call.name == DONE for call in reply.tool_calls or []):
-            # What the model call came to stays with it.
+            # The copy keeps the cost of the model call.
             return reply.model_copy(update={"content": "###STOP###", "tool_calls": None})
         if not reply.tool_calls and "###STOP###" not in reply.text and not self._is_stop("agent", reply):
             problem = f"an agent that works alone must call a tool, or {DONE!r} when finished; it said: {reply.text!r}"
@@ -221,16 +222,19 @@ class Conversation:
         try:
             return self._sides[side].is_stop(message)
         except (Exception, SystemExit) as error:
-            # As in respond: whatever a participant raises is its own fault.
-            raise _Ended(Ending(_FAULT[side], error=_told(error))) from error
+            # As in respond: any exception of a participant is its own fault.
+            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
 
     def _limit(self) -> Ending | None:
-        """Source: τ²-bench v1.0.1: not tested while the environment has the floor; errors win over steps."""
+        """Return the ending by a limit, if one is reached; too many errors override too many steps.
+
+        Source: τ²-bench v1.0.1, where limits are not checked before a hop to the environment.
+        """
         limits = self._limits
         if self._errors >= limits.max_errors:
             return Ending(
                 "too_many_errors",
-                error=f"{self._errors} failed tool call{'s' * (self._errors != 1)}, the limit is {limits.max_errors}",
+                error=f"{plural(self._errors, 'failed tool call')}, the limit is {limits.max_errors}",
             )
         if self._steps >= limits.max_steps:
             return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}")
@@ -244,13 +248,13 @@ class Conversation:
             self.on_message(message)
 
 
-class _Ended(Exception):  # noqa: N818 - not an error: the conversation is over
+class _Ended(Exception):  # noqa: N818 - no error: the conversation is over
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
 
 
-def _told(error: BaseException) -> str:
-    """The error with the place in the participant's own code that raised it."""
+def _describe(error: BaseException) -> str:
+    """Return the error with the line of the participant's own code that raised it."""
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "pytest_tau" not in frame.filename]
     place = f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
     return f"{type(error).__name__}: {error}{place}"

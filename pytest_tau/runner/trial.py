@@ -143,10 +143,10 @@ class Trial:
             return
         reason = simulation.termination_reason
         if self.models.keep_open:
-            self.models.finish_args = (reason, simulation.error, clock.told, reason == "timeout")
+            self.models.finish_args = (reason, simulation.error, clock.readings, reason == "timeout")
             return
         try:
-            tape.finish(reason, simulation.error, clock.told, timed_out=reason == "timeout")
+            tape.finish(reason, simulation.error, clock.readings, timed_out=reason == "timeout")
         except (ReplayError, OSError) as error:
             simulation.termination_reason = "infrastructure_error"
             simulation.error = f"{type(error).__name__}: {error}"

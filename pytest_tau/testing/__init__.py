@@ -1,4 +1,4 @@
-"""Test doubles, for tests of one's own: participants, judges and a model server that follow a script."""
+"""Test doubles for users' own tests: participants, judges and a model server that follow a script."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .model_server import ModelServer
     from .scripted import ScriptedJudge, ScriptedParticipant, call
 
-#: Where each public name lives; resolved at first use: a test of a client needs nothing but the standard library.
+#: The module of each public name, imported at first use: a test of a client needs only the standard library.
 _HOMES = {
     "ConnectionReset": "faults",
     "ContentFiltered": "faults",

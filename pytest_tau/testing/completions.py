@@ -1,20 +1,21 @@
-"""What a script answers, in the formats of OpenAI's chat completions: whole, as the events of a stream, as an error."""
+"""Answers of a script in the formats of OpenAI's chat completions: whole, as events of a stream, as an error."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
+
+from ..files import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: A fixed time, in seconds since 1970, so that the same request has the same answer.
 CREATED = 1_700_000_000
-#: Whether an answer is streamed does not change what it says.
+#: Arguments that do not change the content of an answer.
 _DELIVERY = frozenset({"stream", "stream_options"})
-#: Characters in one event of a stream: few, so that words and JSON arrive in halves.
+#: Characters in one event of a stream: few, so that words and JSON are split.
 _PIECE = 12
 
 
@@ -25,7 +26,7 @@ class Reply:
     Attributes:
         status: The HTTP status.
         pieces: The body; each piece is sent by itself.
-        content_type: What the body is.
+        content_type: The type of the body.
         headers: Further headers.
     """
 
@@ -36,7 +37,7 @@ class Reply:
 
 
 def chat_reply(request: Mapping[str, Any], answer: Any) -> Reply:
-    """The answer as the request wants it delivered.
+    """Return an answer, streamed if the request asks for that.
 
     Raises:
         TypeError: The answer is no text, no assistant message and no chat completion, or it is not JSON.
@@ -48,7 +49,7 @@ def chat_reply(request: Mapping[str, Any], answer: Any) -> Reply:
 
 
 def completion(request: Mapping[str, Any], answer: Any) -> dict[str, Any]:
-    """A ``chat.completion`` object; what the answer already says stands.
+    """Return a ``chat.completion`` object; fields of the answer are kept.
 
     The ids are made from a hash of the request. Tokens are whitespace-separated words of JSON: those of the request's
     messages and tools for the prompt, those of the message for the completion.
@@ -57,21 +58,21 @@ def completion(request: Mapping[str, Any], answer: Any) -> dict[str, Any]:
         TypeError: The answer is no text, no assistant message and no chat completion.
     """
     asked = {name: value for name, value in request.items() if name not in _DELIVERY}
-    digest = hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()[:16]
+    fingerprint = digest(json.dumps(asked, sort_keys=True))
     head = {
-        "id": f"chatcmpl-{digest}",
+        "id": f"chatcmpl-{fingerprint}",
         "object": "chat.completion",
         "created": CREATED,
         "model": request.get("model"),
     }
     if isinstance(answer, dict) and "choices" in answer:
         return {**head, "usage": _usage(request, answer["choices"]), **answer}
-    message = _message(answer, digest)
+    message = _message(answer, fingerprint)
     choice = {"index": 0, "message": message, "finish_reason": "tool_calls" if message.get("tool_calls") else "stop"}
     return {**head, "choices": [choice], "usage": _usage(request, message)}
 
 
-def _message(answer: Any, digest: str) -> dict[str, Any]:
+def _message(answer: Any, fingerprint: str) -> dict[str, Any]:
     if isinstance(answer, str):
         return {"role": "assistant", "content": answer}
     if not isinstance(answer, dict):
@@ -81,11 +82,11 @@ def _message(answer: Any, digest: str) -> dict[str, Any]:
     message = {"role": "assistant", "content": None, **answer}
     if message.get("tool_calls"):
         calls = enumerate(message["tool_calls"])
-        message["tool_calls"] = [_tool_call(call, f"call_{digest}_{position}") for position, call in calls]
+        message["tool_calls"] = [_tool_call(call, f"call_{fingerprint}_{position}") for position, call in calls]
     return message
 
 
-def _tool_call(call: Any, made_up_id: str) -> dict[str, Any]:
+def _tool_call(call: Any, default_id: str) -> dict[str, Any]:
     function = call.get("function") if isinstance(call, dict) else None
     if not isinstance(function, dict) or "name" not in function:
         raise TypeError(
@@ -94,13 +95,13 @@ def _tool_call(call: Any, made_up_id: str) -> dict[str, Any]:
     arguments = function.get("arguments", {})
     if not isinstance(arguments, str):
         arguments = json.dumps(arguments)
-    return {"id": made_up_id, "type": "function", **call, "function": {**function, "arguments": arguments}}
+    return {"id": default_id, "type": "function", **call, "function": {**function, "arguments": arguments}}
 
 
-def _usage(request: Mapping[str, Any], said: Any) -> dict[str, int]:
+def _usage(request: Mapping[str, Any], message: Any) -> dict[str, int]:
     prompt = _words(request.get("messages")) + _words(request.get("tools") or [])
-    said_words = _words(said)
-    return {"prompt_tokens": prompt, "completion_tokens": said_words, "total_tokens": prompt + said_words}
+    completion_words = _words(message)
+    return {"prompt_tokens": prompt, "completion_tokens": completion_words, "total_tokens": prompt + completion_words}
 
 
 def _words(value: Any) -> int:
@@ -111,7 +112,7 @@ def _words(value: Any) -> int:
 
 
 def stream_pieces(request: Mapping[str, Any], whole: Mapping[str, Any]) -> list[bytes]:
-    """The server-sent events of a completion, the closing ``[DONE]`` among them."""
+    """Return the server-sent events of a completion, with the final ``[DONE]``."""
     with_usage = (request.get("stream_options") or {}).get("include_usage")
     common = {name: value for name, value in whole.items() if name not in ("choices", "usage")}
     common["object"] = "chat.completion.chunk"
@@ -123,12 +124,12 @@ def stream_pieces(request: Mapping[str, Any], whole: Mapping[str, Any]) -> list[
 
 
 def stream_reply(pieces: list[bytes]) -> Reply:
-    """An answer that arrives event by event."""
+    """Return an answer that is sent event by event."""
     return Reply(200, pieces, "text/event-stream")
 
 
 def event(data: str) -> bytes:
-    """One server-sent event."""
+    """Return a server-sent event."""
     return f"data: {data}\n\n".encode()
 
 
@@ -142,7 +143,7 @@ def _parts(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _deltas(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """First whatever comes in one piece, then text and arguments bit by bit, at last nothing, beside the reason."""
+    """Return the deltas of a message: fields in one piece, then text and arguments in pieces, last an empty one."""
     rest = dict(message)
     text = rest.pop("content") if isinstance(rest.get("content"), str) else ""
     calls = rest.pop("tool_calls", None) or []
@@ -172,6 +173,6 @@ def refusal(
     param: str | None = None,
     headers: Mapping[str, str] | None = None,
 ) -> Reply:
-    """An error in OpenAI's shape."""
+    """Return an error in OpenAI's format."""
     error = {"message": message, "type": kind, "param": param, "code": code}
     return Reply(status, [json.dumps({"error": error}).encode()], headers=headers or {})

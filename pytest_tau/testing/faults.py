@@ -1,4 +1,4 @@
-"""What can go wrong between a client and a model server, each as a value that a script gives or a schedule plays."""
+"""Faults between a client and a model server, each a value that a script returns or a schedule plays."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ class Wire(Protocol):
     """The connection to a client that waits for its answer."""
 
     def send(self, reply: Reply) -> None:
-        """Answer."""
+        """Send a reply."""
         ...
 
     def stall(self, seconds: float | None) -> None:
-        """Send nothing until the client gives up, the seconds have passed, or the server is closed; then hang up."""
+        """Send nothing until the client disconnects, the time is over, or the server is closed; then disconnect."""
         ...
 
     def reset(self) -> None:
-        """Break the connection off without an answer."""
+        """Reset the connection without an answer."""
         ...
 
 
 class Fault:
-    """Something that goes wrong in place of an answer."""
+    """A fault that replaces an answer."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         raise NotImplementedError
 
 
@@ -63,13 +63,13 @@ class RateLimited(Fault):
     """429, too many requests.
 
     Attributes:
-        retry_after: Seconds, possibly a fraction, told in ``Retry-After``; without the header where it is None.
+        retry_after: Seconds, possibly a fraction, of ``Retry-After``; None for no such header.
     """
 
     retry_after: float | None = None
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = f"Rate limit reached for {_model(request)} on requests per min. Please try again later."
         headers = _retry_after(self.retry_after)
         wire.send(refusal(429, text, kind="requests", code="rate_limit_exceeded", headers=headers))
@@ -77,28 +77,28 @@ class RateLimited(Fault):
 
 @dataclass(frozen=True)
 class QuotaExceeded(Fault):
-    """429 that no waiting mends: the account has no credit left."""
+    """429 that does not pass: the account has no credit left."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = "You exceeded your current quota, please check your plan and billing details."
         wire.send(refusal(429, text, kind="insufficient_quota", code="insufficient_quota"))
 
 
 @dataclass(frozen=True)
 class ServerError(Fault):
-    """The server fails.
+    """A failure of the server.
 
     Attributes:
         status: 500, or another of its kind, such as 503 for a server that is overloaded.
-        retry_after: Seconds told in ``Retry-After``; without the header where it is None.
+        retry_after: Seconds of ``Retry-After``; None for no such header.
     """
 
     status: int = 500
     retry_after: float | None = None
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = "The server had an error while processing your request."
         wire.send(refusal(self.status, text, kind="server_error", headers=_retry_after(self.retry_after)))
 
@@ -108,7 +108,7 @@ class Unauthorized(Fault):
     """401, a missing or wrong key."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         wire.send(refusal(401, "Incorrect API key provided.", code="invalid_api_key"))
 
 
@@ -117,7 +117,7 @@ class ContextWindowExceeded(Fault):
     """400, more than the model can read."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = (
             "This model's maximum context length is 8192 tokens. However, your messages resulted in more. "
             "Please reduce the length of the messages."
@@ -130,13 +130,13 @@ class ContentFiltered(Fault):
     """400, content that the provider refuses.
 
     Attributes:
-        code: OpenAI says ``content_policy_violation``, Azure ``content_filter``.
+        code: OpenAI's is ``content_policy_violation``, Azure's ``content_filter``.
     """
 
     code: Literal["content_policy_violation", "content_filter"] = "content_policy_violation"
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = "Your request was rejected as a result of our safety system."
         if self.code == "content_filter":
             text = "The response was filtered due to the prompt triggering Azure OpenAI's content management policy."
@@ -148,7 +148,7 @@ class UnknownModel(Fault):
     """404, no such model."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = f"The model `{_model(request)}` does not exist or you do not have access to it."
         wire.send(refusal(404, text, code="model_not_found"))
 
@@ -158,37 +158,37 @@ class UnknownModel(Fault):
 
 @dataclass(frozen=True)
 class ConnectionReset(Fault):
-    """The connection breaks off without an answer (TCP RST)."""
+    """The connection is reset without an answer (TCP RST)."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         wire.reset()
 
 
 @dataclass(frozen=True)
 class Stall(Fault):
-    """Nothing is sent until the client gives up, the seconds have passed, or the server is closed.
+    """Nothing is sent until the client disconnects, the seconds have passed, or the server is closed.
 
     Attributes:
-        seconds: After so many the server hangs up; None waits for the client.
+        seconds: Seconds until the server disconnects; None waits for the client.
     """
 
     seconds: float | None = None
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         wire.stall(self.seconds)
 
 
-# Answers that are none
+# Invalid answers
 
 
 @dataclass(frozen=True)
 class MalformedBody(Fault):
-    """200 with a body that is no JSON; in a stream, an event that is none."""
+    """200 with a body that is no JSON; in a stream, an event that is no JSON."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = "<html><body>Bad gateway</body></html>"
         streamed = stream_reply([event(text), event("[DONE]")])
         wire.send(streamed if request.get("stream") else Reply(200, [text.encode()]))
@@ -199,7 +199,7 @@ class TruncatedJSON(Fault):
     """200 with the first half of an answer, and a Content-Length that fits it; a stream ends within an event."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         whole = completion(request, "This answer breaks off before its end.")
         if request.get("stream"):
             pieces = stream_pieces(request, whole)
@@ -213,7 +213,7 @@ class WrongSchema(Fault):
     """200 with JSON that is no chat completion: it has no ``choices``."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
-        """Let it happen to one request."""
+        """Play the fault for one request."""
         text = json.dumps({"status": "ok", "output": [{"text": "This is no chat completion."}]})
         streamed = stream_reply([event(text), event("[DONE]")])
         wire.send(streamed if request.get("stream") else Reply(200, [text.encode()]))
@@ -231,20 +231,20 @@ def _retry_after(seconds: float | None) -> dict[str, str]:
     return {} if seconds is None else {"Retry-After": f"{seconds:g}"}
 
 
-# When
+# Schedule
 
 
 @dataclass(frozen=True)
 class Faults:
-    """Faults at random, the same ones for the same seed.
+    """Random faults, the same ones for the same seed.
 
     Attributes:
-        rate: The share of requests that a fault befalls, from 0 to 1.
-        kinds: What may befall them, each as likely as the others.
-        seed: Another seed, other requests.
+        rate: The share of requests that get a fault, from 0 to 1.
+        kinds: The faults, each as likely as the others.
+        seed: The seed of the random choice.
 
     Raises:
-        ConfigurationError: A rate that is none, or kinds that are no faults.
+        ConfigurationError: A rate outside of 0 to 1, or kinds that are no faults.
     """
 
     rate: float
@@ -260,6 +260,6 @@ class Faults:
             )
 
     def get(self, number: int) -> Fault | None:
-        """The fault that befalls the request of this number, or None."""
+        """Return the fault of the request of this number, or None."""
         generator = random.Random(f"{self.seed}:{number}")  # noqa: S311 - repeatability is wanted, not secrecy
         return generator.choice(self.kinds) if generator.random() < self.rate else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from .faults import Faults
-    from .listener import Asked, Connection
+    from .listener import Connection, HTTPRequest
 
     #: From the body of a request to a text, an assistant message, a whole chat completion, or a fault.
     Script: TypeAlias = Callable[[dict[str, Any]], str | dict[str, Any] | Fault]
@@ -28,20 +28,20 @@ _CHAT, _MODELS = "/v1/chat/completions", "/v1/models"
 
 
 class ModelServer:
-    """Answers chat completions with what a script says, over real HTTP; a context manager.
+    """Answers chat completions by a script, over real HTTP; a context manager.
 
     ``POST {base_url}/chat/completions`` takes any model's name, with tools, streamed or not.
     ``GET {base_url}/models`` names one model, ``scripted``.
 
     Args:
-        script: Called with the decoded body of each request, from several threads at once. It gives a text; an
+        script: Called with the decoded body of each request, from several threads at once. It returns a text; an
             assistant message in OpenAI's chat format, where the arguments of a tool call may be an object and its id
             may be missing; a whole chat completion (an object with ``choices``), sent as it is; or a fault, which is
-            played. What it raises is kept in ``errors`` and told to the client as HTTP 500.
-        latency: Seconds before each answer, faults among them, or a function of the request that gives them.
-        faults: Which requests a fault befalls in place of the script: ``Faults``, or a mapping from numbers of
+            played. Its exceptions are kept in ``errors`` and sent to the client as HTTP 500.
+        latency: Seconds before each answer, also before faults, or a function of the request that returns them.
+        faults: Requests that are answered by a fault instead of the script: ``Faults``, or a mapping from numbers of
             requests, counted from 1.
-        api_key: Where it is given, a request without it as ``Authorization: Bearer …`` is refused with 401.
+        api_key: If it is given, a request without it as ``Authorization: Bearer …`` is refused with 401.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class ModelServer:
         self._errors: list[BaseException] = []
         self._served = 0
 
-    # Its life
+    # Starting and stopping
 
     def start(self) -> None:
         """Listen on a free port.
@@ -73,7 +73,7 @@ class ModelServer:
         self._port = self._listener.port
 
     def close(self) -> None:
-        """Stop, and hang up on every client that still waits."""
+        """Stop, and disconnect every client that still waits."""
         listener, self._listener = self._listener, None
         if listener is not None:
             listener.close()
@@ -87,11 +87,11 @@ class ModelServer:
     ) -> None:
         self.close()
 
-    # What a test asks
+    # For tests
 
     @property
     def base_url(self) -> str:
-        """What a client is configured with: ``http://127.0.0.1:PORT/v1``; kept after ``close``.
+        """The base URL for clients: ``http://127.0.0.1:PORT/v1``; kept after ``close``.
 
         Raises:
             RuntimeError: It was never started.
@@ -102,70 +102,70 @@ class ModelServer:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """The bodies of the chat requests so far, in the order of their arrival, whatever became of them."""
+        """The bodies of all chat requests so far, in the order of their arrival."""
         with self._lock:
             return list(self._requests)
 
     @property
     def served(self) -> int:
-        """How many answers the script gave; faults are not counted."""
+        """The number of answers by the script; faults are not counted."""
         with self._lock:
             return self._served
 
     @property
     def errors(self) -> list[BaseException]:
-        """What the script raised, oldest first."""
+        """The exceptions of the script, oldest first."""
         with self._lock:
             return list(self._errors)
 
-    # What it does
+    # Serving
 
-    def _serve(self, asked: Asked, connection: Connection) -> None:
-        if (asked.method, asked.path) == ("POST", _CHAT):
-            self._serve_chat(asked, connection)
-        elif not self._admits(asked):
+    def _serve(self, request: HTTPRequest, connection: Connection) -> None:
+        if (request.method, request.path) == ("POST", _CHAT):
+            self._serve_chat(request, connection)
+        elif not self._admits(request):
             Unauthorized().play({}, connection)
-        elif (asked.method, asked.path) == ("GET", _MODELS):
+        elif (request.method, request.path) == ("GET", _MODELS):
             model = {"id": "scripted", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
             connection.send(Reply(200, [json.dumps({"object": "list", "data": [model]}).encode()]))
         else:
-            text = f"{asked.method} {asked.path} is not served here: there are POST {_CHAT} and GET {_MODELS}"
+            text = f"{request.method} {request.path} is not served here: there are POST {_CHAT} and GET {_MODELS}"
             connection.send(refusal(404, text, code="unknown_url"))
 
-    def _serve_chat(self, asked: Asked, connection: Connection) -> None:
-        request = _decoded(asked.body)
+    def _serve_chat(self, request: HTTPRequest, connection: Connection) -> None:
+        body = _decoded(request.body)
         with self._lock:
-            if isinstance(request, dict):
-                self._requests.append(request)
+            if isinstance(body, dict):
+                self._requests.append(body)
             number = len(self._requests)
-        problem = _problem(request)
-        if not self._admits(asked):
-            Unauthorized().play(request, connection)
+        problem = _problem(body)
+        if not self._admits(request):
+            Unauthorized().play(body, connection)
         elif problem:
             connection.send(refusal(400, problem))
         else:
-            answer, seconds = self._answer(request, number)
+            answer, seconds = self._answer(body, number)
             if not connection.pause(seconds):
                 return
             if isinstance(answer, Fault):
-                answer.play(request, connection)
+                answer.play(body, connection)
             else:
                 connection.send(answer)
 
-    def _admits(self, asked: Asked) -> bool:
-        return self._api_key is None or asked.authorization == f"Bearer {self._api_key}"
+    def _admits(self, request: HTTPRequest) -> bool:
+        return self._api_key is None or request.authorization == f"Bearer {self._api_key}"
 
     def _answer(self, request: dict[str, Any], number: int) -> tuple[Reply | Fault, float]:
-        """What is answered, and after how many seconds."""
+        """Return the answer, and the seconds before it."""
         try:
             seconds = self._latency(request) if callable(self._latency) else self._latency
-            said: Any = self._faults.get(number) if self._faults else None
-            if said is None:
-                # The script may change what it is given; what the server remembers must not change with it.
-                said = self._script(copy.deepcopy(request))
-            if isinstance(said, Fault):
-                return said, seconds
-            reply = chat_reply(request, said)
+            answer: Any = self._faults.get(number) if self._faults else None
+            if answer is None:
+                # A copy: the script may change its argument.
+                answer = self._script(copy.deepcopy(request))
+            if isinstance(answer, Fault):
+                return answer, seconds
+            reply = chat_reply(request, answer)
         except BaseException as error:  # noqa: BLE001 - also what pytest.fail raises, which would end this thread unseen
             self._remember_error(error)
             return _script_failed(error), 0.0
@@ -179,7 +179,7 @@ class ModelServer:
 
 
 def _decoded(body: bytes) -> Any:
-    """The body's JSON, None where it is none."""
+    """Return the body's JSON; None if it is none."""
     try:
         return json.loads(body)
     except ValueError:
@@ -187,7 +187,7 @@ def _decoded(body: bytes) -> Any:
 
 
 def _problem(request: Any) -> str | None:
-    """What a request lacks, or None."""
+    """Return what is wrong with a request, or None."""
     if not isinstance(request, dict):
         return "The body of the request is no JSON object."
     if not isinstance(request.get("model"), str):
@@ -200,5 +200,5 @@ def _problem(request: Any) -> str | None:
 
 def _script_failed(error: BaseException) -> Reply:
     text = f"The script of the model server raised {type(error).__name__}: {error}"
-    # OpenAI's clients obey this header; asking again would only raise again.
+    # OpenAI's clients obey this header; a retry would only raise again.
     return refusal(500, text, kind="script_error", code="script_error", headers={"x-should-retry": "false"})

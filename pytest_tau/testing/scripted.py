@@ -1,4 +1,4 @@
-"""Test doubles: participants and a judge that follow a script. They ship with the package for tests of one's own."""
+"""Test doubles: participants and a judge that follow a script."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["ScriptedJudge", "ScriptedParticipant", "call"]
 
 
 def call(name: str, requestor: Requestor = "assistant", /, **arguments: Any) -> dict[str, Any]:
-    """A reply that makes one tool call."""
+    """Return a reply that makes one tool call."""
     return {"tool_calls": [ToolCall(name=name, arguments=arguments, requestor=requestor)]}
 
 
@@ -25,7 +25,7 @@ class ScriptedParticipant:
     """Replies with the entries of a script, one after the other; raises those that are exceptions.
 
     Args:
-        replies: Whatever ``respond`` may return, or exceptions.
+        replies: Values that ``respond`` may return, or exceptions.
 
     Attributes:
         received: The messages that it was given, oldest first.
@@ -37,10 +37,10 @@ class ScriptedParticipant:
         self.closed = False
 
     def respond(self, message: Any) -> Any:
-        """The next entry.
+        """Return the next entry.
 
         Raises:
-            Exception: The entry, where it is one; IndexError at the script's end.
+            Exception: The entry, if it is one; IndexError at the script's end.
         """
         self.received.append(message)
         for reply in self._replies:
@@ -55,7 +55,7 @@ class ScriptedParticipant:
 
 
 class ScriptedJudge:
-    """Judges by a table.
+    """A judge with a table of verdicts.
 
     Args:
         verdicts: True or false for each statement.
@@ -71,7 +71,7 @@ class ScriptedJudge:
         self.asked: list[list[str]] = []
 
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
-        """The table's verdicts.
+        """Return the table's verdicts.
 
         Raises:
             JudgeError: A statement is not in the table.
