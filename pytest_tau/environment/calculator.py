@@ -1,7 +1,7 @@
 """Arithmetic for tools: Python's operators and number formats, within bounds and without ``eval``.
 
-The parser is not ``ast`` with an allow-list: that raises RecursionError for expressions within the bounds, such as 4,999
-signs, and its error texts, which are results of tools, differ between versions of Python.
+The parser is not ``ast`` with an allow-list: that raises RecursionError for expressions within the bounds (4,999
+signs), and its error texts, which are results of tools, differ between versions of Python.
 """
 
 from __future__ import annotations
