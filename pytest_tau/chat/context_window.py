@@ -159,6 +159,8 @@ def _load(name: str, get_encoding: Callable[[str], Encoding]) -> Encoding:
 
 def _shipped() -> Path | None:
     """Find the folder of encodings in litellm's package without importing it; None without litellm."""
+    # litellm makes this folder tiktoken's cache when it is imported, which takes seconds; this does the same without
+    # the import. Can go once tiktoken ships the encodings.
     spec = importlib.util.find_spec("litellm")
     folders = list(spec.submodule_search_locations or []) if spec else []
     return Path(folders[0], "litellm_core_utils", "tokenizers") if folders else None
