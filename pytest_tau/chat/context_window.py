@@ -145,7 +145,7 @@ def _load(name: str, get_encoding: Callable[[str], Encoding]) -> Encoding:
     address = f"https://openaipublic.blob.core.windows.net/encodings/{name.partition('_')[0]}_base.tiktoken"
     # The name of the file in tiktoken's cache. Without this file it would download into litellm's package.
     file = hashlib.sha1(address.encode(), usedforsecurity=False).hexdigest()
-    shipped = _shipped()
+    shipped = _bundled_encodings()
     with _LOADING:
         if not shipped or not (shipped / file).exists() or any(cache in os.environ for cache in _CACHES):
             return get_encoding(name)
@@ -157,7 +157,7 @@ def _load(name: str, get_encoding: Callable[[str], Encoding]) -> Encoding:
             os.environ.pop(_CACHES[0], None)
 
 
-def _shipped() -> Path | None:
+def _bundled_encodings() -> Path | None:
     """Find the folder of encodings in litellm's package without importing it; None without litellm."""
     # litellm makes this folder tiktoken's cache when it is imported, which takes seconds; this does the same without
     # the import. Can go once tiktoken ships the encodings.

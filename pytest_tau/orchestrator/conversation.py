@@ -93,14 +93,14 @@ class Conversation:
         if not self._cancelled:
             return task.result()
         await asyncio.wait({task}, timeout=_GRACE)
-        return self._out_of_time()
+        return self._timeout_ending()
 
-    def _too_late(self) -> bool:
+    def _is_out_of_time(self) -> bool:
         # A participant that blocks the event loop cannot be interrupted, but gets no further turn.
         timeout = self._limits.timeout
         return timeout is not None and time.perf_counter() - self._started > timeout
 
-    def _out_of_time(self) -> Ending:
+    def _timeout_ending(self) -> Ending:
         """Return the ending by the clock; it counts against the agent, unless the user took most of the time."""
         if self._asking is not None:
             side, since = self._asking
@@ -118,8 +118,8 @@ class Conversation:
                 # A limit wins over a stop on the same hop; the clock does not.
                 if ending := limit or self._stop(message):
                     return ending
-                if to is not None and self._too_late():
-                    return self._out_of_time()
+                if to is not None and self._is_out_of_time():
+                    return self._timeout_ending()
         except _Ended as end:
             return end.ending
 

@@ -123,7 +123,7 @@ class ModelServer:
     def _serve(self, request: HTTPRequest, connection: Connection) -> None:
         if (request.method, request.path) == ("POST", _CHAT):
             self._serve_chat(request, connection)
-        elif not self._admits(request):
+        elif not self._is_authorized(request):
             Unauthorized().play({}, connection)
         elif (request.method, request.path) == ("GET", _MODELS):
             model = {"id": "scripted", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
@@ -139,7 +139,7 @@ class ModelServer:
                 self._requests.append(body)
             number = len(self._requests)
         problem = _problem(body)
-        if not self._admits(request):
+        if not self._is_authorized(request):
             Unauthorized().play(body, connection)
         elif problem:
             connection.send(refusal(400, problem))
@@ -152,7 +152,7 @@ class ModelServer:
             else:
                 connection.send(answer)
 
-    def _admits(self, request: HTTPRequest) -> bool:
+    def _is_authorized(self, request: HTTPRequest) -> bool:
         return self._api_key is None or request.authorization == f"Bearer {self._api_key}"
 
     def _answer(self, request: dict[str, Any], number: int) -> tuple[Reply | Fault, float]:

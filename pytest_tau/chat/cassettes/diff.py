@@ -20,14 +20,14 @@ _WIDTH, _BEFORE = 110, 40
 _COMPARED = 400
 
 
-class _Nothing:
+class _Absent:
     """Marks a value that one of the requests does not have."""
 
 
-_NOTHING = _Nothing()
+_ABSENT = _Absent()
 
 
-class _Place(NamedTuple):
+class _Difference(NamedTuple):
     where: str
     recorded: Any
     now: Any
@@ -44,7 +44,7 @@ def diff_requests(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
         About 30 lines at most, none of them longer than a wide terminal.
     """
     lines: list[str] = []
-    places = list(_request(recorded, now))
+    places = list(_compare_requests(recorded, now))
     for number, place in enumerate(places):
         shown = _format(place)
         if len(shown) > _MOST_OF_ONE:
@@ -59,36 +59,36 @@ def diff_requests(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
 def last_message(request: dict[str, Any]) -> list[str]:
     """Return the last message of a request as a line; no line if it has none."""
     messages = request["messages"]
-    return [f"messages[{len(messages) - 1}]: {_window(_json(messages[-1]))}"] if messages else []
+    return [f"messages[{len(messages) - 1}]: {_cut(_json(messages[-1]))}"] if messages else []
 
 
 # Finding
 
 
-def _request(recorded: dict[str, Any], now: dict[str, Any]) -> Iterator[_Place]:
+def _compare_requests(recorded: dict[str, Any], now: dict[str, Any]) -> Iterator[_Difference]:
     for name in ("model", "args", "tool_choice", "response_format"):
-        yield from _places(name, recorded[name], now[name])
-    yield from _items("tools", recorded["tools"], now["tools"])
-    yield from _items("messages", recorded["messages"], now["messages"])
+        yield from _compare(name, recorded[name], now[name])
+    yield from _compare_lists("tools", recorded["tools"], now["tools"])
+    yield from _compare_lists("messages", recorded["messages"], now["messages"])
 
 
-def _places(where: str, recorded: Any, now: Any) -> Iterator[_Place]:
+def _compare(where: str, recorded: Any, now: Any) -> Iterator[_Difference]:
     if canonical(recorded) == canonical(now):
         return
     if isinstance(recorded, dict) and isinstance(now, dict):
         for key in dict.fromkeys([*recorded, *now]):
-            both = recorded.get(key, _NOTHING), now.get(key, _NOTHING)
-            if _NOTHING in both:
-                yield _Place(f"{where}.{key}", *both)
+            both = recorded.get(key, _ABSENT), now.get(key, _ABSENT)
+            if _ABSENT in both:
+                yield _Difference(f"{where}.{key}", *both)
             else:
-                yield from _places(f"{where}.{key}", *both)
+                yield from _compare(f"{where}.{key}", *both)
     elif isinstance(recorded, list) and isinstance(now, list):
-        yield from _items(where, recorded, now)
+        yield from _compare_lists(where, recorded, now)
     else:
-        yield _Place(where, recorded, now)
+        yield _Difference(where, recorded, now)
 
 
-def _items(where: str, recorded: list[Any], now: list[Any]) -> Iterator[_Place]:
+def _compare_lists(where: str, recorded: list[Any], now: list[Any]) -> Iterator[_Difference]:
     """Yield the differences of two lists; an item without a counterpart was added or removed."""
     texts = [canonical(item) for item in recorded], [canonical(item) for item in now]
     for tag, i1, i2, j1, j2 in SequenceMatcher(None, *texts, autojunk=False).get_opcodes():
@@ -96,19 +96,19 @@ def _items(where: str, recorded: list[Any], now: list[Any]) -> Iterator[_Place]:
             continue
         pairs = min(i2 - i1, j2 - j1)
         for a, b in zip(range(i1, i1 + pairs), range(j1, j1 + pairs), strict=True):
-            yield from _item(where, a, recorded[a], b, now[b])
+            yield from _compare_items(where, a, recorded[a], b, now[b])
         for a in range(i1 + pairs, i2):
-            yield _Place(_named(where, a, recorded[a]), recorded[a], _NOTHING)
+            yield _Difference(_named(where, a, recorded[a]), recorded[a], _ABSENT)
         for b in range(j1 + pairs, j2):
-            yield _Place(_named(where, b, now[b]), _NOTHING, now[b])
+            yield _Difference(_named(where, b, now[b]), _ABSENT, now[b])
 
 
-def _item(where: str, a: int, recorded: Any, b: int, now: Any) -> Iterator[_Place]:
+def _compare_items(where: str, a: int, recorded: Any, b: int, now: Any) -> Iterator[_Difference]:
     if _tool(recorded) == _tool(now):
-        yield from _places(_named(where, b, now), recorded, now)
+        yield from _compare(_named(where, b, now), recorded, now)
     else:  # two tools, not one that has changed
-        yield _Place(_named(where, a, recorded), recorded, _NOTHING)
-        yield _Place(_named(where, b, now), _NOTHING, now)
+        yield _Difference(_named(where, a, recorded), recorded, _ABSENT)
+        yield _Difference(_named(where, b, now), _ABSENT, now)
 
 
 def _named(where: str, position: int, item: Any) -> str:
@@ -125,14 +125,14 @@ def _tool(item: Any) -> str | None:
 # Showing
 
 
-def _format(place: _Place) -> list[str]:
+def _format(place: _Difference) -> list[str]:
     where, recorded, now = place
     if isinstance(recorded, str) and isinstance(now, str) and "\n" in recorded + now:
         return [f"{where}:", *_text(recorded.split("\n"), now.split("\n"))]
-    if recorded is _NOTHING:
-        return [f"{where}: not recorded, now {_window(_json(now))}"]
-    if now is _NOTHING:
-        return [f"{where}: recorded {_window(_json(recorded))}, not sent now"]
+    if recorded is _ABSENT:
+        return [f"{where}: not recorded, now {_cut(_json(now))}"]
+    if now is _ABSENT:
+        return [f"{where}: recorded {_cut(_json(recorded))}, not sent now"]
     was, is_ = _pair(_json(recorded), _json(now))
     if len(was) + len(is_) + len(where) < _WIDTH:
         return [f"{where}: recorded {was}, now {is_}"]
@@ -148,14 +148,14 @@ def _text(recorded: list[str], now: list[str]) -> Iterator[str]:
         yield f"  @@ line {start + group[0][1] + 1} @@"
         for tag, i1, i2, j1, j2 in group:
             if tag == "equal":
-                yield from (f"    {_window(_lines(line)[0])}" for line in recorded[i1:i2])
+                yield from (f"    {_cut(_lines(line)[0])}" for line in recorded[i1:i2])
             elif i2 - i1 == j2 - j1:
                 both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
                 yield from _first_lines("-", [a for a, _ in both])
                 yield from _first_lines("+", [b for _, b in both])
             else:
-                yield from _first_lines("-", [_window(_lines(line)[0]) for line in recorded[i1:i2]])
-                yield from _first_lines("+", [_window(_lines(line)[0]) for line in now[j1:j2]])
+                yield from _first_lines("-", [_cut(_lines(line)[0]) for line in recorded[i1:i2]])
+                yield from _first_lines("+", [_cut(_lines(line)[0]) for line in now[j1:j2]])
 
 
 def _first_lines(sign: str, lines: list[str]) -> Iterator[str]:
@@ -170,10 +170,10 @@ def _pair(recorded: str, now: str) -> tuple[str, str]:
     start = max(_common(recorded, now) - _BEFORE, 0)
     if max(len(recorded), len(now)) <= _WIDTH:
         start = 0
-    return _window(recorded, start), _window(now, start)
+    return _cut(recorded, start), _cut(now, start)
 
 
-def _window(text: str, start: int = 0) -> str:
+def _cut(text: str, start: int = 0) -> str:
     end = start + _WIDTH
     return ("…" if start else "") + text[start:end] + ("…" if end < len(text) else "")
 

@@ -228,7 +228,7 @@ def _read(content: bytes) -> Cassette:
     values = _values(text)
     identity = _identity(*values[0])
     line, value = values[-1]
-    trailer = _fit(_TrailerValue, line, value)
+    trailer = _validate(_TrailerValue, line, value)
     if not trailer.calls == len(trailer.seconds) == len(values) - 2:
         raise UnreadableError(line, f"tells of {trailer.calls} calls, and the file has {len(values) - 2}")
     codec = Codec()
@@ -271,12 +271,12 @@ def _identity(line: int, value: dict[str, Any]) -> Identity:
         raise UnreadableError(line, "this is no cassette")
     if version != VERSION:
         raise UnreadableError(line, f"has version {version} of the format; known is {VERSION}")
-    header = _fit(_HeaderValue, line, value)
+    header = _validate(_HeaderValue, line, value)
     return Identity(header.domain, header.task, header.trial, header.seed, header.hashes)
 
 
 def _call(codec: Codec, line: int, value: dict[str, Any], seconds: float | None = None) -> Call:
-    fitting = _fit(CallValue, line, value)
+    fitting = _validate(CallValue, line, value)
     try:
         return codec.decode(fitting if seconds is None else fitting.model_copy(update={"seconds": seconds}))
     except ValidationError as error:
@@ -288,7 +288,7 @@ def _call(codec: Codec, line: int, value: dict[str, Any], seconds: float | None 
 _Model = TypeVar("_Model", bound=BaseModel)
 
 
-def _fit(model: type[_Model], line: int, value: dict[str, Any]) -> _Model:
+def _validate(model: type[_Model], line: int, value: dict[str, Any]) -> _Model:
     try:
         return model.model_validate(value)
     except ValidationError as error:

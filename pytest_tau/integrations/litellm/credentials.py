@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from ...chat import without_secrets
 from ...errors import ConfigurationError, unknown_name
 from .client import load
-from .prices import OWN_PRICES, listed
+from .prices import OWN_PRICES, has_price
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
     if missing:
         problem = f"model {name!r} needs a key: set {' or '.join(missing)}, or give 'api_key' among its arguments"
         raise ConfigurationError(problem)
-    if priced and not (set(args) >= set(OWN_PRICES) or listed(name)):
+    if priced and not (set(args) >= set(OWN_PRICES) or has_price(name)):
         given = " and ".join(map(repr, OWN_PRICES))
         problem = f"model {name!r} has no known price: give {given}, in USD, among its arguments"
         raise ConfigurationError(problem)
@@ -97,16 +97,16 @@ def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
             raise ConfigurationError(f"model {name!r}: {argument!r} is a count from 0, not {retries!r}")
 
 
-def connection(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+def connection_arguments(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return further arguments of a call: a placeholder key for a server that needs none."""
     if args.get("api_key"):
         return {}
     route = _route(name, args)
-    has_no_key = not (_own_key(route) or os.environ.get("OPENAI_API_KEY"))
-    return {"api_key": NO_KEY} if has_no_key and _speaks_openai(route) and _is_own_server(route) else {}
+    has_no_key = not (_has_own_key(route) or os.environ.get("OPENAI_API_KEY"))
+    return {"api_key": NO_KEY} if has_no_key and _is_openai_compatible(route) and _is_own_server(route) else {}
 
 
-def key_in_use(name: str, args: Mapping[str, Any]) -> str:
+def describe_key(name: str, args: Mapping[str, Any]) -> str:
     """Return a description of the key that a call was made with."""
     if args.get("api_key"):
         return "the key among the model's arguments"
@@ -121,7 +121,7 @@ def key_in_use(name: str, args: Mapping[str, Any]) -> str:
     return f"the key in {usual}" if usual in os.environ else "the key"
 
 
-def masked(text: str, args: Mapping[str, Any]) -> str:
+def mask_secrets(text: str, args: Mapping[str, Any]) -> str:
     """Mask everything in a text that is, or looks like, a key."""
     secrets = {*_secrets(args), *_secrets(os.environ)}
     # Shorter values are switches and names; masking them would mask ordinary words.
@@ -159,7 +159,7 @@ def _route(name: str, args: Mapping[str, Any]) -> _Route:
         )
     except litellm.BadRequestError as error:
         # Not chained: its text may contain a key.
-        raise ConfigurationError(_unknown_provider(litellm, name, masked(str(error), args))) from None
+        raise ConfigurationError(_unknown_provider(litellm, name, mask_secrets(str(error), args))) from None
     addresses = ("OPENAI_BASE_URL", "OPENAI_API_BASE") if provider in _OPENAI else (f"{provider.upper()}_API_BASE",)
     found = [os.environ[variable] for variable in addresses if os.environ.get(variable)]
     return _Route(model, provider, key, base or next(iter(found), None))
@@ -189,11 +189,11 @@ def _host(address: str) -> str | None:
     return urlsplit(address if "//" in address else f"//{address}").hostname
 
 
-def _speaks_openai(route: _Route) -> bool:
+def _is_openai_compatible(route: _Route) -> bool:
     return route.provider in _OPENAI or route.provider in load().openai_compatible_providers
 
 
-def _own_key(route: _Route) -> bool:
+def _has_own_key(route: _Route) -> bool:
     """Return whether litellm has a key of its own settings, or by another of its variables."""
     litellm = load()
     return bool(route.key or litellm.api_key or getattr(litellm, f"{route.provider}_key", None))
@@ -201,7 +201,7 @@ def _own_key(route: _Route) -> bool:
 
 def _missing_keys(name: str, args: Mapping[str, Any], route: _Route) -> list[str]:
     """Return the variables of which one has to be set."""
-    if args.get("api_key") or _own_key(route) or (_speaks_openai(route) and _is_own_server(route)):
+    if args.get("api_key") or _has_own_key(route) or (_is_openai_compatible(route) and _is_own_server(route)):
         return []
     if any(_is_secret(argument) and not isinstance(args[argument], (int, float)) for argument in args):
         return []  # another credential is given: azure_ad_token, extra_headers …; a price has a number
@@ -218,7 +218,7 @@ def _check_name(name: str, route: _Route) -> None:
     if not known or route.name in known:
         return
     close = get_close_matches(route.name.lower(), known, n=3, cutoff=0.83)
-    if close and _misspelt(route.name, known):
+    if close and _is_misspelt(route.name, known):
         prefix = name.removesuffix(route.name)
         problem = f"unknown model {name!r}; did you mean {' or '.join(repr(prefix + match) for match in close)}?"
         raise ConfigurationError(f"{problem} (a model that litellm does not list: give its 'api_base')")
@@ -228,7 +228,7 @@ def _check_name(name: str, route: _Route) -> None:
 _LOOKALIKES = str.maketrans("olis", "0115")
 
 
-def _misspelt(name: str, known: set[str]) -> bool:
+def _is_misspelt(name: str, known: set[str]) -> bool:
     """Return whether a name has the separators of a known one in other places, or a word that is nearly one of theirs.
 
     Another number is no typo, but the next version.

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import ContextWindowError, ModelError
-from .credentials import key_in_use, masked
+from .credentials import describe_key, mask_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -125,9 +125,9 @@ def build_model_error(
 ) -> ModelError:
     """Return a model error: the model, the problem and an advice in the first line, then the reported message."""
     problem, advice = _TEXTS[kind]
-    key = key_in_use(request.model, request.args) if kind == "authentication" else ""
+    key = describe_key(request.model, request.args) if kind == "authentication" else ""
     text = f"{request.model}: {problem.format(limit=limit, key=key)}; {advice}"
-    reported = _shorten(masked(message, request.args))
+    reported = _shorten(mask_secrets(message, request.args))
     text += f"\nreported: {reported}" if reported else ""
     if kind == "context_window":
         return ContextWindowError(text)

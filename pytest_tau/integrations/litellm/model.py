@@ -13,7 +13,7 @@ from ...chat import LLM, ChatReply, Usage
 from ...errors import ConfigurationError
 from .client import load, submit
 from .compat import mcp_workaround_args
-from .credentials import connection, refuse_arguments
+from .credentials import connection_arguments, refuse_arguments
 from .errors import build_model_error, to_model_error
 from .prices import OWN_PRICES, cost
 from .retry import RetryPolicy, call_with_retries
@@ -76,7 +76,7 @@ class LiteLLM:
     async def _complete(self, request: ChatRequest) -> ChatReply:
         refuse_arguments(request.model, request.args)
         # In a thread: this may import litellm, which takes seconds.
-        connection_args = await asyncio.to_thread(connection, request.model, request.args)
+        connection_args = await asyncio.to_thread(connection_arguments, request.model, request.args)
         attempt = functools.partial(self._attempt, request, connection_args)
         return await call_with_retries(attempt, self._policy_for(request), request.model)
 

@@ -17,7 +17,7 @@ OWN_PRICES = ("input_cost_per_token", "output_cost_per_token")
 _FIELDS = ("input_cost", "output_cost", "cost_per", "tiered_pricing")
 
 
-def listed(model: str) -> bool:
+def has_price(model: str) -> bool:
     """Return whether the price list has a price of a model, be it 0.
 
     For a model that it does not list litellm may return a price of 0, guessed from the name's family; so the list's
@@ -39,7 +39,7 @@ def cost(response: Any, request: ChatRequest, usage: Usage) -> float | None:
         if sent is None or received is None:
             return None
         return usage.prompt_tokens * float(sent) + usage.completion_tokens * float(received)
-    if not listed(request.model):
+    if not has_price(request.model):
         return None
     try:
         return float(load().completion_cost(response, model=request.model))

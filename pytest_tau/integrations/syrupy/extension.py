@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 #: The suffix of the files.
 SUFFIX = "tausnap"
 #: A function that returns whether a stored snapshot may be unused, by its folder and name; without it none is.
-IN_QUESTION: pytest.StashKey[Callable[[Path, str], bool]] = pytest.StashKey()
+MAYBE_UNUSED: pytest.StashKey[Callable[[Path, str], bool]] = pytest.StashKey()
 _DOMAINS = "domains"
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.+\-\[\]]")
 #: Characters of a name; file systems allow 255 bytes with the suffix.
@@ -97,7 +97,7 @@ class TrajectoryExtension(AbstractSyrupyExtension):
     ) -> SnapshotCollections:
         """Return the stored snapshots that are unused unless a test asks for them."""
         found = SnapshotCollections()
-        in_question = test_location.item.config.stash.get(IN_QUESTION, None)
+        in_question = test_location.item.config.stash.get(MAYBE_UNUSED, None)
         if in_question is None:
             return found
         for folder in _folders(test_location):

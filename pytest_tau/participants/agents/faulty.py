@@ -76,24 +76,24 @@ class ForgetsLastWrite(FaultyAgent):
     async def respond(self, message: Incoming) -> Reply:
         """Return reads and texts unchanged; answer a write with the last seen record that it concerns."""
         if self._next is not None:  # the message is the result of the write that was delayed before
-            message, self._next = self._pretended(self._next), None
+            message, self._next = self._pretend_result(self._next), None
         else:
-            self._note(message)
+            self._remember_results(message)
         reply = await self._agent.respond(message)
         while (call := self._write(reply)) is not None:
             before, self._delayed = self._delayed, call
             if before is not None:
                 self._next = call
                 return AssistantMessage(tool_calls=[before])
-            reply = await self._agent.respond(self._pretended(call))
+            reply = await self._agent.respond(self._pretend_result(call))
         self._looked = [call for call in reply.tool_calls or [] if call.name not in self._writes]
         return reply
 
-    def _note(self, message: Incoming) -> None:
+    def _remember_results(self, message: Incoming) -> None:
         if isinstance(message, ToolMessage) and not message.error and len(self._looked) == 1:
             self._results.append((self._looked[0], message.content or ""))
 
-    def _pretended(self, call: ToolCall) -> ToolMessage:
+    def _pretend_result(self, call: ToolCall) -> ToolMessage:
         concerned = {str(value) for value in call.arguments.values()}
         about = [seen for made, seen in self._results if concerned & {str(each) for each in made.arguments.values()}]
         return ToolMessage(id=call.id, content=about[-1] if about else "null")

@@ -164,7 +164,7 @@ def _decoded(text: str) -> Any:
         return text
 
 
-def reported(tool: str, result: str, *, error: bool) -> str:
+def describe_call(tool: str, result: str, *, error: bool) -> str:
     """Return the user's sentence about a call."""
     shown = "; ".join(line.strip() for line in result.splitlines() if line.strip())
     did = f'I tried "{tool.replace("_", " ")}", but it says' if error else f'I did "{tool.replace("_", " ")}". It says'

@@ -49,7 +49,7 @@ class Memory:
         self._progress = self._progress or event not in self._seen
         self._seen.add(event)
 
-    def is_tired(self) -> bool:
+    def is_out_of_patience(self) -> bool:
         """End a turn, and return whether the user's patience is exhausted."""
         self._idle = 0 if self._progress else self._idle + 1
         self._progress = False

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..adapters import BuiltIn
-from .device import Device, reported
+from .device import Device, describe_call
 from .memory import Memory
 from .parser import parse
 from .prose import script_of
@@ -60,10 +60,10 @@ class ScriptedUser(BuiltIn):
             return f"All right, thank you. {TRANSFER}"
         parts = [] if self._opened else [self._open()]
         steps = self._device.steps(parsed)[:_MAX_STEPS]
-        did = yield from self._do(steps)
+        did = yield from self._make_calls(steps)
         parts += [*did, *self._answer_questions(parsed, {step.sentence for step in steps})]
-        parts = parts or (yield from self._react(parsed))
-        if memory.is_tired():
+        parts = parts or (yield from self._answer_statement(parsed))
+        if memory.is_out_of_patience():
             return f"This is getting us nowhere. I give up. {STOP}"
         return " ".join(parts)
 
@@ -73,7 +73,7 @@ class ScriptedUser(BuiltIn):
 
     # Requests of the agent
 
-    def _do(self, steps: list[Step]) -> Generator[ToolCall, ToolMessage, list[str]]:
+    def _make_calls(self, steps: list[Step]) -> Generator[ToolCall, ToolMessage, list[str]]:
         """Make the calls that the agent asks for; return a sentence about each."""
         parts = []
         for step in steps:
@@ -83,15 +83,15 @@ class ScriptedUser(BuiltIn):
             elif step.missing:
                 parts.append(f"Which {' and '.join(step.missing).replace('_', ' ')} do you mean?")
             else:
-                parts.append((yield from self._carry_out(step)))
+                parts.append((yield from self._make_call(step)))
         return parts
 
-    def _carry_out(self, step: Step) -> Acting:
+    def _make_call(self, step: Step) -> Acting:
         result = yield _call(step.tool, step.arguments)
         if step.is_wrong(result.content or ""):
             # The state was right before; a person would have looked first.
             result = yield _call(step.tool, step.arguments)
-        said = reported(step.tool, result.content or "", error=result.error)
+        said = describe_call(step.tool, result.content or "", error=result.error)
         self._memory.note("did", step.tool, said)
         return said
 
@@ -150,29 +150,29 @@ class ScriptedUser(BuiltIn):
 
     # Texts that ask for nothing
 
-    def _react(self, parsed: ParsedText) -> Generator[ToolCall, ToolMessage, list[str]]:
+    def _answer_statement(self, parsed: ParsedText) -> Generator[ToolCall, ToolMessage, list[str]]:
         """Answer refusals, news, goodbyes, and texts that are not understood."""
         memory = self._memory
         if parsed.any("refuses"):
             again = memory.refused()
-            return [again] if again else (yield from self._go_on())
+            return [again] if again else (yield from self._finish_request())
         # An agent that asks whether there is anything else has finished, even if it also asks another question.
         heard = not parsed.is_open or parsed.any("closes")
         if heard and (parsed.any("news", "parts", "works") or memory.is_answered(parsed)):
-            return (yield from self._go_on())
+            return (yield from self._finish_request())
         if parsed.any("greets"):
             return [memory.put_request()]
         if parsed.any("waits") and not parsed.is_open:
             return ["All right."]
-        return memory.answers(parsed, again=True) or [self._puzzled(parsed)]
+        return memory.answers(parsed, again=True) or [self._ask_back(parsed)]
 
-    def _puzzled(self, parsed: ParsedText) -> str:
+    def _ask_back(self, parsed: ParsedText) -> str:
         asked = self._asked(parsed)
         if asked:
             return f"I do not know the {asked[0].replace('_', ' ')}."
         return f"I am not sure what you mean. {self._memory.put_request()}"
 
-    def _go_on(self) -> Generator[ToolCall, ToolMessage, list[str]]:
+    def _finish_request(self) -> Generator[ToolCall, ToolMessage, list[str]]:
         """Go to the next request or say goodbye; but first check the goals of the last request."""
         memory = self._memory
         if memory.is_last and not memory.gave_in:
@@ -187,7 +187,7 @@ class ScriptedUser(BuiltIn):
         """Call a goal's tool; return a sentence about its result if the goal is not met, else nothing."""
         result = yield _call(goal.tool, goal.arguments)
         shown = result.content or ""
-        said = reported(goal.tool, shown, error=result.error)
+        said = describe_call(goal.tool, shown, error=result.error)
         self._memory.note("did", goal.tool, said)
         return "" if all(expected.lower() in shown.lower() for expected in goal.expects) else said
 

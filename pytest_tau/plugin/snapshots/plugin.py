@@ -114,12 +114,12 @@ def _problem(config: pytest.Config) -> str | None:
 
 
 def _snapshot(item: pytest.Item, preset: str) -> TrajectorySnapshot:
-    from ...integrations.syrupy import IN_QUESTION, Selection, parts_of, trajectory_snapshot
+    from ...integrations.syrupy import MAYBE_UNUSED, Selection, parts_of, trajectory_snapshot
     from .unused import InQuestion, narrowed
 
-    if IN_QUESTION not in item.config.stash and not narrowed(item.config):
+    if MAYBE_UNUSED not in item.config.stash and not narrowed(item.config):
         in_question: Callable[[Path, str], bool] = InQuestion(item.session)
-        item.config.stash[IN_QUESTION] = in_question
+        item.config.stash[MAYBE_UNUSED] = in_question
     world = _World(item)
     return trajectory_snapshot(item, Selection(parts_of(preset), world.changes, world.is_given))
 
