@@ -24,8 +24,8 @@ class ChatRequest(BaseModel):
     Attributes:
         model: The model's name, with its provider as litellm spells it: ``openai/gpt-4.1``.
         messages: The conversation in OpenAI chat format, oldest first, the system message among them.
-        tools: What the model may call, as OpenAI tool schemas.
-        tool_choice: ``auto`` or ``required``; None where there are no tools.
+        tools: The tools that the model may call, as OpenAI tool schemas.
+        tool_choice: ``auto`` or ``required``; None without tools.
         response_format: A JSON schema that the answer must follow, as OpenAI's ``response_format``.
         args: Further arguments of the call: ``temperature``, ``seed``, ``max_tokens`` …
     """
@@ -92,10 +92,10 @@ class ChatReply(BaseModel):
 
     Attributes:
         message: The assistant's message in OpenAI chat format, with all fields that the provider wants sent back.
-        usage: Tokens; None where the provider does not say.
-        cost: USD; None where the price is unknown.
-        seconds: How long the call took.
-        finish_reason: Why the model stopped: ``stop``, ``tool_calls``, ``length`` …
+        usage: Tokens; None if the provider does not count them.
+        cost: USD; None if the price is unknown.
+        seconds: The duration of the call.
+        finish_reason: The reason why the model stopped: ``stop``, ``tool_calls``, ``length`` …
         model: The model that has answered, as the provider names it.
     """
 
@@ -110,7 +110,7 @@ class ChatReply(BaseModel):
 
     @property
     def text(self) -> str:
-        """The message's text, empty where it has none."""
+        """The message's text; empty if it has none."""
         content = self.message.get("content")
         return content if isinstance(content, str) else ""
 

@@ -108,7 +108,7 @@ class TrialModel:
 
         Args:
             messages: The conversation in OpenAI chat format, oldest first.
-            tools: What the model may call, as OpenAI tool schemas.
+            tools: The tools that the model may call, as OpenAI tool schemas.
             tool_choice: ``auto`` (default) or ``required``.
             response_format: A JSON schema for the answer, as OpenAI's ``response_format``.
             args: Arguments of this call, over those of the run.

@@ -40,7 +40,7 @@ class Request(_ScriptPart):
         say: The sentence; it may name details, such as an order.
         facts: Facts that the user gives when asked during this request; by name, such as ``order_id``.
         answers: Answers to other questions about it.
-        insist: How often it is repeated when it is refused.
+        insist: The number of repetitions after refusals.
         fallback: Another request, made when this one stays refused.
     """
 

@@ -33,7 +33,7 @@ class Unanswered(str, Enum):
 
 @dataclass(frozen=True)
 class Json:
-    """A JSON value with its canonical text. Values are equal where the texts are: 1, 1.0 and true are three."""
+    """A JSON value with its canonical text. Values are equal if the texts are: 1, 1.0 and true are three."""
 
     text: str
     value: Any = field(compare=False)
@@ -41,7 +41,7 @@ class Json:
 
 @dataclass(frozen=True)
 class NormalizedRequest:
-    """A request in JSON values, without secrets and without how the model is reached.
+    """A request in JSON values, without secrets and without the connection.
 
     Attributes:
         head: ``model``, ``args``, ``tool_choice`` and ``response_format``.
@@ -97,7 +97,7 @@ class RequestInterner:
         """Return the request as it is compared and recorded.
 
         Raises:
-            ValueError: Something in it is no JSON; the text says where.
+            ValueError: A part of it is no JSON; the text names the part.
         """
         head = {
             "model": request.model,

@@ -34,7 +34,7 @@ class Identity:
     Attributes:
         domain: The domain's name.
         task: The task's id.
-        trial: Which repetition of the task it is.
+        trial: The number of the trial.
         seed: The trial's seed.
         hashes: Short digests of the inputs of requests, by name: ``policy``, ``agent tools`` … The error of a request
             that differs from the recorded one names those that have changed.

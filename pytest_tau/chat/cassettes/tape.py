@@ -40,7 +40,7 @@ class Recorder:
         rerun_command: The command that records again, for errors.
 
     Attributes:
-        reused: How many requests were answered from an earlier attempt.
+        reused: The number of requests that were answered from an earlier attempt.
         saved: USD that those calls had cost.
         times: Empty: the clock is the real one.
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Recording(NamedTuple):
-    """A recorded conversation, with how it ended."""
+    """A recorded conversation and its end."""
 
     task_id: str
     trial: int
