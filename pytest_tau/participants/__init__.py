@@ -2,6 +2,7 @@
 
 from .adapters import adapt, chat_messages, visible_to
 from .agents import (
+    BUILT_IN,
     DONE,
     FAULTY_AGENTS,
     DummyUser,
@@ -21,7 +22,6 @@ from .agents import (
 )
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
 from .loading import (
-    BUILT_IN,
     BY_MODEL,
     ParticipantSource,
     calls_no_model,

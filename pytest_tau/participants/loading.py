@@ -14,42 +14,13 @@ from ..chat import without_login
 from ..errors import ConfigurationError, unknown_name
 from ..files import digest
 from .adapters import adapt, check_form
-from .agents import (
-    FAULTY_AGENTS,
-    DummyUser,
-    EndpointAgent,
-    GoldAgent,
-    GoldUser,
-    LLMAgent,
-    LLMGuidedAgent,
-    LLMGuidedAgentNoArgs,
-    LLMSoloAgent,
-    LLMUser,
-    NoopAgent,
-    NoopUser,
-    Replay,
-)
-from .scripted import ScriptedUser
+from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from .agents.faulty import FaultyAgent, ForeignRecords
     from .context import Participant, ParticipantContext, Side
-
-#: The built-in participants, by side and name.
-BUILT_IN: dict[str, dict[str, type]] = {
-    "agent": {
-        "gold": GoldAgent,
-        "noop": NoopAgent,
-        "llm": LLMAgent,
-        "llm-solo": LLMSoloAgent,
-        "llm-gt": LLMGuidedAgent,
-        "llm-gt-noargs": LLMGuidedAgentNoArgs,
-    },
-    "user": {"gold": GoldUser, "noop": NoopUser, "dummy": DummyUser, "scripted": ScriptedUser, "llm": LLMUser},
-}
-
 
 #: Names of the agents that a domain may have.
 DOMAIN_AGENTS = frozenset({"rules"})
