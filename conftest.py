@@ -20,7 +20,7 @@ _KEPT = frozenset(
 
 @pytest.fixture(autouse=True)
 def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A developer's TAU_DATA must not decide what the tests run on."""
+    """Keep a developer's TAU_DATA from deciding what the tests run on."""
     monkeypatch.delenv("TAU_DATA", raising=False)
     for name in [name for name in os.environ if name.startswith("PYTEST_ADDOPTS")]:
         monkeypatch.delenv(name)
@@ -28,7 +28,7 @@ def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
-    """Pytest's own, which leaves libraries alone that do not bear being imported twice."""
+    """Return pytest's own, which keeps libraries imported that must not be imported twice."""
 
     def snapshot() -> SysModulesSnapshot:
         return SysModulesSnapshot(preserve=lambda name: name.partition(".")[0] in _KEPT)

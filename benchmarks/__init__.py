@@ -1,1 +1,1 @@
-"""What things cost: ``python -m benchmarks``."""
+"""Benchmarks: ``python -m benchmarks``."""

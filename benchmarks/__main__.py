@@ -83,7 +83,7 @@ def _row(figure: Figure) -> str:
 
 
 def _number(value: float) -> str:
-    """With three digits that count, as far as that takes decimals."""
+    """Format with three significant digits, as far as that takes decimals."""
     decimals = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
     return f"{value:,.{decimals}f}"
 

@@ -28,14 +28,14 @@ _SIGNIFICANT = 0.05
 
 
 class Found(NamedTuple):
-    """What came of many comparisons: shares of those that were significant, and of intervals with the truth in them."""
+    """The shares of comparisons that were significant, and of intervals that contain the truth."""
 
     significant: list[float]
     covered: list[float]
 
 
 def comparison_error(options: Options) -> Iterator[Figure]:
-    """How often the comparison with a baseline is wrong, on simulated agents whose true difference is known.
+    """Measure how often the comparison with a baseline is wrong, on simulated agents whose true difference is known.
 
     Tasks are drawn from a population of tasks, and trials of them by the task's own rate of passing; 50x4 are 50 tasks
     with four trials in each run. First both runs are of agents that are equally good, and but for the "changed" one
@@ -62,7 +62,7 @@ class _Population(NamedTuple):
     trials: int
 
     def pairs(self, loss: float, generator: random.Random) -> list[Pair]:
-        """Two runs, of which the later fails a share of the trials that would pass."""
+        """Return two runs, of which the later fails a share of the trials that would pass."""
         found = []
         for _ in range(self.tasks):
             before = after = self._chance(generator)
@@ -73,12 +73,12 @@ class _Population(NamedTuple):
         return found
 
     def _chance(self, generator: random.Random) -> float:
-        """The rate of passing of a task."""
+        """Return the rate of passing of a task."""
         return generator.betavariate(self.rate * _LIKENESS, (1 - self.rate) * _LIKENESS)
 
 
 def _compare(population: _Population, loss: float, comparisons: int) -> tuple[Found, list[float]]:
-    """Compare many times, in batches; also gives the losses that the comparisons say they would find."""
+    """Compare many times, in batches; also return the losses that they say they would find."""
     found, told = Found([], []), []
     for batch in range(_BATCHES):
         significant = covered = 0

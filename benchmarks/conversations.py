@@ -25,7 +25,7 @@ _CALL = {"name": "calculate", "arguments": '{"expression": "(1 + 2) * 3"}'}
 
 
 def said(model: str, messages: list[dict[str, Any]]) -> dict[str, Any]:
-    """The next message of a model, which follows from what it has been told."""
+    """Return the next message of a model, which follows from the messages so far."""
     message: dict[str, Any] = {"role": "assistant", "content": None}
     if model in USER:
         asked = sum(message["role"] == "assistant" for message in messages)
@@ -46,7 +46,7 @@ class Scripted:
         self._before = before
 
     async def complete(self, request: ChatRequest) -> ChatReply:
-        """What the script says."""
+        """Return the message of the script."""
         if self._before is not None:
             await self._before(request)
         return ChatReply(message=said(request.model, request.messages))
@@ -55,7 +55,7 @@ class Scripted:
 async def hold(
     number: int, domain: Domain, chat: ChatModel, at_once: int, args: Mapping[str, Any] | None = None
 ) -> list[Simulation]:
-    """Hold conversations, over the domain's tasks in turn.
+    """Run conversations, over the domain's tasks in turn.
 
     Args:
         number: How many.

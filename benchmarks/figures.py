@@ -1,4 +1,4 @@
-"""What a benchmark is asked, and what it tells."""
+"""The settings of a benchmark, and its result."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Options:
-    """How to measure.
+    """The settings of a measurement.
 
     Attributes:
         data: Official data; None for the bundled data.
@@ -23,12 +23,12 @@ class Options:
     quick: bool = False
 
     def count(self, full: int, quick: int) -> int:
-        """How many of something."""
+        """Return how many of something to measure."""
         return quick if self.quick else full
 
     @property
     def pytest_arguments(self) -> list[str]:
-        """What tells pytest which data to use."""
+        """Return the arguments that name the data for pytest."""
         return ["--tau-data", str(self.data)] if self.data else []
 
 
@@ -54,17 +54,17 @@ class Figure:
 
     @property
     def median(self) -> float:
-        """The middle one."""
+        """Return the median."""
         return statistics.median(self.wall)
 
     @property
     def best(self) -> float:
-        """The one that was disturbed least."""
+        """Return the best value, which was disturbed least."""
         return max(self.wall) if self.at_least else min(self.wall)
 
     @property
     def spread(self) -> tuple[float, float]:
-        """Between these lies the middle half."""
+        """Return the bounds of the middle half."""
         if len(self.wall) == 1:
             return self.wall[0], self.wall[0]
         low, _, high = statistics.quantiles(self.wall, n=4, method="inclusive")
@@ -72,18 +72,18 @@ class Figure:
 
     @property
     def median_cpu(self) -> float | None:
-        """The middle one in processor time."""
+        """Return the median of the processor time."""
         return statistics.median(self.cpu) if self.cpu else None
 
     @property
     def met(self) -> bool | None:
-        """Whether the median reaches the target; None where there is none."""
+        """Return whether the median reaches the target; None if there is none."""
         if self.target is None:
             return None
         return self.median >= self.target if self.at_least else self.median <= self.target
 
     def as_json(self) -> dict[str, Any]:
-        """Everything, the single runs among it."""
+        """Return everything as JSON, with the single runs."""
         return {
             "name": self.name,
             "unit": self.unit,

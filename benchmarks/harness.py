@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def turns(options: Options) -> Iterator[Figure]:
-    """The harness alone: conversations of an LLM agent and an LLM user whose models answer at once.
+    """Measure the harness alone: an LLM agent and an LLM user whose models answer at once.
 
     A turn is a message of the trajectory. Everything of a trial is in it: environment, participants, prompts, tool
     calls, verdict. What is told is turns a second, one conversation after the other and many on one event loop, in
@@ -48,7 +48,7 @@ def turns(options: Options) -> Iterator[Figure]:
 
 
 def memory(options: Options) -> Iterator[Figure]:
-    """Peak memory of a process that has many airline conversations under way at once.
+    """Measure the peak memory of a process that runs many airline conversations at once.
 
     All of them have come to the agent's last model call when the first is answered. Processes with many and with one
     alternate; the difference, divided, is what a conversation holds.

@@ -1,4 +1,4 @@
-"""Runs a command and tells what it took, as JSON: ``python -I -S launch.py FILE COMMAND…``; FILE gets its output.
+"""Runs a command and prints what it took, as JSON: ``python -I -S launch.py FILE COMMAND…``; FILE gets its output.
 
 A process that is started inherits the peak of its starter's memory on Linux. This one is small, so that what it tells
 is the command's own.

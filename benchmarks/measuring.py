@@ -22,7 +22,7 @@ _LAUNCH = Path(__file__).resolve().with_name("launch.py")
 
 
 class Timing(NamedTuple):
-    """How long something took, in seconds."""
+    """The time that something took, in seconds."""
 
     wall: float
     cpu: float
@@ -37,14 +37,14 @@ class Ended(NamedTuple):
 
 
 def timing(work: Callable[[], Any]) -> Timing:
-    """How long one call takes."""
+    """Measure how long one call takes."""
     wall, cpu = time.perf_counter(), time.process_time()
     work()
     return Timing(time.perf_counter() - wall, time.process_time() - cpu)
 
 
 def timings(work: Callable[[], Any], runs: int, calls: int = 1) -> list[Timing]:
-    """How long a call takes, some times over, each the mean of so many calls in a row."""
+    """Measure how long a call takes, several times, each the mean of a number of calls in a row."""
 
     def several() -> None:
         for _ in range(calls):
@@ -55,12 +55,12 @@ def timings(work: Callable[[], Any], runs: int, calls: int = 1) -> list[Timing]:
 
 
 def in_unit(found: list[Timing], per_second: float) -> tuple[list[float], list[float]]:
-    """Timings in a unit of which a second has so many: by the wall clock, and of the processor."""
+    """Convert timings to a unit of which a second has ``per_second``."""
     return [one.wall * per_second for one in found], [one.cpu * per_second for one in found]
 
 
 def alternating(works: list[Callable[[], T]], rounds: int) -> list[list[T]]:
-    """What each call gives, taken in turn and every other round backwards, so that a drift strikes all alike.
+    """Return the results of the calls, made in turn and every other round backwards, so that drift affects all alike.
 
     The first call of each, which may compile or cache something, is not counted.
     """
@@ -99,7 +99,7 @@ def process(*arguments: str, folder: Path, good: tuple[int, ...] = (0,)) -> Ende
 
 
 def _environment() -> dict[str, str]:
-    """The environment of a process: with compiled modules kept, as is the rule, also where somebody has turned it off.
+    """Return the environment of a process, in which compiled modules are cached even if that is turned off here.
 
     They would be compiled anew at each start, pytest's own and ours.
     """

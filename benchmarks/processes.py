@@ -1,4 +1,4 @@
-"""What pytest as a whole costs: collecting, starting where nobody asks for us, running on several processes."""
+"""The cost of pytest as a whole: collecting, starting in an unrelated project, running in several processes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def collection(options: Options) -> Iterator[Figure]:
-    """Collecting every telecom task four times: a whole process of ``pytest --collect-only``.
+    """Measure collecting every telecom task four times: a whole process of ``pytest --collect-only``.
 
     The difference to the same with one trial is what further items cost; the rest is Python, pytest, and reading and
     checking the tasks. Runs alternate.
@@ -45,7 +45,7 @@ def collection(options: Options) -> Iterator[Figure]:
 
 
 def start_up(options: Options) -> Iterator[Figure]:
-    """What a project that has nothing to do with us pays: pytest on an empty one, with and without the plugin.
+    """Measure what an unrelated project pays: pytest on an empty one, with and without the plugin.
 
     Runs alternate, and the tax is the difference within each pair. Other plugins that are installed are switched off,
     as they only add noise. What else the machine does shows in the spread of the wall clock; where that is wider than
@@ -67,7 +67,7 @@ def start_up(options: Options) -> Iterator[Figure]:
 
 
 def scaling(options: Options) -> Iterator[Figure]:
-    """Running every telecom task with ``gold``, in one process and on two workers of pytest-xdist, in turn.
+    """Measure running every telecom task with ``gold``, in one process and on two workers of pytest-xdist, in turn.
 
     The ratio is that of each pair. Gold waits for nothing, so this is all work: with fewer than two idle cores the
     ratio cannot be good. What two workers spend more of the processor is their own start and collection, and the
@@ -104,7 +104,7 @@ def _seconds(name: str, ended: list[Ended], target: float | None = None) -> Figu
 
 @contextlib.contextmanager
 def _project() -> Iterator[Path]:
-    """An empty project."""
+    """Make an empty project."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
         yield Path(folder)

@@ -11,7 +11,7 @@ from .conversations import said
 
 
 def main() -> None:
-    """Tell the address, and answer."""
+    """Print the address, and answer."""
 
     def script(request: dict[str, Any]) -> dict[str, Any]:
         return said(request["model"], request["messages"])

@@ -1,4 +1,4 @@
-"""What a simulation costs without a model, and two things that it is made of."""
+"""The cost of a simulation without a model, and of two of its parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SETTINGS = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accep
 
 
 def gold(options: Options) -> Iterator[Figure]:
-    """A gold simulation: environment, conversation and verdict of each base task.
+    """Measure a gold simulation: environment, conversation and verdict of each base task.
 
     The first run of a task, which finds the state after its reference actions, is not counted: a process does that
     once. Half of the base tasks are cheaper than the median; the middle half shows how much they differ, more than
@@ -46,7 +46,7 @@ def gold(options: Options) -> Iterator[Figure]:
 
 
 def environments(options: Options) -> Iterator[Figure]:
-    """Making an environment, once the domain's data has been read.
+    """Measure making an environment, once the domain's data has been read.
 
     First one without a task: what every simulation pays, however large the database. Then those of the base tasks
     whose initial state differs, where a domain has them: the rest is what their initial state says is to be done.
@@ -67,7 +67,7 @@ def environments(options: Options) -> Iterator[Figure]:
 
 
 def comparisons(options: Options) -> Iterator[Figure]:
-    """Comparing the final state of a simulation with the one after the reference actions.
+    """Measure comparing the final state of a simulation with the one after the reference actions.
 
     Equal ones, of gold runs, and those that an agent leaves behind who does nothing, with the differences told. The
     baseline, in turn with them, compares both sides whole, as one would without knowing what was touched.

@@ -1,4 +1,4 @@
-"""A process with many conversations under way at once: ``python -m benchmarks.under_way NUMBER [DATA]``."""
+"""A process that runs many conversations at once: ``python -m benchmarks.under_way NUMBER [DATA]``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def together(number: int, data: Path | None) -> None:
-    """Hold conversations that all wait in the agent's last call until the last of them has come there."""
+    """Run conversations that all wait in the agent's last call until the last of them has come there."""
     everybody = asyncio.Event()
     waiting = 0
 

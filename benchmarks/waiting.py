@@ -1,4 +1,4 @@
-"""How close to the ideal many conversations come that wait for a model over HTTP."""
+"""The overhead of many conversations that wait for a model over HTTP, compared with the ideal."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def waiting(options: Options) -> Iterator[Figure]:
-    """Conversations over litellm with the model server, which answers each call after a fixed time.
+    """Measure conversations over litellm with the model server, which answers each call after a fixed time.
 
     The ideal is what the answers take: a conversation's calls one after the other, so many conversations at once. The
     server runs in a process of its own, which shares the machine; it is not part of the processor time of a call,
@@ -51,7 +51,7 @@ def waiting(options: Options) -> Iterator[Figure]:
 
 @contextlib.contextmanager
 def _server(latency: float) -> Iterator[str]:
-    """The model server in a process of its own; gives its address."""
+    """Run the model server in a process of its own; yield its address."""
     command = [sys.executable, "-m", "benchmarks.server", str(latency)]
     with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
         if server.stdout is None or server.stdin is None:

@@ -124,11 +124,11 @@ class _Text:
                 complete = _end_of_value(self._buffer, self._at)
                 if complete is not None:
                     self._at = complete
-                    return None, _told(error)
+                    return None, _describe(error)
                 if not self.more():
                     cut = self._buffer[self._at : self._at + 1] in ("", "{", "[", '"')
                     self._at = len(self._buffer)
-                    return None, "the file ends in the middle of it" if cut else _told(error)
+                    return None, "the file ends in the middle of it" if cut else _describe(error)
             else:
                 # A number may go on where the buffer ends.
                 if end < len(self._buffer) or not self.more():
@@ -160,7 +160,7 @@ class _Text:
         return isinstance(found, dict) and not found.keys() & (STREAMED | {"simulation_index"})
 
 
-def _told(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     # Line and column would be those of a part of the file.
     return f"not valid JSON: {getattr(error, 'msg', error)}"
 
@@ -239,5 +239,5 @@ def _lines(text: _Text) -> Iterator[Piece]:
         try:
             yield Piece("", position, json.loads(line, strict=False))
         except (ValueError, RecursionError) as error:
-            yield Piece("", position, problem=_told(error))
+            yield Piece("", position, problem=_describe(error))
         position += 1
