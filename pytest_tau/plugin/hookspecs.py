@@ -1,7 +1,7 @@
 """The hooks of pytest-tau.
 
-Hooks that take an ``item`` are called through it, so that a conftest.py beside or above a task file applies to that
-file alone.
+Hooks that take an ``item`` are called through ``item.ihook``, so that a conftest.py next to a task file, or above it,
+applies to that file alone.
 """
 
 from __future__ import annotations
@@ -20,41 +20,45 @@ if TYPE_CHECKING:
 
 @pytest.hookspec
 def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
-    """Add domains; collect-all. Called once, when the first domain is asked for.
+    """Add domains; collect-all. Called once in each process, when the first task or domain is needed.
 
     Args:
         config: pytest's configuration.
 
     Returns:
-        Domains, found by name before the installed ones.
+        Domains, or None. They take precedence over installed domains of the same name.
 
-    Use in conftest plugins: the root conftest.py, or one beside the command line's paths.
+    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
     """
 
 
 @pytest.hookspec
 def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
-    """Add reward components; collect-all. Called once, before tasks are checked.
+    """Add reward components; collect-all. Called once in each process, before tasks are checked.
 
     Args:
         config: pytest's configuration.
 
     Returns:
-        Evaluators; each gates where a task's reward basis names it, and is reported everywhere. One that derives
-        from ``pytest_tau.evaluation.CustomComponent`` may word its part of failure reports and records itself.
+        Evaluators, or None. Each is computed for every trial, and counts towards the reward of the tasks whose reward
+        basis names it. One that derives from ``pytest_tau.evaluation.CustomComponent`` may word its part of failure
+        reports and records itself.
 
-    Use in conftest plugins: the root conftest.py, or one beside the command line's paths.
+    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
     """
 
 
 @pytest.hookspec
 def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> None:
-    """Reorder, drop, add or replace tasks in place; called once for each domain, file or marked test.
+    """Reorder, drop, add or replace tasks in place. Called once for each selected domain, task file or marked test.
+
+    Every implementation is called with the same list; return values are ignored. It is called during collection, or
+    before it for domains that the command line or the ini names.
 
     Args:
         config: pytest's configuration.
-        domain: Where the tasks are run.
-        tasks: Those of the split or file, before ``--tau-task`` and ``--tau-num-tasks`` narrow them.
+        domain: The domain on which the tasks are run.
+        tasks: The tasks of the split or file, before ``--tau-task`` and ``--tau-num-tasks`` select among them.
 
     Use in conftest plugins: any initial conftest.py. It must do the same in every xdist worker.
     """
@@ -66,12 +70,13 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
 
     Args:
         item: The test item being run.
-        task: What is to be done; frozen.
-        domain: Its tools and policy.
+        task: The task; frozen.
+        domain: The domain, with its tools and policy.
         config: The run's settings.
 
     Returns:
-        An object, a class or a function of one of the three forms, or None to let the next plugin decide.
+        An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
+        the agent of ``--tau-agent``.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -79,7 +84,17 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
 
 @pytest.hookspec(firstresult=True)
 def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: RunConfig) -> Any:
-    """Choose the user of one trial; first result. As ``pytest_tau_make_agent``, for the other side.
+    """Choose the simulated user of one trial; first result. Called once for each trial, before the first turn.
+
+    Args:
+        item: The test item being run.
+        task: The task; frozen.
+        domain: The domain, with its tools and policy.
+        config: The run's settings.
+
+    Returns:
+        An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
+        the user of ``--tau-user``.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -89,18 +104,20 @@ def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: 
 def pytest_tau_make_model(
     item: pytest.Item, role: Role, llm: str, llm_args: dict[str, Any], config: RunConfig
 ) -> ChatModel | LLM | None:
-    """Choose what makes the model calls of one role of one trial; first result. Called before the first turn.
+    """Choose the chat model of one role in one trial; first result.
+
+    Called for each role that has a model, once for each trial, before the first turn.
 
     Args:
         item: The test item being run.
         role: ``agent``, ``user`` or ``judge``.
-        llm: The model's name, as ``--tau-agent-llm`` and its like give it.
-        llm_args: Arguments of each call; a copy.
+        llm: The model's name, from ``--tau-agent-llm``, ``--tau-user-llm`` or ``--tau-judge-llm``.
+        llm_args: The arguments of each call; a copy.
         config: The run's settings.
 
     Returns:
-        Something with ``async complete(request)``, an ``LLM`` that also settles the name and the arguments, or None
-        to let the next plugin decide; at last, litellm is asked. Calls are recorded and replayed whatever makes them.
+        An object with ``async complete(request)``, an ``LLM`` that also sets name and arguments, or None to let the
+        next plugin decide. Last comes litellm. Calls are recorded and replayed whatever makes them.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -108,12 +125,15 @@ def pytest_tau_make_model(
 
 @pytest.hookspec
 def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> None:
-    """A trial begins: its environment is made, no one has spoken.
+    """Observe the start of a trial. Called once for each trial, before the hooks for its messages.
+
+    Every implementation is called; return values are ignored. With ``--tau-concurrency`` the conversation may have
+    begun before: hooks are called in the turn of the item, in the thread that pytest runs in.
 
     Args:
         item: The test item being run.
-        task: What is to be done.
-        trial: Which repetition of it.
+        task: The task.
+        trial: The number of the trial, from 0.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -121,11 +141,14 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
 
 @pytest.hookspec
 def pytest_tau_message(item: pytest.Item, message: Message) -> None:
-    """A message was added to a trajectory.
+    """Observe a message of a trajectory. Called for each message, in their order.
+
+    Every implementation is called; return values are ignored. An exception fails the test, once the trial has finished
+    and its result is stored.
 
     Args:
         item: The test item being run.
-        message: The message; for reading only.
+        message: The message; it must not be changed.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -133,11 +156,13 @@ def pytest_tau_message(item: pytest.Item, message: Message) -> None:
 
 @pytest.hookspec
 def pytest_tau_simulation_finished(item: pytest.Item, simulation: Simulation) -> None:
-    """A trial has ended and was graded; also one that ended in an error.
+    """Observe a finished and graded trial. Called once for each trial, also for one that ended in an error.
+
+    Every implementation is called; return values are ignored.
 
     Args:
         item: The test item being run.
-        simulation: Its messages, ending and reward.
+        simulation: The trial, with its messages, its termination reason and its reward.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """

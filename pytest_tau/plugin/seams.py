@@ -1,4 +1,7 @@
-"""Hooks between the rooms of the plugin; private, they may change with any release."""
+"""Hooks between the packages of the plugin; private, they may change with any release.
+
+No conftest.py is meant to implement them.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +19,18 @@ if TYPE_CHECKING:
 
 @pytest.hookspec
 def pytest_tau_trials_running(running: int | None) -> None:
-    """Report that the loop waits for trials.
+    """Report that the loop waits for trials; collect-all. Called each time before it waits, and once at its end.
 
     Args:
-        running: How many trials run; None once the loop has ended.
+        running: The number of running trials; None at the end of the loop.
     """
 
 
 @pytest.hookspec
 def pytest_tau_phase_reported(report: pytest.TestReport, trial: TrialReport) -> None:
-    """Report a phase of a test that runs a trial, in the process that reports; before pytest counts it.
+    """Report a phase of a test that runs a trial; collect-all.
+
+    Called in the process that reports, in ``pytest_runtest_logreport`` before pytest counts the report.
 
     Args:
         report: pytest's report.
@@ -35,7 +40,9 @@ def pytest_tau_phase_reported(report: pytest.TestReport, trial: TrialReport) -> 
 
 @pytest.hookspec
 def pytest_tau_trial_reported(report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
-    """Report a finished trial, in the process that reports; after ``pytest_tau_phase_reported``.
+    """Report a finished trial; collect-all.
+
+    Called in the process that reports, right after ``pytest_tau_phase_reported`` for the last phase of its test.
 
     Args:
         report: The last of pytest's reports on its test.
@@ -49,7 +56,7 @@ class SummaryLine(NamedTuple):
 
     Attributes:
         text: The line.
-        markup: How it is shown, as ``TerminalReporter.write_line`` takes it.
+        markup: The keyword arguments of ``TerminalReporter.write_line``, such as ``yellow=True``.
     """
 
     text: str
@@ -57,10 +64,10 @@ class SummaryLine(NamedTuple):
 
 
 class SummaryBlock(NamedTuple):
-    """Lines of the terminal summary about one thing.
+    """The lines of one section of the terminal summary.
 
     Attributes:
-        section: What the lines are about, one of ``report.terminal.SECTIONS``, which has their order.
+        section: One of ``report.terminal.SECTIONS``, which define the order.
         lines: The lines; computed when they are written.
     """
 
@@ -70,16 +77,22 @@ class SummaryBlock(NamedTuple):
 
 @pytest.hookspec
 def pytest_tau_summary_lines(exitstatus: int) -> SummaryBlock | None:
-    """Return lines of the terminal summary.
+    """Return a section of the terminal summary; collect-all. Called once, in the process that reports, at the end.
 
     Args:
         exitstatus: The exit status of the run.
+
+    Returns:
+        The section, or None for no lines.
     """
 
 
 @pytest.hookspec
 def pytest_tau_exit_verdict() -> pytest.ExitCode | None:
-    """Return the exit status of a run that pytest takes for a success; None if there is nothing against it.
+    """Return the exit status of a run that pytest considers a success; collect-all, of which the first result counts.
 
     Called in the process that reports, once everything is reported.
+
+    Returns:
+        The exit status, or None to leave it as it is.
     """
