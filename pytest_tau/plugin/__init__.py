@@ -12,6 +12,7 @@ from .collect.rootdir import pytest_load_initial_conftests
 from .collect.selection import pytest_collection, pytest_collection_modifyitems
 from .context import run_state
 from .distributed import setup
+from .items import pytest_itemcollected
 from .options import OptionValues, pytest_addoption
 from .report import exit_status, progress, records, run_counts, summary, terminal
 from .report.header import pytest_report_collectionfinish, pytest_report_header
@@ -55,6 +56,7 @@ __all__ = [
     "pytest_configure",
     "pytest_deselected",
     "pytest_generate_tests",
+    "pytest_itemcollected",
     "pytest_load_initial_conftests",
     "pytest_make_collect_report",
     "pytest_report_collectionfinish",

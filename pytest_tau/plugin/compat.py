@@ -1,4 +1,4 @@
-"""Everything of pytest's that is not public: each use says what it replaces, and when it can go."""
+"""Uses of private parts of pytest: each says what it replaces, and when it can go."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 def junit_xml(config: pytest.Config) -> Any:
-    """Return what writes ``--junitxml``; None if nothing does, and in a worker.
+    """Return the writer of ``--junitxml``; None without one, and in a worker.
 
     ``record_testsuite_property``, which is public, is a fixture. It can go once there is a hook for properties.
     """
@@ -80,7 +80,7 @@ def fixture_info(item: Any) -> Any:
 def set_node_id(item: Any) -> None:
     """Build the structured id of an item from the text of its id.
 
-    pytest 9.2 tells parametrised ids apart by structure, and ``--lf`` reads them back from text. The bracket of a
+    pytest 9.2 distinguishes parametrised ids by structure, and ``--lf`` reads them back from text. The bracket of a
     task's item does not come from a callspec. It can go once items with brackets in their names are supported.
     """
     node_id: Any = getattr(item, "_id", None)

@@ -1,4 +1,4 @@
-"""The representation of a failure in pytest's reports: lines with a kind, coloured at a terminal."""
+"""The representation of an explained failure in pytest's reports: lines with a kind, coloured at a terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MARKUP: dict[str, dict[str, bool]] = {
 
 
 class FailureRepr(TerminalRepr):
-    """An explained failure; coloured at a terminal, also one that crossed from an xdist worker."""
+    """An explained failure, made in this process or received from an xdist worker."""
 
     def __init__(self, message: str, lines: Sequence[Line], nodeid: str) -> None:
         self.lines = [Line(*line) for line in lines]
@@ -36,7 +36,7 @@ class FailureRepr(TerminalRepr):
         self.reprcrash = ReprFileLocation(nodeid, 0, message)
 
     def toterminal(self, tw: TerminalWriter) -> None:
-        """Write the lines, wrapped to the terminal; of a message two screen lines at the most."""
+        """Write the lines, wrapped to the terminal's width; at most two screen lines of a message."""
         for kind, text in self.lines:
             if kind in ("command", "error"):  # to be copied, or searched, in one piece
                 tw.line(text, **_MARKUP[kind])

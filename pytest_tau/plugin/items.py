@@ -15,12 +15,12 @@ if TYPE_CHECKING:
     from ..models import Simulation, Task
     from ..runner import RunConfig
 
-#: How the id of a trial looks: ``task[trial-0]``, or ``test[task-trial-0]``.
+#: The part of a node id that names a trial: ``task[trial-0]``, or ``test[task-trial-0]``.
 TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
 
 
 class TaskSpec(NamedTuple):
-    """A task that is run: its domain, and the settings for it."""
+    """A task that is run, with its domain and its settings; of a marked test, those of the marker."""
 
     task: Task
     domain: Domain
@@ -32,11 +32,11 @@ class StartedTrial(Protocol):
 
     @property
     def inputs(self) -> Any:
-        """Return what the trial runs with."""
+        """Return the inputs of the trial."""
 
     @property
     def elapsed(self) -> float:
-        """Return the seconds that the trial took, once it has ended."""
+        """Return the seconds that the trial took, once it has finished."""
 
     def wait(self) -> Simulation:
         """Wait for the trial and return its result."""
@@ -44,19 +44,19 @@ class StartedTrial(Protocol):
 
 @dataclass
 class ItemState:
-    """The state of one item's trial.
+    """The state of one item's trial; made when the item is collected.
 
     Attributes:
         prefetched: The trial, if it was started before the item's turn and its result is not used yet.
         simulation: The finished simulation, until it is reported.
         elapsed: Seconds that a prefetched trial took.
-        restored: The simulation comes from an earlier run.
+        restored: Whether the simulation comes from a previous run.
         cassette: The cassette that this trial has recorded.
         usage: The model calls of the test, by role, once they are known.
         serial_because: The fixture because of which the trial could not be prefetched.
         quarantine_entry: The number of the entry of the quarantine that names the task.
-        not_run: Why the trial is skipped: ``budget`` or ``settled``.
-        results_problem: Why the simulation could not be written to the run's folder.
+        not_run: The reason why the trial is skipped: ``budget`` or ``settled``.
+        results_problem: The error of writing the simulation to the run's folder.
     """
 
     prefetched: StartedTrial | None = None
@@ -71,13 +71,29 @@ class ItemState:
     results_problem: str | None = None
 
 
-#: The state of an item's trial.
-TRIAL = pytest.StashKey[ItemState]()
+_STATE = pytest.StashKey[ItemState]()
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Make the state of an item that runs a trial."""
+    if spec_of(item) is not None:
+        item.stash[_STATE] = ItemState()
 
 
 def item_state(item: pytest.Item) -> ItemState:
-    """Return the state of the item's trial; a blank one at the first call."""
-    return item.stash.setdefault(TRIAL, ItemState())
+    """Return the state of the item's trial; the item must be one that runs a trial."""
+    return item.stash[_STATE]
+
+
+def get_item_state(item: pytest.Item) -> ItemState | None:
+    """Return the state of the item's trial; None for an item that runs none."""
+    return item.stash.get(_STATE, None)
+
+
+def set_properties(item: pytest.Item, **properties: object) -> None:
+    """Set the documented user properties of an item, replacing their previous values; None removes one."""
+    item.user_properties[:] = [each for each in item.user_properties if each[0] not in properties]
+    item.user_properties += [(name, value) for name, value in properties.items() if value is not None]
 
 
 def spec_of(item: pytest.Item) -> TaskSpec | None:

@@ -1,4 +1,4 @@
-"""Everything that crosses between xdist's controller and its workers, and from an item to whoever reports it."""
+"""The data that cross between xdist's controller and its workers, and from an item to the process that reports it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ if TYPE_CHECKING:
     from ..runs.record import TrialRecord
 
 _KEY = "tau"
-#: How a trial ended that does not fail the run, since gates decide.
+#: The outcome of a failed trial that does not fail the run, because gates decide.
 Gated: TypeAlias = Literal["failing", "broken"]
 
 
 class WorkerInput(NamedTuple):
-    """What the controller gives to a worker.
+    """The input of a worker, from its controller.
 
     Attributes:
         place: The worker's number, from 0; a worker that replaces a lost one has the same.
-        workers: How many workers there are.
-        dist: How tests are distributed, ``--dist``.
-        remote: The worker runs on another machine.
-        started: When the run began, ISO 8601.
+        workers: The number of workers.
+        dist: The value of ``--dist``.
+        remote: Whether the worker runs on another machine.
+        started: The start of the run, ISO 8601.
         shared: The folder that controller and local workers share; empty for a remote worker.
-        results: The run's folder; empty if nothing is kept, or for a remote worker.
-        sharers: How many workers have an equal share of the budget each; 1 if all share one budget.
-        spent: USD that were spent in this place before.
+        results: The run's folder; empty if nothing is stored, and for a remote worker.
+        sharers: The number of workers that have an equal share of the budget each; 1 if all share one budget.
+        spent: USD that workers with this number have spent before.
     """
 
     place: int
@@ -42,13 +42,13 @@ class WorkerInput(NamedTuple):
 
 
 class WorkerOutput(TypedDict, total=False):
-    """What a worker gives back at its end.
+    """The output of a worker, for its controller at the end.
 
     Attributes:
-        has_context: Tasks were to be run.
+        has_context: Whether tasks were to be run.
         planned: Domain and task of each planned trial, by node id.
-        deselected: How many trials were deselected.
-        shard: How many trials this shard has, how many there are, and how many other tests.
+        deselected: The number of deselected trials.
+        shard: The number of trials in this shard, of all trials, and of other tests.
         quarantine: Entries that match no task, by number, with ids that are spelt alike.
     """
 
@@ -65,7 +65,7 @@ def is_worker(config: pytest.Config) -> bool:
 
 
 def worker_input(config: pytest.Config) -> WorkerInput | None:
-    """Return what the controller has given to this worker; None in any other process."""
+    """Return the input of this worker; None in any other process."""
     given: dict[str, Any] | None = getattr(config, "workerinput", {}).get(_KEY)
     return WorkerInput(**given) if given is not None else None
 
@@ -81,7 +81,7 @@ def give_input(node: Any, given: WorkerInput) -> None:
 
 
 def input_of(node: Any) -> WorkerInput:
-    """Return what a worker was given, in the controller."""
+    """Return the input of a worker, in the controller."""
     return WorkerInput(**node.workerinput[_KEY])
 
 
@@ -93,7 +93,7 @@ def give_output(config: pytest.Config, **values: Any) -> None:
 
 
 def output_of(node: Any) -> WorkerOutput:
-    """Return the output of a worker that has ended, in the controller; empty if it was killed."""
+    """Return the output of a finished worker, in the controller; empty if it was killed."""
     output: WorkerOutput = getattr(node, "workeroutput", {}).get(_KEY, {})
     return output
 
@@ -104,13 +104,13 @@ class TrialReport:
 
     Attributes:
         record: The trial's record, in the last report of a test that ran a simulation.
-        simulated: The test has run a simulation.
+        simulated: Whether the test has run a simulation.
         usage: The model calls of the test by role, with the task and whether they were replayed.
-        replay_differences: How many tool results differ from a replayed conversation.
-        results_problem: Why the simulation could not be written to the run's folder.
+        replay_differences: The number of tool results that differ from a replayed conversation.
+        results_problem: The error of writing the simulation to the run's folder.
         floor: Whether an agent that does nothing passes the task; None if this is not known here.
-        gated: How the trial ended, if gates decide in its place.
-        not_run: Why the trial is skipped: ``budget`` or ``settled``.
+        gated: The outcome of a failed trial, if gates decide instead of it.
+        not_run: The reason why the trial is skipped: ``budget`` or ``settled``.
         serial_because: The fixture because of which the trial was not prefetched.
         quarantine_entry: The number of the entry of the quarantine that names the task.
         attachments: Lines and files for a controller on another machine.

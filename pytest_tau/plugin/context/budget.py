@@ -1,4 +1,4 @@
-"""``--tau-budget``: what a run may spend on model calls, over all xdist workers."""
+"""``--tau-budget``: the limit of what a run spends on model calls, in all xdist workers together."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...files import atomic_write
 from ..items import item_state
 from ..wire import worker_input, worker_name
 
@@ -18,9 +19,9 @@ class Budget:
 
     Args:
         limit: USD; None for no limit.
-        folder: The folder in which each worker notes what it has spent; None if there is nobody to share with.
+        folder: The folder in which each worker writes what it has spent; None if the budget is not shared.
         worker: The worker's name.
-        sharers: How many workers have an equal share of the limit each, and do not know what the others have spent.
+        sharers: The number of workers that have an equal share of the limit each, without a folder in common.
         spent: USD that were spent from this share before.
     """
 
@@ -47,22 +48,20 @@ class Budget:
         return cls(limit, folder, worker_name(config), sharers=given.sharers, spent=given.spent)
 
     def spend(self, cost: float) -> None:
-        """Note what a trial has cost, in USD."""
+        """Add the cost of a trial, in USD."""
         self._own += cost
         if self._folder is not None:
-            draft = self._folder / f"{self._worker}.draft"
-            draft.write_text(repr(self._own), encoding="utf-8")
-            draft.replace(self._folder / f"{self._worker}.spent")
+            atomic_write(self._folder / f"{self._worker}.spent", repr(self._own))
 
     @property
     def spent(self) -> float:
-        """Return the USD spent so far, of all who share the limit."""
+        """Return the USD spent so far, by all processes that share the limit."""
         if self._folder is None:
             return self._own
         return sum(float(file.read_text(encoding="utf-8")) for file in self._folder.glob("*.spent"))
 
     def check(self, item: pytest.Item) -> None:
-        """Skip a trial for which nothing is left; it is reported as not run."""
+        """Skip a trial if the budget is spent; it is reported as not run."""
         if self.limit is not None and (spent := self.spent) >= self.limit:
             item_state(item).not_run = "budget"
             which = f"the budget of ${self.limit:g}"

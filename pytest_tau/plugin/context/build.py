@@ -1,4 +1,4 @@
-"""Building what the trials of a run need; the heavy imports are here."""
+"""Building the context of a run's trials. What takes long to import is imported by this module alone."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def ensure_context(config: pytest.Config) -> RunContext:
-    """Return what the run's trials need, built at the first call.
+    """Return the context of the run's trials, built at the first call.
 
     Raises:
-        pytest.UsageError: A setting that cannot be used.
+        pytest.UsageError: A value of a setting cannot be used.
     """
     state = run_state(config)
     if state.context is None:
@@ -38,7 +38,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     """Read the settings, ask the plugins, load participants and judge.
 
     Raises:
-        pytest.UsageError: A setting that cannot be used.
+        pytest.UsageError: A value of a setting cannot be used.
     """
     settings = run_config(config)
     calls = _share_of_calls(config, settings.models.max_in_flight)
@@ -69,9 +69,9 @@ def _writer(config: pytest.Config, state: RunState) -> ResultWriter:
 
 
 def _share_of_calls(config: pytest.Config, calls: int) -> int:
-    """Return how many of the run's model calls this process may make at the same time."""
+    """Return the number of model calls that this process may make at the same time."""
     given = worker_input(config)
     if given is None:
         return calls
-    # There can be more workers than calls only if nobody has named a number: see ``distributed/setup``.
+    # More workers than calls are refused if the number is given (``distributed.setup``); else each gets one.
     return max(1, calls // given.workers + (given.place < calls % given.workers))

@@ -1,4 +1,4 @@
-"""The event loop of a run, in a thread of its own: conversations go on while pytest reports, or runs another test."""
+"""The event loop of a run, in a thread of its own: conversations continue while pytest reports or runs another test."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-#: Seconds that cancelled conversations get to notice it.
+#: Seconds that cancelled conversations have to finish.
 _CLOSING_TIME = 2.0
 
 
@@ -33,13 +33,13 @@ class EventLoop:
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def close(self) -> None:
-        """Cancel what is under way, and end the thread."""
+        """Cancel the running coroutines, and end the thread."""
         if self._loop is None or self._thread is None:
             return
         try:
             asyncio.run_coroutine_threadsafe(_cancel_others(), self._loop).result(_CLOSING_TIME)
         except TooLong:  # in Python 3.10 not the built-in one
-            return  # something does not let itself be cancelled; the daemon thread ends with the process
+            return  # a coroutine ignores the cancellation; the daemon thread ends with the process
         finally:
             loop, self._loop = self._loop, None
             loop.call_soon_threadsafe(loop.stop)
@@ -54,7 +54,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
         try:
             loop.run_forever()
         except (KeyboardInterrupt, SystemExit):
-            # asyncio lets these out of the loop. Whoever waits for the coroutine gets them; the others go on.
+            # asyncio raises these out of the loop, too. The future has passed them to its waiter; the others continue.
             continue
         return
 

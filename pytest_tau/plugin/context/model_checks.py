@@ -1,4 +1,4 @@
-"""Checks of a run's models, before any of them is called."""
+"""Checks of a run's models, before the first of them is called."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def check_choices(config: RunConfig) -> None:
 
 
 def check_access(config: pytest.Config, state: RunState, context: RunContext) -> None:
-    """Find missing keys, misspelt models and prices that a budget needs, before the first task.
+    """Check keys, names of models and prices that a budget needs, before the first task.
 
     Raises:
         pytest.UsageError: One of them; names the variable or the option.
@@ -49,7 +49,7 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
         return
     state.models_checked = True
     quiet = config.option.collectonly or is_worker(config) or run.models.tape == "replay"
-    # Somebody else's models may need neither keys nor prices.
+    # Models that a plugin provides may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
         return
     choices = {role: choice for role in _ROLES if (choice := run.choice(role)) is not None}

@@ -1,4 +1,4 @@
-"""What the trials of a run need: settings, domains, participants, judge, budget, event loop, the run's folder."""
+"""The context of a run's trials: settings, domains, participants, judge, budget, event loop, the run's folder."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 @dataclass
 class RunContext:
-    """What the trials of a run need, in one of its processes.
+    """The context of a run's trials, in one of its processes.
 
     Attributes:
         config: The run's settings.
-        budget: What may be spent on model calls.
+        budget: The limit of the cost of model calls, and the cost so far.
         writer: Appends finished simulations to the run's folder.
         specs: The domains that plugins provide, by name.
         loop: The event loop of the conversations.
         evaluators: Reward components of plugins.
-        judge: Judges NL assertions.
-        known_ids: The ids of all tasks that were there to select from.
+        judge: The judge of NL assertions.
+        known_ids: The ids of all tasks from which was selected so far.
         unmatched: The patterns of ``--tau-task`` that no task has matched so far.
     """
 
@@ -54,11 +54,11 @@ class RunContext:
     _chat: ChatModel | None = None
 
     def domain_names(self) -> list[str]:
-        """Every domain that plugins or installed distributions provide."""
+        """Return the name of every domain that plugins or installed distributions provide."""
         return sorted({*self.specs, *domain_names()})
 
     def domain(self, name: str) -> Domain:
-        """A domain with the run's data.
+        """Return a domain with the run's data, loaded once.
 
         Raises:
             ConfigurationError: No such domain, or the data lacks it.
@@ -73,7 +73,7 @@ class RunContext:
         return self._domains[name]
 
     def source(self, side: Side, config: RunConfig) -> ParticipantSource:
-        """Where the participants of a side come from, imported once.
+        """Return the source of the participants of a side, imported once.
 
         Raises:
             ConfigurationError: It cannot be found, imported or built.
@@ -85,7 +85,7 @@ class RunContext:
         return self._sources[key]
 
     def llm(self, role: Role, item: pytest.Item, config: RunConfig) -> LLM | None:
-        """The model of a role in one trial; None where it has none.
+        """Return the model of a role in one trial; None if it has none.
 
         Raises:
             ConfigurationError: A plugin made something that is no model.
@@ -105,7 +105,7 @@ class RunContext:
         return LLM(choice.name, made, choice.args)
 
     def default_chat(self) -> ChatModel:
-        """What makes model calls unless a plugin provides something else; one for the run, as it counts its calls."""
+        """Return the model over litellm, made at the first call and shared, because it limits concurrent calls."""
         if self._chat is None:
             from ...integrations.litellm import LiteLLM
 
@@ -114,9 +114,9 @@ class RunContext:
         return self._chat
 
     def seed(self, trial: int) -> int:
-        """The seed of a trial."""
+        """Return the seed of a trial."""
         return trial_seeds(self.config.seed, trial + 1)[trial]
 
     def close(self) -> None:
-        """Cancel what an interruption left behind."""
+        """Cancel the conversations that an interruption has left running."""
         self.loop.close()

@@ -19,7 +19,12 @@ if TYPE_CHECKING:
 
 
 class SelectedDomain(NamedTuple):
-    """A domain that is collected: the node ids that were named of it (none for the whole), and its tasks."""
+    """A domain that is collected.
+
+    Attributes:
+        wanted: The node ids below it that the command line names; none for the whole domain.
+        specs: Its selected tasks.
+    """
 
     wanted: tuple[str, ...]
     specs: list[TaskSpec]
@@ -31,15 +36,15 @@ class RunState:
 
     Attributes:
         paths: The folders of the run.
-        counts: How many trials are planned, run, and not run.
-        context: What trials need; None while nothing has asked for tasks.
-        selection: The domains that are collected, by name; found once, before anything starts.
-        previous: The earlier run that this one continues.
-        deselected: Some tests were deselected after they had been collected.
-        header_shown: The settings were shown.
-        models_checked: Access to the models was checked.
-        side_by_side: This process runs trials of several items at the same time.
-        prefetcher: Starts trials before their items' turn (``run/prefetch``), once it has been asked for.
+        counts: The numbers of trials that are planned, run, and not run.
+        context: The context of the trials, built by ``context.build``; None while nothing has needed tasks.
+        selection: The domains that are collected, by name; set once, before collection.
+        previous: The run that this one continues.
+        deselected: Whether tests were deselected after they had been collected.
+        header_shown: Whether the settings were shown.
+        models_checked: Whether the access to the models was checked.
+        concurrent: Whether this process runs trials of several items at the same time.
+        prefetcher: The ``TrialPrefetcher``, made by ``run.loop``; None before the first item.
         upcoming: Returns an item and those that follow it, as far as this worker knows; None outside of a worker.
     """
 
@@ -51,12 +56,11 @@ class RunState:
     deselected: bool = False
     header_shown: bool = False
     models_checked: bool = False
-    side_by_side: bool = False
+    concurrent: bool = False
     prefetcher: Any = None
     upcoming: Callable[[pytest.Item], list[pytest.Item]] | None = None
 
 
-#: The state of the run.
 RUN = pytest.StashKey[RunState]()
 
 
@@ -71,18 +75,18 @@ def run_state(config: pytest.Config) -> RunState:
 
 
 def will_be_restored(item: pytest.Item) -> bool:
-    """Return whether an item's simulation will be taken from an earlier run."""
+    """Return whether an item's simulation will be taken from the previous run."""
     previous = run_state(item.config).previous
     return previous is not None and item in previous
 
 
 def get_context(config: pytest.Config) -> RunContext | None:
-    """Return what the run's trials need; None while nothing has asked for tasks."""
+    """Return the context of the run's trials; None while nothing has needed tasks."""
     return run_state(config).context
 
 
 def require_context(config: pytest.Config) -> RunContext:
-    """Return what the run's trials need, once tasks were collected."""
+    """Return the context of the run's trials, once tasks were collected."""
     context = run_state(config).context
     assert context is not None, "tasks were collected"
     return context

@@ -216,7 +216,7 @@ class ProgressPlugin:
     def _show(self) -> None:
         """Show how far it is while a test is run; trials side by side are shown when they are waited for."""
         tally = self.tally
-        if self._quiet_tests and not run_state(self._config).side_by_side and tally.done < tally.total:
+        if self._quiet_tests and not run_state(self._config).concurrent and tally.done < tally.total:
             self.progress.show(tally.text(None if self._in_controller else 1))
 
     def _tell_log(self, running: int | None) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from ...text import relative_path
 from ..context.run_state import get_context, run_state
-from ..items import TRIAL, spec_of
+from ..items import get_item_state, spec_of
 from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import add_facts, is_worker
@@ -115,7 +115,7 @@ class Summary:
         report = yield
         if report.when != "teardown" or not self._detailed:
             return report
-        spec, state = spec_of(item), item.stash.get(TRIAL, None)
+        spec, state = spec_of(item), get_item_state(item)
         simulation = state.simulation if state else None
         if spec and simulation is not None and spec.task.id == simulation.task_id:
             if is_worker(self._config):  # the controller does not have the domain

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..context.run_state import require_context
-from ..items import TRIAL, is_task_item
+from ..items import get_item_state, is_task_item
 from ..wire import from_data, to_data, trial_report
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def pytest_runtest_makereport(
         from .failures import represent
 
         report.longrepr = represent(item, call.excinfo) or report.longrepr
-    state = item.stash.get(TRIAL, None)
+    state = get_item_state(item)
     if state is None:
         return report
     simulation, elapsed = state.simulation, state.elapsed

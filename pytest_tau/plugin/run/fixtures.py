@@ -1,4 +1,4 @@
-"""The fixtures; each can be overridden in a conftest.py."""
+"""The fixtures for tests on tasks; each can be overridden in a conftest.py."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def _tau_spec(request: pytest.FixtureRequest) -> TaskSpec:
-    """The task that is run, its domain and settings: of a task item, or as the marker selected it."""
+    """Return the task with its domain and settings: of a task item, or as the marker selected it."""
     spec: TaskSpec = request.node.task_spec if is_task_item(request.node) else request.param
     return spec
 
 
 @pytest.fixture
 def tau_task(_tau_spec: TaskSpec) -> Task:
-    """The task of this test."""
+    """Return the task of this test."""
     return _tau_spec.task
 
 
 @pytest.fixture
 def tau_trial(request: pytest.FixtureRequest) -> int:
-    """Which repetition of the task this is, from 0."""
+    """Return the number of this trial of the task, from 0."""
     trial: int = request.node.trial if hasattr(request.node, "trial") else request.param
     return trial
 
 
 @pytest.fixture
 def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Environment:
-    """A fresh environment with the task's initial state; ``tau_simulation`` runs on it."""
+    """Return a fresh environment in the task's initial state; ``tau_simulation`` runs on it."""
     inputs = _prefetched_inputs(request)
     return inputs.environment if inputs else make_environment(request.node, _tau_spec._replace(task=tau_task))
 
@@ -50,7 +50,7 @@ def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task)
 def _tau_models(
     request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task, tau_trial: int, tau_env: Environment
 ) -> Iterator[TrialModels]:
-    """The models of this trial; a trial that the budget has nothing left for ends here."""
+    """Yield the models of this trial; skip the trial if the budget is spent."""
     from .models import end_models
 
     inputs, spec = _prefetched_inputs(request), _tau_spec._replace(task=tau_task)
@@ -78,7 +78,7 @@ def _affordable_models(
 
 @pytest.fixture
 def tau_model(_tau_models: TrialModels) -> TrialModel:
-    """The agent's chat model (``--tau-agent-llm``); its calls are recorded and replayed with the trial."""
+    """Return the agent's chat model (``--tau-agent-llm``); its calls are recorded and replayed with the trial."""
     from ...errors import ConfigurationError
 
     model = _tau_models.get("agent")
@@ -89,14 +89,14 @@ def tau_model(_tau_models: TrialModels) -> TrialModel:
 
 @pytest.fixture
 def tau_agent(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
-    """What plays the agent: an object, a class or a function of one of the three forms, or a source of them."""
+    """Return the agent: an object, a class or a function of one of the three forms, or a source of them."""
     inputs = _prefetched_inputs(request)
     return inputs.agent if inputs else make_participant("agent", request.node, _tau_spec._replace(task=tau_task))
 
 
 @pytest.fixture
 def tau_user(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
-    """What plays the user, likewise."""
+    """Return the simulated user, in one of the same forms as the agent."""
     inputs = _prefetched_inputs(request)
     return inputs.user if inputs else make_participant("user", request.node, _tau_spec._replace(task=tau_task))
 
@@ -112,7 +112,7 @@ def tau_simulation(
     tau_agent: Any,
     tau_user: Any,
 ) -> Simulation:
-    """The finished trial: its messages, calls and reward. An error where anything but the agent failed."""
+    """Run the trial and return it: its messages, calls and reward. The test errors if anything but the agent failed."""
     __tracebackhide__ = True
     from .outcomes import HarnessError
     from .trials import TrialInputs, run_trial
@@ -126,7 +126,7 @@ def tau_simulation(
 
 
 def _prefetched_inputs(request: pytest.FixtureRequest) -> TrialInputs | None:
-    """Return what the trial runs with, if it was started before the item's turn."""
+    """Return the inputs of the trial, if it was started before the item's turn."""
     started = item_state(request.node).prefetched
     inputs: TrialInputs | None = started.inputs if started else None
     return inputs

@@ -1,4 +1,4 @@
-"""``--tau-concurrency``: conversations of the next items run while one item is reported; items run as theirs end."""
+"""``--tau-concurrency``: trials of upcoming items run while an item is reported; items run as their trials finish."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..context.run_state import get_context, run_state
-from ..items import TRIAL
+from ..items import get_item_state
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 
     from .prefetch import TrialPrefetcher
 
-#: Seconds after which the loop looks again, whatever happens.
+#: Seconds after which the loop looks again, in case a notification was lost.
 _LONGEST_WAIT = 1.0
 
 
-def _prefetcher(config: pytest.Config) -> TrialPrefetcher | None:
-    """Return what prefetches trials in this process; None if nothing does."""
+def _ensure_prefetcher(config: pytest.Config) -> TrialPrefetcher | None:
+    """Return the prefetcher of this process, made at the first call; None if trials are not prefetched."""
     context, state = get_context(config), run_state(config)
     if context is None or config.option.collectonly or getattr(config.option, "setupplan", False):
         return None
@@ -36,12 +36,12 @@ def _prefetcher(config: pytest.Config) -> TrialPrefetcher | None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
-    """Run the items of each file or domain in the order in which their conversations end."""
+    """Run the items of each file or domain in the order in which their trials finish."""
     config = session.config
-    prefetcher = None if _somebody_else_runs(config) else _prefetcher(config)
+    prefetcher = None if _runs_elsewhere(config) else _ensure_prefetcher(config)
     if prefetcher is None or (session.testsfailed and not config.option.continue_on_collection_errors):
         return None
-    run_state(config).side_by_side = True
+    run_state(config).concurrent = True
     try:
         _Loop(session, prefetcher).run()
     finally:
@@ -52,8 +52,8 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """In an xdist worker: start the trials of upcoming items while this item is waited for."""
-    prefetcher, upcoming = _prefetcher(item.config), run_state(item.config).upcoming
+    """Start the trials of upcoming items while this item is waited for, in an xdist worker."""
+    prefetcher, upcoming = _ensure_prefetcher(item.config), run_state(item.config).upcoming
     if prefetcher is not None and upcoming is not None:
         prefetcher.fill(upcoming(item))
         while prefetcher.is_running(item):
@@ -65,22 +65,22 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
     finally:
         if prefetcher is not None:
             prefetcher.release(item)
-        if TRIAL in item.stash:
-            item.stash[TRIAL].simulation = None  # reported; thousands of them would fill the memory
+        if (state := get_item_state(item)) is not None:
+            state.simulation = None  # it is reported, and thousands of them would fill the memory
 
 
-def _somebody_else_runs(config: pytest.Config) -> bool:
-    """Return whether items are run by xdist, or have to be run in order."""
+def _runs_elsewhere(config: pytest.Config) -> bool:
+    """Return whether xdist or pytest's own loop runs the items; ``--stepwise`` needs their order."""
     distributed = config.pluginmanager.has_plugin("dsession") or is_worker(config)
     return distributed or bool(getattr(config.option, "stepwise", False))
 
 
 class _Loop:
-    """Runs the items of a session, like pytest's own loop but for the order."""
+    """Runs the items of a session like pytest's own loop, except for their order."""
 
     def __init__(self, session: pytest.Session, prefetcher: TrialPrefetcher) -> None:
         self._session, self._prefetcher = session, prefetcher
-        # Items of one parent may run in any order: what they share stays set up.
+        # Items of one parent may run in any order, because the fixtures that they share stay set up.
         groups = groupby(session.items, key=lambda item: item.parent)
         self._groups = deque(dict.fromkeys(items) for _, items in groups)
         self._group_of = {item: number for number, group in enumerate(self._groups) for item in group}
@@ -88,11 +88,11 @@ class _Loop:
         self._untried = deque(session.items)
 
     def run(self) -> None:
-        """Run everything.
+        """Run all items.
 
         Raises:
-            pytest.Session.Failed: Enough has failed.
-            pytest.Session.Interrupted: The run is to stop.
+            pytest.Session.Failed: ``--maxfail`` is reached.
+            pytest.Session.Interrupted: A plugin has asked to stop.
         """
         for number in range(len(self._groups)):
             while group := self._groups[0]:
@@ -102,14 +102,14 @@ class _Loop:
             self._groups.popleft()
 
     def _next(self, number: int, group: dict[pytest.Item, None]) -> pytest.Item:
-        """Return an item whose trial has finished, or that has to run in its own setup; wait for one if need be."""
+        """Return an item whose trial has finished, or whose trial must run in its setup; wait for one if necessary."""
         prefetcher, timeout = self._prefetcher, 0.0
         while True:
             for item in prefetcher.drain_finished(timeout):
                 self._finished[self._group_of[item]].append(item)
             while self._untried and prefetcher.is_settled(self._untried[0]):
                 self._untried.popleft()
-            # With -x, what is to be reported may be the end of it.
+            # With -x, the next report may end the run: nothing more is started before it.
             room = not (self._finished[number] and self._session.config.option.maxfail) and prefetcher.fill(
                 self._untried
             )

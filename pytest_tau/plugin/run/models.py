@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from pathlib import Path
@@ -10,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from ...chat import Identity, Player, Recorder, TrialModels
 from ...errors import ReplayError
+from ...files import digest
 from ...participants import calls_no_model
 from ...runner import item_id
 from ..context.run_state import require_context
-from ..items import is_task_item, item_state
+from ..items import is_task_item, item_state, set_properties
 from ..rerun_command import rerun_command
 
 if TYPE_CHECKING:
@@ -29,35 +29,35 @@ if TYPE_CHECKING:
 _ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
-def trial_models(item: pytest.Item, case: TaskSpec, number: int, environment: Environment) -> TrialModels:
-    """The models that the participants and the judge of a trial call.
+def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: Environment) -> TrialModels:
+    """Return the models that the participants and the judge of a trial call.
 
     Args:
         item: The test item.
-        case: Task, domain and settings.
-        number: Which repetition of the task.
-        environment: Where the conversation takes place.
+        spec: Task, domain and settings.
+        number: The number of the trial, from 0.
+        environment: The environment of the conversation.
 
     Raises:
         ConfigurationError: A model that cannot be used, or cassettes that cannot be written.
         ReplayError: A cassette that cannot be read.
     """
-    active = require_context(item.config)
-    found = {role: active.llm(role, item, case.config) for role in _ROLES}
+    context = require_context(item.config)
+    found = {role: context.llm(role, item, spec.config) for role in _ROLES}
     llms: dict[Role, LLM] = {role: llm for role, llm in found.items() if llm is not None}
-    models = TrialModels(llms, _tape(item, case, number, environment), active.seed(number))
-    models.chat = active.default_chat
-    # A test of one's own may call the agent's model itself, also without a simulation.
+    models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number))
+    models.chat = context.default_chat
+    # A test function may call the agent's model itself, also without a simulation.
     models.keep_open = not is_task_item(item) and "tau_model" in getattr(item, "fixturenames", ())
     return models
 
 
 def spend(item: pytest.Item, models: TrialModels) -> None:
-    """Count what the calls so far have cost, but for what was counted before."""
+    """Add the cost of the calls to the budget, without what was added before."""
     tape = models.tape
     if isinstance(tape, Player | MissingTape):
         return
-    # Calls that an interrupted recording had left were paid for then.
+    # Calls of an interrupted recording were paid for by the run that made them.
     saved = tape.saved if isinstance(tape, Recorder) else 0.0
     cost = sum(used.known_cost for used in models.usage.values()) - saved
     require_context(item.config).budget.spend(cost - models.spent)
@@ -65,24 +65,24 @@ def spend(item: pytest.Item, models: TrialModels) -> None:
 
 
 def usage_facts(
-    case: TaskSpec, models: TrialModels, restored: Mapping[str, ModelUsage] | None = None
+    spec: TaskSpec, models: TrialModels, restored: Mapping[str, ModelUsage] | None = None
 ) -> dict[str, Any]:
     """Return the usage of the model calls by role, the task, and whether the calls were replayed.
 
     Args:
-        case: The task.
-        models: Those of the trial.
-        restored: The usage of an earlier run, if the simulation comes from there.
+        spec: The task.
+        models: The models of the trial.
+        restored: The usage in the previous run, if the simulation comes from there.
     """
     replayed = isinstance(models.tape, Player) or restored is not None
     usage = models.usage if restored is None else restored
     roles = {role: used.model_dump(mode="json") for role, used in usage.items()}
-    task = f"{case.domain.name}::{case.task.id}"
+    task = f"{spec.domain.name}::{spec.task.id}"
     return {"task": task, "replayed": replayed, "roles": roles}
 
 
-def end_models(item: pytest.Item, case: TaskSpec, models: TrialModels) -> None:
-    """Count and record the calls that a test of one's own has made beside its simulation.
+def end_models(item: pytest.Item, spec: TaskSpec, models: TrialModels) -> None:
+    """Count and record the calls that a test function has made besides those of its simulation.
 
     Raises:
         ReplayError: Recorded calls were not made.
@@ -91,21 +91,20 @@ def end_models(item: pytest.Item, case: TaskSpec, models: TrialModels) -> None:
         return
     if models.usage:
         spend(item, models)
-        item_state(item).usage = usage = usage_facts(case, models)
-        item.user_properties[:] = [each for each in item.user_properties if each[0] != "tau_usage"]
-        item.user_properties.append(("tau_usage", json.dumps(usage)))
+        item_state(item).usage = usage = usage_facts(spec, models)
+        set_properties(item, tau_usage=json.dumps(usage))
     if models.tape is not None:
         reason, error, times, timed_out = models.finish_args or ("agent_stop", None, [], False)
         models.tape.finish(reason, error, times, timed_out=timed_out)
 
 
-def _tape(item: pytest.Item, case: TaskSpec, number: int, environment: Environment) -> Tape | None:
-    mode = case.config.models.tape
+def _tape(item: pytest.Item, spec: TaskSpec, number: int, environment: Environment) -> Tape | None:
+    mode = spec.config.models.tape
     if mode is None:
         return None
-    path = Path(os.path.relpath(cassette_path(item, case, number)))
+    path = Path(os.path.relpath(cassette_path(item, spec, number)))
     seed = require_context(item.config).seed(number)
-    identity = Identity(case.domain.name, case.task.id, number, seed, _hashes(case, environment))
+    identity = Identity(spec.domain.name, spec.task.id, number, seed, _hashes(spec, environment))
     again = rerun_command(item, record="all")
     if mode == "all" or (mode == "missing" and not path.is_file()):
         return Recorder(path, identity, fresh=mode == "all", rerun_command=again)
@@ -114,15 +113,15 @@ def _tape(item: pytest.Item, case: TaskSpec, number: int, environment: Environme
     return Player(path, identity, rerun_command=again)
 
 
-def may_spend(case: TaskSpec, models: TrialModels) -> bool:
-    """Whether a trial may cost anything: not where its calls are replayed, and not where nothing calls a model."""
-    run = case.config
+def may_spend(spec: TaskSpec, models: TrialModels) -> bool:
+    """Return whether a trial may cost anything: calls are not replayed, and something may call a model."""
+    run = spec.config
     model_free = calls_no_model(run.agent_spec) and calls_no_model(run.user_spec)
     return not isinstance(models.tape, Player | MissingTape) and not (model_free and models.get("judge") is None)
 
 
 class MissingTape:
-    """Stands in for a cassette that there is not; a trial that calls no model needs none."""
+    """Takes the place of a cassette that does not exist; an error only for a trial that calls a model."""
 
     def __init__(self, path: Path, again: str) -> None:
         self.times: list[str] = []
@@ -131,7 +130,7 @@ class MissingTape:
     async def answer(
         self, role: Role, request: ChatRequest, ask: Callable[[ChatRequest], Awaitable[ChatReply]]
     ) -> ChatReply:
-        """Never.
+        """Refuse to answer.
 
         Raises:
             ReplayError: Always.
@@ -142,23 +141,23 @@ class MissingTape:
     def finish(
         self, reason: TerminationReason, error: str | None, times: list[str], *, timed_out: bool = False
     ) -> None:
-        """Nothing was recorded."""
+        """Do nothing: nothing was recorded."""
 
     def abandon(self) -> None:
-        """Nothing was recorded."""
+        """Do nothing: nothing was recorded."""
 
 
-def cassette_path(item: pytest.Item, case: TaskSpec, number: int) -> Path:
-    """Where the cassette of a trial lies: beside its task file, its test module, or where pytest was started."""
-    folder = case.config.models.cassettes
-    if not is_task_item(item):  # a test of one's own
+def cassette_path(item: pytest.Item, spec: TaskSpec, number: int) -> Path:
+    """Return the path of a trial's cassette: next to its task file, its test module, or where pytest was started."""
+    folder = spec.config.models.cassettes
+    if not is_task_item(item):
         test = item.nodeid.partition("::")[2].partition("[")[0].replace("::", ".")
-        spec = getattr(item, "callspec", None)
-        home, parts = item.path, [test, f"{item_id(spec.id) if spec else 'test'}.cassette"]
+        call = getattr(item, "callspec", None)
+        home, parts = item.path, [test, f"{item_id(call.id) if call else 'test'}.cassette"]
     else:
-        home, parts = item.path, [f"{item_id(case.task.id)}.trial-{number}.cassette"]
-    if item.path.is_dir():  # a domain's
-        place = Path(case.domain.name)
+        home, parts = item.path, [f"{item_id(spec.task.id)}.trial-{number}.cassette"]
+    if item.path.is_dir():  # the item of a domain
+        place = Path(spec.domain.name)
         base = home / "cassettes"
     else:
         base, place = home.parent / "cassettes", Path(home.stem)
@@ -169,25 +168,24 @@ def cassette_path(item: pytest.Item, case: TaskSpec, number: int) -> Path:
     return base.joinpath(place, *parts)
 
 
-def _hashes(case: TaskSpec, environment: Environment) -> dict[str, str]:
-    """Digests of what the conversation depends on, to tell what has changed since a recording."""
-    prompting = case.config.simulation.prompting
+def _hashes(spec: TaskSpec, environment: Environment) -> dict[str, str]:
+    """Return digests of what the conversation depends on, to name what has changed since a recording."""
+    prompting = spec.config.simulation.prompting
     prompts = {f"{side} prompt": [one.prompt, one.tools_prompt] for side, one in prompting.items()}
     parts: dict[str, Any] = {
-        "task": _scenario(case.task),
+        "task": _scenario(spec.task),
         "policy": environment.policy,
         "agent tools": [tool.openai_schema for tool in environment.tools("assistant")],
         "user tools": [tool.openai_schema for tool in environment.tools("user")],
         **prompts,
     }
-    return {name: _digest(part) for name, part in parts.items()}
+    return {name: _digest_json(part) for name, part in parts.items()}
 
 
 def _scenario(task: Task) -> dict[str, Any]:
-    """What of a task a conversation depends on; how it is graded may change."""
+    """Return the fields of a task on which a conversation depends; how it is graded may change."""
     return task.model_dump(include={"user_scenario", "ticket", "initial_state", "user_tools"}, mode="json")
 
 
-def _digest(value: Any) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=True)
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def _digest_json(value: Any) -> str:
+    return digest(json.dumps(value, sort_keys=True))

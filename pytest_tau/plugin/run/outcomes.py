@@ -1,4 +1,4 @@
-"""How a trial that did not pass ends its test: the agent failed, or something else broke."""
+"""The exceptions that end the test of a trial that did not pass: the agent failed, or something else broke."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class TrialFailed(AssertionError):  # noqa: N818 - it is the test's assertion
 
 
 class HarnessError(TauError):
-    """The user, the model, the judge or the harness broke; says nothing about the agent."""
+    """The user, the model, the judge or the harness broke; the agent has no verdict."""
 
     def __init__(self, simulation: Simulation) -> None:
         self.simulation = simulation
         lines = (simulation.error or "not graded").strip().splitlines()
-        # An unexpected error comes with its traceback, which ends with what it is.
+        # The last line of a traceback names the exception.
         line = lines[-1 if simulation.termination_reason == "unexpected_error" else 0]
         kind = simulation.termination_reason if simulation.termination_reason in FAULTS else "not graded"
         super().__init__(f"{kind}: {line}")

@@ -1,4 +1,4 @@
-"""Prefetching: trials that are started before their item's turn."""
+"""Prefetching: trials are started before their item's turn."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..compat import fixture_info
 from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
 from .setup import make_environment, make_participant
@@ -25,17 +26,17 @@ _OWN = frozenset(
         *("tau_agent", "tau_user", "tau_simulation", "request"),
     }
 )
-_SKIPPING = ("skip", "skipif")
-#: How pytest names the fixtures that it makes of ``setup_module`` and its like.
+_SKIP_MARKERS = ("skip", "skipif")
+#: The names of the fixtures that pytest makes of ``setup_module`` and its like.
 _XUNIT = re.compile(r"_xunit_(setup_[a-z]+)_fixture_.*")
 
 
 class TrialPrefetcher:
-    """Keeps a number of trials running.
+    """Starts trials of upcoming items, so that a number of them run at the same time.
 
     Args:
-        limit: How many trials run at the same time.
-        budget: Once it is spent, nothing is started.
+        limit: The number of trials that run at the same time.
+        budget: The run's budget; once it is spent, no trial is started.
     """
 
     def __init__(self, limit: int, budget: Budget) -> None:
@@ -48,7 +49,7 @@ class TrialPrefetcher:
 
     @property
     def running(self) -> int:
-        """Return how many trials run; those that ``drain_finished`` has not yielded yet are counted."""
+        """Return the number of running trials, with finished ones that ``drain_finished`` has not yielded yet."""
         return len(self._running)
 
     def fill(self, upcoming: Iterable[pytest.Item]) -> bool:
@@ -98,7 +99,7 @@ class TrialPrefetcher:
             trial.cancel()
 
     def cancel(self) -> None:
-        """End the running trials without a result."""
+        """Cancel the running trials; they have no result."""
         for trial in self._running.values():
             trial.cancel()
 
@@ -116,7 +117,7 @@ class TrialPrefetcher:
         return False
 
     def _start(self, item: pytest.Item) -> None:
-        """Start the trial; if that fails, the item's own setup meets the same error and reports it."""
+        """Start the trial; if that fails, the item's own setup raises the same error and reports it."""
         from .models import trial_models
         from .trials import TrialFuture, TrialInputs
 
@@ -130,22 +131,22 @@ class TrialPrefetcher:
         except pytest.exit.Exception:
             raise
         except (Exception, SystemExit, pytest.skip.Exception, pytest.fail.Exception):  # noqa: BLE001
-            # A foreign hook may raise anything, and skip or fail its item.
+            # A hook of another plugin may raise anything, and may skip or fail its item.
             self._unfit.add(item)
             return
         self._started.add(item)
         self._running[item] = item_state(item).prefetched = trial
-        trial.when_ended(lambda: self._finished.put(item))
+        trial.add_done_callback(lambda: self._finished.put(item))
 
 
 def _blocking_fixture(item: pytest.Item) -> str | None:
     """Return the fixture because of which a trial cannot be prefetched; empty for other reasons, None if it can."""
-    info: Any = getattr(item, "_fixtureinfo", None)
+    info = fixture_info(item)
     if info is None or "tau_simulation" not in info.names_closure or spec_of(item) is None:
         return ""
     if will_be_restored(item):
         return ""
-    if any(item.get_closest_marker(name) for name in _SKIPPING) or _is_not_run(item):
+    if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item):
         return ""
     before = True
     for name in info.names_closure:
@@ -153,7 +154,7 @@ def _blocking_fixture(item: pytest.Item) -> str | None:
         if name in _OWN:
             if any(not _is_own(definition) for definition in definitions):
                 return str(name)
-        # They are set up in this order: what comes after the trial has no part in it.
+        # Fixtures are set up in this order: those after the trial do not affect it.
         elif before and not all(_is_ready(definition) for definition in definitions[-1:]):
             return str(name)
         before = before and name != "tau_simulation"
@@ -161,7 +162,7 @@ def _blocking_fixture(item: pytest.Item) -> str | None:
 
 
 def _is_not_run(item: pytest.Item) -> bool:
-    """Return whether the item is expected to fail without being run."""
+    """Return whether the item is marked as expected to fail without being run."""
     return any(marker.kwargs.get("run") is False for marker in item.iter_markers("xfail"))
 
 
@@ -173,7 +174,7 @@ def _is_ready(definition: Any) -> bool:
     """Return whether a trial can start with the fixture now: it is of session scope and set up, or a parameter."""
     if definition.func.__name__ == "get_direct_param_fixture_func":
         return True
-    # The third part of a cached result is the error of the setup.
+    # The third element of a cached result is the error of the setup.
     done = definition.cached_result is not None and definition.cached_result[2] is None
     return _is_shared(definition) and done
 
@@ -184,7 +185,7 @@ def _is_shared(definition: Any) -> bool:
 
 
 def _waits_for_setup(item: pytest.Item, name: str) -> bool:
-    """Return whether the fixture is of session scope, to be set up with the first item that has it."""
-    info: Any = getattr(item, "_fixtureinfo", None)
+    """Return whether the fixture has session scope, so that the setup of the first item that uses it makes it ready."""
+    info = fixture_info(item)
     definitions: list[Any] = list(info.name2fixturedefs.get(name, ())) if info else []
     return name not in _OWN and bool(definitions) and _is_shared(definitions[-1])

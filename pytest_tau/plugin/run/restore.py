@@ -1,4 +1,4 @@
-"""Trials whose simulation comes from an earlier run that this one continues."""
+"""Restoring trials: their simulation comes from the previous run, which this one continues."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def restore(item: pytest.Item) -> None:
-    """Take the item's simulation from the earlier run, if it has one that fits, to be reported in the item's turn."""
+    """Take the item's simulation from the previous run, if it has one that fits; the item reports it in its turn."""
     previous = run_state(item.config).previous
     simulation = previous.pop(item) if previous is not None else None
     if simulation is None:

@@ -1,4 +1,4 @@
-"""Which fixtures kept trials from running at the same time."""
+"""The line of the terminal summary that names the fixtures because of which trials were not prefetched."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def register(config: pytest.Config) -> None:
-    """Register what collects the fixtures."""
+    """Register the note."""
     config.pluginmanager.register(SerialTrialsNote(), "tau-serial-trials")
 
 
@@ -27,12 +27,12 @@ class SerialTrialsNote:
         self._fixtures: dict[str, str] = {}
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Note the fixture of a trial that was not prefetched."""
+        """Record the fixture because of which a trial was not prefetched."""
         if trial.serial_because is not None:
             self._fixtures[report.nodeid] = trial.serial_because
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return one line, if there are any."""
+        """Return one line, if there are such fixtures."""
         return SummaryBlock("serial trials", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:

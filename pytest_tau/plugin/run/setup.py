@@ -1,4 +1,4 @@
-"""What a trial is made of: its environment and its participants, by the hooks."""
+"""The setup of a trial: its environment and, by the hooks, its participants and models."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
 
 
 def make_participant(side: Side, item: pytest.Item, spec: TaskSpec) -> Any:
-    """Return what plays a side in a trial, by the hooks."""
+    """Return the participant of a side in a trial, by the hooks."""
     hook = item.ihook.pytest_tau_make_agent if side == "agent" else item.ihook.pytest_tau_make_user
     return hook(item=item, task=spec.task, domain=spec.domain, config=spec.config)
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_tau_make_agent(item: pytest.Item, config: Any) -> Any:
-    """Return the agent that the marker, the command line or the ini names."""
+    """Return the agent that the marker, the command line or the ini names, else the default one."""
     return _source(item, config, "agent")
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_tau_make_user(item: pytest.Item, config: Any) -> Any:
-    """Return the user that the marker, the command line or the ini names, or that goes with the agent."""
+    """Return the user that the marker, the command line or the ini names, else the default for the agent."""
     return _source(item, config, "user")
 
 

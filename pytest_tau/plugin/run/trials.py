@@ -1,4 +1,4 @@
-"""Trials inside test items: they run on the run's event loop, are stored as they end, and are reported in turn."""
+"""Trials inside test items: they run on the event loop, are stored when they finish, and are reported in item order."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...chat import Recorder, TrialModels
 from ...participants import ParticipantSource, load_source
 from ...runner import Trial
 from ..context.run_state import require_context
-from ..items import item_state
+from ..items import item_state, set_properties
 from .models import cassette_path, spend, usage_facts
 
 if TYPE_CHECKING:
@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 
 class TrialInputs(NamedTuple):
-    """What a trial runs with.
+    """The inputs of a trial.
 
     Attributes:
         spec: Task, domain and settings.
         trial: The number of the trial, from 0.
         environment: The databases and tools.
         models: The models that are called.
-        agent: What plays the agent: one of the three forms, or a source of them.
-        user: What plays the user.
+        agent: The agent: one of the three forms, or a source of them.
+        user: The simulated user, likewise.
     """
 
     spec: TaskSpec
@@ -47,16 +47,16 @@ class TrialInputs(NamedTuple):
 
 
 class TrialFuture:
-    """A trial that runs. Its item waits for it, and calls the hooks with its messages, when its turn comes.
+    """A trial that runs. In its turn, the item waits for it and calls the hooks with its messages.
 
     Args:
         item: The test item.
-        inputs: What the trial runs with.
-        restored: The trial's simulation from an earlier run; it is not run again.
+        inputs: The inputs of the trial.
+        restored: The trial's simulation from the previous run; it is not run again.
 
     Attributes:
-        inputs: As given.
-        elapsed: Seconds that the trial took, once it has ended.
+        inputs: The inputs of the trial.
+        elapsed: Seconds that the trial took, once it has finished.
     """
 
     def __init__(self, item: pytest.Item, inputs: TrialInputs, restored: Simulation | None = None) -> None:
@@ -64,7 +64,7 @@ class TrialFuture:
         self._item, self._context, self._restored = item, require_context(item.config), restored
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
-        self._future: Future[Simulation] = self._start() if restored is None else self._finished(restored)
+        self._future: Future[Simulation] = self._start() if restored is None else self._as_finished(restored)
         self._future.add_done_callback(lambda _: self._messages.put(None))
 
     def _start(self) -> Future[Simulation]:
@@ -77,7 +77,7 @@ class TrialFuture:
         agent, user = self._source("agent", inputs.agent), self._source("user", inputs.user)
         return self._context.loop.submit(self._run(trial, agent, user))
 
-    def _finished(self, simulation: Simulation) -> Future[Simulation]:
+    def _as_finished(self, simulation: Simulation) -> Future[Simulation]:
         self.elapsed = simulation.duration
         for message in simulation.messages:
             self._messages.put(message)
@@ -87,40 +87,40 @@ class TrialFuture:
 
     @property
     def done(self) -> bool:
-        """Return whether the trial has ended."""
+        """Return whether the trial has finished."""
         return self._future.done()
 
-    def when_ended(self, call: Callable[[], None]) -> None:
-        """Call something, from another thread, once the trial has ended."""
+    def add_done_callback(self, call: Callable[[], None]) -> None:
+        """Have something called, in another thread, once the trial has finished."""
         self._future.add_done_callback(lambda _: call())
 
     def cancel(self) -> None:
-        """End the trial without a result, unless it has one."""
+        """Cancel the trial, unless it has finished."""
         self._future.cancel()
 
     def wait(self) -> Simulation:
-        """Wait for the trial and return its result; hooks are called here, in the thread that pytest runs in.
+        """Wait for the trial and return its result; call the hooks, in the thread that pytest runs in.
 
         Raises:
-            Exception: Whatever a hook raises, once the trial has ended and its result is stored.
+            Exception: A hook raised it; the trial has finished, and its result is stored.
         """
         try:
-            return self._followed()
+            return self._follow()
         finally:
-            self.cancel()  # if a hook or Ctrl-C has ended the waiting, nobody wants the result any more
+            self.cancel()  # after an exception of a hook or Ctrl-C, the result is not needed
 
-    def _followed(self) -> Simulation:
+    def _follow(self) -> Simulation:
         item, inputs = self._item, self.inputs
-        hooks = item.ihook  # looked up anew at each access, which takes a while
+        hooks = item.ihook  # each access looks the hooks up again, which takes time
         hooks.pytest_tau_simulation_started(item=item, task=inputs.spec.task, trial=inputs.trial)
         failure: Exception | None = None
         while (message := self._messages.get()) is not None:
             try:
                 hooks.pytest_tau_message(item=item, message=message)
-            except Exception as error:  # noqa: BLE001 - a foreign hook may raise anything
+            except Exception as error:  # noqa: BLE001 - a hook of another plugin may raise anything
                 failure = failure or error
         simulation = self._future.result()
-        self._note(simulation)
+        self._set_facts(simulation)
         hooks.pytest_tau_simulation_finished(item=item, simulation=simulation)
         if failure is not None:
             raise failure
@@ -141,12 +141,12 @@ class TrialFuture:
         return simulation
 
     def _store(self, simulation: Simulation) -> None:
-        """Store everything, before anything else can fail."""
+        """Add the cost to the budget and store the simulation, before anything else can fail."""
         spend(self._item, self.inputs.models)
         self._problem = self._context.writer.write(self._item.nodeid, self.inputs.spec, simulation)
 
-    def _note(self, simulation: Simulation) -> None:
-        """Note the facts of the trial on the item, in place of those of a run before a rerun."""
+    def _set_facts(self, simulation: Simulation) -> None:
+        """Set the facts of the trial on the item, replacing those from before a rerun."""
         item, inputs, state = self._item, self.inputs, item_state(self._item)
         state.usage = None
         if simulation.model_usage:
@@ -165,12 +165,6 @@ class TrialFuture:
             tau_usage=json.dumps(state.usage) if state.usage else None,
             tau_restored=True if self._restored is not None else None,
         )
-
-
-def set_properties(item: pytest.Item, **properties: object) -> None:
-    """Set the documented user properties of an item, in place of their former values; None removes one."""
-    item.user_properties[:] = [each for each in item.user_properties if each[0] not in properties]
-    item.user_properties += [(name, value) for name, value in properties.items() if value is not None]
 
 
 def run_trial(item: pytest.Item, inputs: TrialInputs) -> Simulation:

@@ -1,4 +1,4 @@
-"""Snapshots of trajectories: what the fixture ``tau_snapshot`` gives, and ``--tau-snapshot`` for the items of tasks."""
+"""Snapshots of trajectories: the fixture ``tau_snapshot``, and ``--tau-snapshot`` for the items of tasks."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..items import is_task_item, item_state, spec_of
+from ..items import get_item_state, is_task_item, item_state, spec_of
 from ..options import OptionValues
 from ..run.setup import make_environment
 
@@ -26,22 +26,22 @@ _BLOCKED = "needs syrupy, which -p no:syrupy keeps out of this run"
 
 
 class SnapshotMismatch(AssertionError):  # noqa: N818 - it is the test's assertion
-    """A trajectory is not as stored.
+    """A trajectory differs from the stored one.
 
     Attributes:
-        lines: What has changed.
+        lines: The differences, for the failure report.
     """
 
-    def __init__(self, told: str, lines: list[Line]) -> None:
+    def __init__(self, message: str, lines: list[Line]) -> None:
         self.lines = lines
-        super().__init__(told)
+        super().__init__(message)
 
 
 def stored_trajectory(item: pytest.Item) -> TrajectorySnapshot:
-    """What the fixture ``tau_snapshot`` gives to a test.
+    """Return the stored trajectory of a test.
 
     Raises:
-        ConfigurationError: syrupy is not there.
+        ConfigurationError: syrupy is not installed, or blocked.
     """
     from ...errors import ConfigurationError
 
@@ -53,15 +53,15 @@ def stored_trajectory(item: pytest.Item) -> TrajectorySnapshot:
 
 @pytest.fixture
 def tau_snapshot(request: pytest.FixtureRequest) -> TrajectorySnapshot:
-    """The stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
+    """Return the stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
     return stored_trajectory(request.node)
 
 
 def register(config: pytest.Config) -> None:
-    """Check ``--tau-snapshot``.
+    """Register the comparison that ``--tau-snapshot`` asks for.
 
     Raises:
-        pytest.UsageError: It names nothing that a snapshot can hold, or syrupy is not there.
+        pytest.UsageError: The option's value is unknown, or syrupy is not installed, or blocked.
     """
     settings = OptionValues(config)
     preset = settings.get("snapshot")
@@ -74,7 +74,7 @@ def register(config: pytest.Config) -> None:
 
 
 class TaskSnapshots:
-    """Compares the trajectory of every task that passes with the stored one; registered by ``--tau-snapshot``.
+    """Compares the trajectory of every trial that passes with the stored one.
 
     Args:
         preset: ``calls`` or ``messages``.
@@ -85,10 +85,10 @@ class TaskSnapshots:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item: pytest.Item) -> Generator[None, object, object]:
-        """Compare, once the reward was 1; a trial that has failed has told why."""
+        """Compare the trajectory of a trial that has passed; one that has failed is reported for that."""
         result = yield
-        simulation = item_state(item).simulation
-        if is_task_item(item) and simulation is not None:
+        simulation = item_state(item).simulation if is_task_item(item) else None
+        if simulation is not None:
             _compare(item, simulation, self._preset)
         return result
 
@@ -96,7 +96,7 @@ class TaskSnapshots:
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Show what has changed in place of a traceback."""
+        """Show the differences instead of a traceback."""
         report = yield
         mismatch = call.excinfo.value if call.excinfo is not None else None
         if isinstance(mismatch, SnapshotMismatch):
@@ -107,7 +107,7 @@ class TaskSnapshots:
 
 
 def _problem(config: pytest.Config) -> str | None:
-    """Why there can be no snapshots."""
+    """Return why snapshots cannot be used; None if they can."""
     if config.pluginmanager.is_blocked("syrupy"):
         return _BLOCKED
     return None if config.pluginmanager.hasplugin("syrupy") else _NEEDED
@@ -115,13 +115,13 @@ def _problem(config: pytest.Config) -> str | None:
 
 def _snapshot(item: pytest.Item, preset: str) -> TrajectorySnapshot:
     from ...integrations.syrupy import MAYBE_UNUSED, Selection, parts_of, trajectory_snapshot
-    from .unused import InQuestion, narrowed
+    from .unused import UnusedCheck, is_subset
 
-    if MAYBE_UNUSED not in item.config.stash and not narrowed(item.config):
-        in_question: Callable[[Path, str], bool] = InQuestion(item.session)
-        item.config.stash[MAYBE_UNUSED] = in_question
-    world = _World(item)
-    return trajectory_snapshot(item, Selection(parts_of(preset), world.changes, world.is_given))
+    if MAYBE_UNUSED not in item.config.stash and not is_subset(item.config):
+        check: Callable[[Path, str], bool] = UnusedCheck(item.session)
+        item.config.stash[MAYBE_UNUSED] = check
+    test_data = _TestData(item)
+    return trajectory_snapshot(item, Selection(parts_of(preset), test_data.changes, test_data.is_given))
 
 
 def _compare(item: pytest.Item, simulation: Simulation, preset: str) -> None:
@@ -135,13 +135,13 @@ def _compare(item: pytest.Item, simulation: Simulation, preset: str) -> None:
         raise result.exception
     stored, got = result.recalled_data, str(result.asserted_data)
     file = os.path.relpath(result.snapshot_location, item.config.invocation_params.dir)
-    told = "no snapshot is stored" if stored is None else "the trajectory is not as stored"
+    problem = "no snapshot is stored" if stored is None else "the trajectory is not as stored"
     lines = _difference(item, preset, None if stored is None else str(stored), got)
-    raise SnapshotMismatch(told, [Line("verdict", f"reward 1, and {told}"), Line("user", f"in {file}"), *lines])
+    raise SnapshotMismatch(problem, [Line("verdict", f"reward 1, and {problem}"), Line("user", f"in {file}"), *lines])
 
 
 def _difference(item: pytest.Item, preset: str, stored: str | None, got: str) -> list[Line]:
-    """What has changed, and the command that accepts it."""
+    """Return the differences, and the command that accepts them."""
     import difflib
 
     from ...evaluation.component_reports import Line
@@ -156,30 +156,31 @@ def _difference(item: pytest.Item, preset: str, stored: str | None, got: str) ->
     return [*lines, Line("command", f"{'store it' if stored is None else 'if that is meant'}: {update}")]
 
 
-class _World:
-    """What a test's simulation does not tell of itself: the databases before and after, and the task."""
+class _TestData:
+    """The data of a test that its simulation does not contain: the databases before and after, and the task."""
 
     def __init__(self, item: pytest.Item) -> None:
         self._item = item
         self._given: str | None = None
 
     def changes(self, simulation: Simulation) -> list[StateChange]:
-        """What a conversation has changed, the agent's side first.
+        """Return the changes that a conversation has made to the databases, the agent's side first.
 
         Raises:
-            ConfigurationError: It is not the simulation that the test's fixture has run.
+            ConfigurationError: The simulation is not that of the test's fixture ``tau_simulation``.
         """
         from ...environment import canonical
         from ...errors import ConfigurationError
         from ...integrations.syrupy import StateChange
 
-        case, own = self._case, item_state(self._item).simulation
-        if case is None or own is None or own.id != simulation.id:
+        spec, state = self._spec, get_item_state(self._item)
+        own = state.simulation if state else None
+        if spec is None or own is None or own.id != simulation.id:
             raise ConfigurationError(
                 "what a conversation has changed in the databases is known of tau_simulation alone; "
                 "for another one select other parts: tau_snapshot(selection={'calls', 'results', 'verdict'})"
             )
-        before, after = make_environment(self._item, case), self._item.funcargs["tau_env"]  # type: ignore[attr-defined]
+        before, after = make_environment(self._item, spec), self._item.funcargs["tau_env"]  # type: ignore[attr-defined]
         found = []
         for side, old, new in (
             ("agent", before.agent_db, after.agent_db),
@@ -192,17 +193,17 @@ class _World:
         return found
 
     def is_given(self, text: str) -> bool:
-        """Whether a text stands in the domain's data as the conversation begins, or in the task."""
-        case = self._case
-        if case is None:
+        """Return whether a text is part of the domain's data at the start of the conversation, or of the task."""
+        spec = self._spec
+        if spec is None:
             return False
         if self._given is None:
-            self._given = json.dumps(make_environment(self._item, case).dump()) + case.task.model_dump_json()
+            self._given = json.dumps(make_environment(self._item, spec).dump()) + spec.task.model_dump_json()
         return text in self._given
 
     @property
-    def _case(self) -> TaskSpec | None:
-        case = spec_of(self._item)
-        # The fixture may have been overridden.
+    def _spec(self) -> TaskSpec | None:
+        spec = spec_of(self._item)
+        # A conftest.py may override the fixture.
         task = getattr(self._item, "funcargs", {}).get("tau_task")
-        return case._replace(task=task) if case is not None and task is not None else case
+        return spec._replace(task=task) if spec is not None and task is not None else spec
