@@ -1,1 +1,1 @@
-"""Collection: what becomes a test item."""
+"""Collection: tasks become test items."""

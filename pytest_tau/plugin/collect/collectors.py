@@ -1,4 +1,4 @@
-"""Collection: task files and domains become test items."""
+"""The collectors of task files and domains, whose tasks become test items."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from ..context.run_state import SelectedDomain
     from ..items import TaskSpec
 
-#: Set on a collector that met a usage error.
+#: Set on a collector whose collection failed with a usage error.
 USAGE_ERROR = pytest.StashKey[bool]()
-#: From so many items on, one look for garbage is cheaper than those that it saves.
+#: With at least this many items, one collection of garbage costs less than the ones that it saves.
 _MANY = 500
 
 
@@ -32,7 +32,7 @@ _MANY = 500
 def pytest_make_collect_report(
     collector: pytest.Collector,
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Add the run's domains to the session's children; mark reports that mean a usage error."""
+    """Add the run's domains to the session's children; mark the reports of usage errors."""
     report = yield
     if isinstance(collector, pytest.Session) and report.passed:
         report.result += _domain_nodes(collector)
@@ -43,9 +43,9 @@ def pytest_make_collect_report(
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """Keep the garbage collector from walking over thousands of tasks and items, again and again until the very end.
+    """Exclude thousands of tasks and items from garbage collection; they exist until the end of the run.
 
-    They last as long as the run. Of an earlier run in this process nothing is kept.
+    What an earlier run in this process has excluded is collected first.
     """
     if sum(isinstance(item, TauItem) for item in session.items) >= _MANY:
         gc.unfreeze()
@@ -70,25 +70,25 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
 
 
 class LastFailed:
-    """Keeps ``--lf`` from passing over domains: it looks for a file of the name, and there is none."""
+    """Keeps ``--lf`` from skipping domains, because no file has their name."""
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: pytest.Collector) -> pytest.CollectReport | None:
-        """Collect a domain; which of its items failed is found out among them."""
+        """Collect a domain without asking ``--lf``, which then selects among the items."""
         return default_collect_report(collector) if isinstance(collector, DomainCollector) else None
 
 
 class TaskCollector(pytest.Module):
-    """Base of what yields task items; tells mistakes in one message, without a traceback.
+    """The base of collectors of task items; reports mistakes as one message, without a traceback.
 
-    To pytest it is a module, so that fixtures of a module's scope have their place: an empty one, of its name.
+    For pytest it is an empty module of its name, so that fixtures of module scope have a node.
     """
 
     def _getobj(self) -> ModuleType:
         return ModuleType(self.name)
 
     def collect(self) -> Iterator[TauItem]:
-        """An item for each task and trial."""
+        """Yield an item for each task and trial."""
         from ...errors import TauError
         from ..context.build import ensure_context
 
@@ -102,11 +102,11 @@ class TaskCollector(pytest.Module):
         for spec in specs:
             for trial in range(max(context.config.trials, self.named_trials(spec.task))):
                 item = TauItem.of(self, spec, trial, fixtures)
-                fixtures = fixture_info(item)  # the same for every item, and slow to find
+                fixtures = fixture_info(item)  # the same for every item, and slow to determine
                 yield item
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
-        """The mistake, also for the short summary."""
+        """Return the representation of a mistake, or of any other error."""
         if not isinstance(excinfo.value, self.CollectError):
             return super().repr_failure(excinfo, *args)
         from ..failure_repr import message_repr
@@ -118,7 +118,7 @@ class TaskCollector(pytest.Module):
         raise NotImplementedError
 
     def named_trials(self, task: Task) -> int:
-        """How many trials of a task there must be for those that the command line names."""
+        """Return how many trials of a task there must be to have those that the command line names."""
         raise NotImplementedError
 
 
@@ -126,7 +126,7 @@ class TaskFile(TaskCollector):
     """A file of tasks."""
 
     def specs(self, context: RunContext) -> list[TaskSpec]:
-        """The file's tasks, on the domain that the file, the command line or the folder names."""
+        """Return the file's tasks, on the domain that the file, the command line or the folder names."""
         from ...models import in_split, load_task_file
         from .tasks import TaskSelector
 
@@ -136,7 +136,7 @@ class TaskFile(TaskCollector):
         return TaskSelector(self.config, context).select(tasks, domain, context.config, file=self.path)
 
     def named_trials(self, task: Task) -> int:
-        """Up to the last one that a node id names."""
+        """Return how many trials there must be to have the last one that a node id names."""
         folder = Path(self.config.invocation_params.dir)
         arguments = [argument.partition("::") for argument in self.config.args]
         return named_trials(task, [node for path, _, node in arguments if folder / path == self.path])
@@ -158,10 +158,10 @@ class TaskFile(TaskCollector):
 
 
 class DomainFolder(pytest.Directory):
-    """A folder on the way from the root directory to where pytest was started; its conftest.py holds for domains."""
+    """A folder between the root directory and the one where pytest was started; its conftest.py applies to domains."""
 
     def collect(self) -> Iterator[pytest.Collector]:
-        """The next folder on the way, or at its end the domains."""
+        """Yield the next folder on the way, or at the end the domains."""
         yield from _domain_nodes(self)
 
 
@@ -176,13 +176,13 @@ def _domain_nodes(parent: pytest.Collector) -> Iterator[pytest.Collector]:
 
 
 class DomainCollector(TaskCollector):
-    """The tasks of a domain that was named, instead of a file's."""
+    """The tasks of a domain that the command line or the ini names."""
 
     selected: SelectedDomain
 
     @classmethod
     def of(cls, parent: pytest.Collector, name: str, selected: SelectedDomain) -> DomainCollector:
-        """The collector of a domain; it lies where pytest was started, for the conftest.py files there."""
+        """Return the collector of a domain; its path is where pytest was started, for the conftest.py there."""
         folder = Path(parent.config.invocation_params.dir)
         load_conftests(parent.config, folder)
         collector: DomainCollector = cls.from_parent(parent, name=name, path=folder, nodeid=name)
@@ -190,15 +190,15 @@ class DomainCollector(TaskCollector):
         return collector
 
     def specs(self, context: RunContext) -> list[TaskSpec]:
-        """The domain's tasks that the settings select."""
+        """Return the domain's tasks that the settings select."""
         return self.selected.specs
 
     def named_trials(self, task: Task) -> int:
-        """Up to the last one that a node id names."""
+        """Return how many trials there must be to have the last one that a node id names."""
         return named_trials(task, self.selected.wanted)
 
     def collect(self) -> Iterator[TauItem]:
-        """Items, in a domain that was named as a whole or item by item."""
+        """Yield the items of the domain, or those that node ids name."""
         for item in super().collect():
             wanted = self.selected.wanted
             if not wanted or any(is_named(item.task, item.trial, node) for node in wanted):

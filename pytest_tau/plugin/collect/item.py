@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _trial(tau_simulation: Any) -> None:
-    """The test of every task item: the reward is 1."""
+    """Check that the reward is 1: the test function of every task item."""
     from ..run.outcomes import TrialFailed
 
     if tau_simulation.outcome != "passed":
@@ -36,7 +36,7 @@ class TauItem(pytest.Function):
 
     @classmethod
     def of(cls, parent: pytest.Module, spec: TaskSpec, trial: int, fixtures: Any) -> TauItem:
-        """Return the item of a trial; ``fixtures`` as found for another item, to save the time."""
+        """Return the item of a trial; ``fixtures`` are those of another item, which saves time."""
         from ...runner import item_id
 
         name = f"{item_id(spec.task.id)}[trial-{trial}]"
@@ -54,7 +54,7 @@ class TauItem(pytest.Function):
         return self.task_spec.task
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any, **kwargs: Any) -> Any:
-        """Explain the failure, before pytest takes the time to render a traceback that nobody would see."""
+        """Explain the failure, so that pytest does not spend time on a traceback that is not shown."""
         from ..report.failures import represent
 
         return represent(self, excinfo) or super().repr_failure(excinfo, *args, **kwargs)

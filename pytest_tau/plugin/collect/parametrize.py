@@ -1,4 +1,4 @@
-"""The marker ``tau``: parametrisation of test functions that run on tasks."""
+"""The marker ``tau``: the parametrisation of test functions that run on tasks."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _is_participant(value: Any) -> bool:
     return _is_name(value) or callable(value)
 
 
-#: What the marker takes: in words, and a check.
+#: The keywords of the marker: the expected value in words, and its check.
 _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "domain": ("a domain's name", _is_name),
     "tasks": ("an id or a glob, or a list of them", _is_names),

@@ -141,7 +141,7 @@ def _day(where: str, value: Any) -> date | None:
 
 
 class Quarantine:
-    """Marks what is in quarantine, and tells what became of it.
+    """Marks the items in quarantine, and reports what became of them.
 
     Args:
         entries: Of the file.
@@ -149,23 +149,23 @@ class Quarantine:
 
     def __init__(self, entries: list[Entry]) -> None:
         today = datetime.now().astimezone().date()
-        self._kept = [entry for entry in entries if not entry.expired(today)]
+        self._current = [entry for entry in entries if not entry.expired(today)]
         self._expired = [entry for entry in entries if entry.expired(today)]
-        #: By entry that matches nothing, the tasks that are called alike.
+        #: The entries that match no task, by number, with the ids that are spelt alike.
         self._unmatched: dict[int, list[str]] = {}
         self._entries = {entry.number: entry for entry in entries}
-        #: By domain and task, how many of its trials passed, and how many did not.
+        #: The numbers of trials that passed and did not, by domain and task.
         self._outcomes: dict[tuple[str, str], Counter[bool]] = {}
 
-    # Before others deselect: whether an entry names a task of the run is no matter of -k.
+    # Before -k and others deselect: an entry is unmatched if it names no task of the run's domains.
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Expect the failure of what is in quarantine."""
+        """Mark the items in quarantine as expected to fail."""
         specs = {item: spec for item in items if (spec := spec_of(item)) is not None}
         for item, spec in specs.items():
-            entry = next((entry for entry in self._kept if entry.is_of(spec)), None)
+            entry = next((entry for entry in self._current if entry.is_of(spec)), None)
             if entry is not None:
-                # Explicitly: the ini may say that whatever is expected to fail must.
+                # Explicitly not strict, whatever the ini key ``xfail_strict`` says.
                 item.add_marker(pytest.mark.xfail(reason=f"quarantine: {entry.why}", strict=False))
                 item_state(item).quarantine_entry = entry.number
         if specs:
@@ -174,31 +174,32 @@ class Quarantine:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take from a worker what it has found; every worker finds the same."""
+        """Take the unmatched entries from a worker; every worker finds the same ones."""
         self._unmatched = output_of(node).get("quarantine") or self._unmatched
 
     def pytest_tau_trial_reported(self, trial: TrialReport, record: TrialRecord) -> None:
-        """Note how a trial in quarantine has ended."""
+        """Count the outcome of a trial in quarantine."""
         if trial.quarantine_entry is not None:
             self._outcomes.setdefault((record.domain, record.task_id), Counter())[record.passed] += 1
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return what may leave the quarantine, what has left it, and what is not there."""
+        """Return the tasks that may leave the quarantine, and the expired and unmatched entries."""
         lines = (SummaryLine(f"tau: quarantine: {line}", {"yellow": True}) for line in self.lines())
         return SummaryBlock("quarantine", lines)
 
     def lines(self) -> list[str]:
-        """The same, line by line."""
+        """Return the texts of these lines."""
         from ...text import one_line
 
-        well = [
+        passing = [
             f"{domain}::{one_line(task, _LONGEST)}"
             for (domain, task), passed in self._outcomes.items()
             if not passed[False]
         ]
         lines = []
-        if well:
-            named = ", ".join(sorted(well)[:_MOST]) + (f" and {len(well) - _MOST} more" if len(well) > _MOST else "")
+        if passing:
+            named = ", ".join(sorted(passing)[:_MOST])
+            named += f" and {len(passing) - _MOST} more" if len(passing) > _MOST else ""
             lines.append(f"passed in every trial, and may leave it: {named}")
         lines += [
             f"entry {entry.number}, {entry.task!r}, has expired on {entry.until}: {one_line(entry.why, _LONGEST)}"
@@ -211,20 +212,20 @@ class Quarantine:
 
 
 class _Id(NamedTuple):
-    """What patterns are matched against; of most tasks nothing else is at hand."""
+    """The id of a task, in the form that ``runner.unmatched`` reads; most tasks are known by id only."""
 
     id: str
 
 
 def _unmatched(config: pytest.Config, entries: Iterable[Entry], specs: Iterable[TaskSpec]) -> dict[int, list[str]]:
-    """The entries that name no task of the run's domains, selected or not, with the ids that are spelt alike."""
+    """Return the entries that name no task of the run's domains, with the ids that are spelt alike."""
     from difflib import get_close_matches
 
     from ...runner import unmatched
 
     domains = {spec.domain.name: spec.domain for spec in specs}
     known = {name: _ids_of(domain) for name, domain in domains.items()}
-    # Tasks of files, too, and also those that are not selected.
+    # Also tasks of files, and tasks that are not selected.
     everywhere = set(require_context(config).known_ids)
     found: dict[int, list[str]] = {}
     for entry in entries:
@@ -237,7 +238,7 @@ def _unmatched(config: pytest.Config, entries: Iterable[Entry], specs: Iterable[
 
 
 def _ids_of(domain: Domain) -> set[str]:
-    """Every task of a domain; none where it has no task files of its own, or they cannot be read."""
+    """Return the ids of a domain's tasks; none if it has no task files of its own, or they cannot be read."""
     from ...errors import TauError
 
     try:

@@ -1,15 +1,14 @@
-"""``--tau-resume``, ``--tau-rerun``: simulations of an earlier run are reported again, and only the rest is run."""
+"""``--tau-resume``, ``--tau-rerun``: simulations of a previous run are reported again, and only the rest is run."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...errors import ConfigurationError, TauError
 from ...runs.layout import MANIFEST
-from ...text import plural
+from ...text import plural, relative_path
 from ..context.run_state import run_state
 from ..items import spec_of
 from ..options import OptionValues
@@ -26,15 +25,15 @@ if TYPE_CHECKING:
     from ..items import TaskSpec
 
 _OUTCOMES = ("failed", "error")
-#: How many differences are shown.
+#: The number of differences that are shown.
 _MOST_SHOWN = 8
 
 
 def register(config: pytest.Config) -> None:
-    """Find the earlier run and check that this one can continue it.
+    """Find the previous run and check that this one can continue it.
 
     Raises:
-        pytest.UsageError: There is none, or its results would not be of one run with those of this one.
+        pytest.UsageError: There is no such run, or its settings or tasks differ from those of this one.
     """
     from ...runs.manifest import FORMAT, diff_settings, read_manifest
     from ..context.build import ensure_context
@@ -43,7 +42,7 @@ def register(config: pytest.Config) -> None:
     state, outcomes, context = run_state(config), _rerun_outcomes(config), ensure_context(config)
     folder = state.paths.results
     if folder is None:
-        return  # a worker on another machine; its controller has refused this
+        return  # in a worker on another machine, which its controller refuses
     try:
         then = read_manifest(folder)
         if "format" not in then:
@@ -80,7 +79,7 @@ def _rerun_outcomes(config: pytest.Config) -> frozenset[str]:
 
 
 def _comparable(context: RunContext) -> dict[str, Any]:
-    """Return the part of this run's manifest that is compared with the earlier one, without tasks."""
+    """Return the part of this run's manifest that is compared with the previous one, without tasks."""
     from ...runs.fingerprints import hashes
     from ...runs.provenance import own_version
     from ..store.manifest import recorded_settings
@@ -91,7 +90,7 @@ def _comparable(context: RunContext) -> dict[str, Any]:
 
 
 def _refusal(config: pytest.Config, folder: Path, differences: list[str]) -> str:
-    """Return why this run cannot continue the earlier one, in words."""
+    """Return the message that this run cannot continue the previous one."""
     left = len(differences) - _MOST_SHOWN
     shown = [*differences[:_MOST_SHOWN], *([f"and {left} more"] if left > 0 else [])]
     label = run_state(config).paths.resume_label
@@ -99,9 +98,8 @@ def _refusal(config: pytest.Config, folder: Path, differences: list[str]) -> str
     return "\n  ".join([f"{label}: {first}", *shown])
 
 
-def _shown(folder: Path, config: pytest.Config) -> str:
-    start = config.invocation_params.dir
-    return os.path.relpath(folder, start) if folder.is_relative_to(start) else str(folder)
+def _shown(folder: Path, config: pytest.Config) -> Path:
+    return relative_path(folder, config.invocation_params.dir)
 
 
 class Resume:
@@ -109,8 +107,8 @@ class Resume:
 
     Args:
         config: pytest's configuration.
-        previous: The earlier run.
-        context: What the trials of this run need.
+        previous: The run that this one continues.
+        context: The context of the trials.
     """
 
     def __init__(self, config: pytest.Config, previous: PreviousRun, context: RunContext) -> None:
@@ -122,7 +120,7 @@ class Resume:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """Refuse changed tasks of files and marked tests; those of domains were refused before anything began."""
+        """Refuse changed tasks of files and marked tests; ``register`` has checked those of domains."""
         report = yield
         specs = [spec for node in report.result or () if (spec := _spec(node)) is not None]
         differences = self._previous.changed(specs, self._context.config.simulation) if specs else []
@@ -152,12 +150,12 @@ class Resume:
         return [f"tau: resume: {line}", *self._commits()]
 
     def pytest_tau_trial_reported(self, report: pytest.TestReport, record: TrialRecord) -> None:
-        """Count what was restored."""
+        """Count restored trials."""
         self._trials.add(report.nodeid)
         (self._restored.add if record.restored else self._restored.discard)(report.nodeid)
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return how many results come from the earlier run."""
+        """Return how many results come from the previous run."""
         return SummaryBlock("resume", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
@@ -166,7 +164,7 @@ class Resume:
             yield SummaryLine(f"tau: resume: {restored}")
 
     def _commits(self) -> Iterator[str]:
-        """Return a line if the project has changed; the agent's own code is not among the hashes."""
+        """Yield a line if the project's commit has changed; the hashes do not cover the agent's code."""
         from ...runs.provenance import Commit
 
         then = Commit(self._previous.info["commit"], self._previous.info["dirty"])

@@ -1,9 +1,9 @@
-"""Keeps ``--tau-data DIR``, and a domain in a node id, from being taken for a test path.
+"""Keeping ``--tau-data DIR``, and a domain in a node id, from being taken for a test path.
 
-pytest looks for its ini file beside the paths on the command line before it loads plugins, so that the value of
+pytest looks for its ini file next to the paths on the command line before it loads plugins, so that the value of
 a plugin's option counts as a path there, and the project's own ini file is missed. Written ``--tau-data=DIR`` the
-value is not seen. So does ``telecom::some-task`` where a folder is called like the domain. This does the search again
-without such values. Delete it when pytest does (https://github.com/pytest-dev/pytest/issues/1435).
+value is not seen. The same happens to ``telecom::some-task`` if a folder is called like the domain. This module repeats
+the search without such values. It can go once pytest does so (https://github.com/pytest-dev/pytest/issues/1435).
 """
 
 from __future__ import annotations
@@ -33,6 +33,6 @@ def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) 
 
 
 def _is_folders(argument: str, folder: Path) -> bool:
-    """Return whether an argument is a node id of a folder: not pytest's, so a domain's."""
+    """Return whether an argument is a node id below a folder: no test has one, so it is that of a domain."""
     path, separator, _ = argument.partition("::")
     return bool(separator) and (folder / path).is_dir()

@@ -1,6 +1,6 @@
-"""Selection: what the command line and the ini name, checked before anything starts.
+"""Selection: the domains and tasks that the command line and the ini name, checked before collection.
 
-Nothing of pytest-tau beyond this package is imported before something is named.
+Modules outside of the plugin are imported only if something is named.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NAMED_TRIAL = re.compile(r"\[trial-(\d+)\]$")
 
 
 def register(config: pytest.Config) -> None:
-    """Register the marker; if a domain is named, check the whole run before anything starts."""
+    """Register the marker; if a domain is named, select its tasks and check the settings."""
     config.addinivalue_line("markers", MARKER)
     named = _domain_arguments(config)
     if named or named_domains(config) or options_given(config) or _task_files_given(config):
@@ -46,13 +46,13 @@ def register(config: pytest.Config) -> None:
         if state.selection:
             TaskSelector(config, context).check_patterns()
             if getattr(config.option, "dist", "no") != "no":
-                # xdist's controller collects nothing; elsewhere a folder's conftest.py may yet bring models of its own.
+                # xdist's controller collects nothing. Else a folder's conftest.py may still provide models.
                 check_access(config, state, context)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Keep ``telecom::id`` away from pytest, which would look for a file; without paths, run domains alone."""
+    """Hide ``telecom::id`` from pytest, which would look for a file; without paths, collect only the domains."""
     config = session.config
     given = config.args
     named = _domain_arguments(config)
@@ -67,7 +67,7 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Check patterns and access to models; a worker has nobody to report to."""
+    """Check patterns and access to models, in the process that reports."""
     context = get_context(config)
     if context is None or is_worker(config):
         return
@@ -110,7 +110,7 @@ def _named_tasks(name: str, wanted: tuple[str, ...], tasks: list[Task]) -> list[
 
 
 def named_trials(task: Task, nodes: Iterable[str]) -> int:
-    """How many trials of a task there must be for those that node ids name."""
+    """Return how many trials of a task there must be to have those that node ids name."""
     found = [_NAMED_TRIAL.search(node) for node in nodes if _names(task, node)]
     return max((int(trial[1]) + 1 for trial in found if trial), default=0)
 
@@ -122,7 +122,7 @@ def _names(task: Task, named: str) -> bool:
 
 
 def is_named(task: Task, trial: int, node: str) -> bool:
-    """Whether a node id names this trial of this task, or all of its trials."""
+    """Return whether a node id names this trial of this task, or all of its trials."""
     found = _NAMED_TRIAL.search(node)
     return _names(task, node) and (found is None or int(found[1]) == trial)
 
@@ -138,7 +138,7 @@ def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, 
 
 
 def _domain_arguments(config: pytest.Config) -> list[str]:
-    """Arguments such as ``telecom::some-task[trial-1]``: node ids under a domain's name, where no such file is."""
+    """Return the arguments such as ``telecom::some-task[trial-1]``: node ids below a domain that is no file."""
     folder = config.invocation_params.dir
     found = [
         argument
@@ -156,12 +156,12 @@ def _domain_arguments(config: pytest.Config) -> list[str]:
 
 
 def _domain_of(argument: str) -> str:
-    # Run from below its root directory, pytest prints ../telecom::some-task.
+    # Started below the root directory, pytest prints ../telecom::some-task.
     return Path(argument.partition("::")[0]).name
 
 
 def _task_files_given(config: pytest.Config) -> bool:
-    """Whether the command line names a JSON file."""
+    """Return whether the command line names a JSON file."""
     return any(arg.partition("::")[0].endswith(".json") for arg in config.args)
 
 

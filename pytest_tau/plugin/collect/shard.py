@@ -1,6 +1,6 @@
 """``--tau-shard I/N``: one part of a run's trials, for the machines of a CI matrix.
 
-It says which items pytest runs, and nothing below the plugin knows items; so it is no part of ``RunConfig``.
+It selects items, which nothing below the plugin knows; so it is no part of ``RunConfig``.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
-#: pytest's options that choose by what this machine ran before, by their names in ``config.option``.
+#: Options of pytest that select by what this machine ran before, by their names in ``config.option``.
 _BY_HISTORY = {"lf": "--lf", "stepwise": "--sw", "stepwise_skip": "--sw-skip", "stepwise_reset": "--sw-reset"}
 
 
 class Shard(NamedTuple):
-    """Which part: the first is 1."""
+    """One part of the trials: its number, from 1, of how many."""
 
     number: int
     of: int
@@ -35,10 +35,10 @@ class Shard(NamedTuple):
         return f"{self.number}/{self.of}"
 
     def positions(self, ids: Sequence[str]) -> set[int]:
-        """Which of these are in this part.
+        """Return the positions of the items in this part.
 
-        Their order does not matter, so that whatever shuffles items, and whichever process asks, the parts are the
-        same. Sorted, the trials of a task and tasks that resemble each other are neighbours, and are dealt out evenly.
+        The parts do not depend on the order of the items, so that they are the same if items are shuffled, and in
+        every process. Sorted, the trials of a task and similar tasks are neighbours, and are distributed evenly.
 
         Args:
             ids: Ids of the items.
@@ -48,7 +48,7 @@ class Shard(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many trials this part has, how many there are, and how many other tests."""
+    """The numbers of trials in this part, of all trials, and of other tests."""
 
     mine: int
     trials: int
@@ -56,10 +56,10 @@ class Counts(NamedTuple):
 
 
 def register(config: pytest.Config) -> None:
-    """Register what splits the trials.
+    """Register the splitter.
 
     Raises:
-        pytest.UsageError: No such part, or the parts would not be of the same whole.
+        pytest.UsageError: There is no such part, or an option selects by what this machine ran before.
     """
     settings = OptionValues(config)
     given = settings.get("shard")
@@ -76,11 +76,11 @@ def register(config: pytest.Config) -> None:
 
 
 class Splitter:
-    """Deselects what is in other parts; tells which part ran.
+    """Deselects the items in other parts; shows which part ran.
 
     Attributes:
         shard: The part.
-        counts: What was found; None before collection.
+        counts: The numbers of items; None before collection.
     """
 
     def __init__(self, config: pytest.Config, shard: Shard) -> None:
@@ -88,12 +88,12 @@ class Splitter:
         self.counts: Counts | None = None
 
     def pytest_report_header(self) -> str:
-        """Which part runs."""
+        """Show which part runs."""
         return f"tau: shard {self.shard}"
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
-        """Keep this part of what ``-k`` and others have left; tests that are no trials are in the first one."""
+        """Select this part of the items that ``-k`` and others have selected; other tests are in the first part."""
         trials = [item for item in items if spec_of(item) is not None]
         mine = self.shard.positions([item.nodeid for item in trials])
         theirs = {item for position, item in enumerate(trials) if position not in mine}
@@ -107,7 +107,7 @@ class Splitter:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take from a worker what it found; every worker finds the same."""
+        """Take the numbers from a worker; every worker finds the same ones."""
         found = output_of(node).get("shard")
         if found:
             self._count(Counts(*found))
@@ -118,7 +118,7 @@ class Splitter:
         run.empty_shard = counts.mine == 0 < counts.trials
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return how much of the whole this was; xdist does not show what its workers deselect."""
+        """Return the numbers; xdist does not show what its workers deselect."""
         return SummaryBlock("shard", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:

@@ -1,4 +1,4 @@
-"""Which tasks are run: those of a domain, a file or a marked test that the settings select, checked before they run."""
+"""The selection of tasks among those of a domain, a file or a marked test, and their checks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class TaskSelector:
 
     Args:
         config: pytest's configuration.
-        context: What the run's trials need.
+        context: The context of the run's trials.
     """
 
     def __init__(self, config: pytest.Config, context: RunContext) -> None:
@@ -52,17 +52,17 @@ class TaskSelector:
         return self.select(self.tasks(domain, split), domain, config)
 
     def tasks(self, domain: Domain, split: str | None) -> list[Task]:
-        """Return the tasks of a domain's split, or the ones that it generates.
+        """Return the tasks of a domain's split, or generated ones.
 
         Raises:
-            ConfigurationError: No such split, or the domain makes none.
+            ConfigurationError: There is no such split, or the domain cannot generate tasks.
             TaskFormatError: A task that does not follow the format, or is not sound.
         """
         if self._context.config.generate is None:
             return domain.tasks(split)
         from ...lint.generated import generated_tasks
 
-        # xdist's controller has verified them.
+        # Workers rely on the controller for that.
         verify = not is_worker(self.pytest_config)
         run = self._context.config
         return generated_tasks(domain, self._context.config.generate, run.seed, run.difficulty, verify=verify)
@@ -79,11 +79,11 @@ class TaskSelector:
         """Return the tasks among these that the settings select, checked against their domain.
 
         Args:
-            tasks: Those of a domain's split, a file, or a marked test.
-            domain: Where they are run.
+            tasks: The tasks of a domain's split, a file, or a marked test.
+            domain: The domain on which they are run.
             config: The settings.
-            file: Where the tasks are from, if not from the domain's own files.
-            only: Narrows the tasks before the settings do.
+            file: The file of the tasks, if it is not one of the domain's own.
+            only: Selects among the tasks before the settings do.
 
         Raises:
             ConfigurationError: Nothing is selected, or a task needs what the run lacks.
