@@ -1,4 +1,7 @@
-"""The pytest plugin: a table of contents. Everything heavy is imported when a run first asks for it."""
+"""The pytest plugin: its entry point, and a table of contents of its hooks and fixtures.
+
+Modules that take long to import are imported when a run first needs them.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,9 @@ from .context import run_state
 from .distributed import setup
 from .items import pytest_itemcollected
 from .options import OptionValues, pytest_addoption
-from .report import exit_status, progress, records, run_counts, summary, terminal
+from .report import exit_status, records, run_counts, summary, terminal
 from .report.header import pytest_report_collectionfinish, pytest_report_header
+from .report.progress import plugin as progress
 from .report.trial_reports import (
     pytest_report_from_serializable,
     pytest_report_to_serializable,
@@ -89,7 +93,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the parts of the plugin; check a run that names a domain before anything starts."""
+    """Register the parts of the plugin; check the settings of a run that names a domain."""
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
     _register_if_given(config, "collect.shard", "shard")
@@ -103,7 +107,7 @@ def pytest_configure(config: pytest.Config) -> None:
         state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(state.paths, state.counts), "tau-manifest")
     selection.register(config)
-    # In a run that names a domain, these know what is selected.
+    # Registered after the selection, which some of them read in a run that names a domain.
     _register_if_given(config, "collect.quarantine", "quarantine")
     _register_if_given(config, "report.gates", "gate", "fail_on", "stop_early")
     _register_if_given(config, "report.baseline", "baseline")
@@ -112,6 +116,6 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def _register_if_given(config: pytest.Config, module: str, *options: str) -> None:
-    """Import and register a part if one of its options is given; every other run does without it."""
+    """Import and register a part if one of its options is given."""
     if any(OptionValues(config).get(option) is not None for option in options):
         import_module(f".{module}", __name__).register(config)

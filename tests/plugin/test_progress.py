@@ -9,8 +9,9 @@ import sys
 
 import pytest
 
-from pytest_tau.plugin.report import progress
-from pytest_tau.plugin.report.progress import LogThrottle, ProgressCounts
+from pytest_tau.plugin.report.progress import display
+from pytest_tau.plugin.report.progress.counts import ProgressCounts
+from pytest_tau.plugin.report.progress.display import LogThrottle
 
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read
@@ -26,8 +27,8 @@ class TestText:
         assert ProgressCounts(total=40).text(8) == "0 done, 8 running, 32 waiting"
 
     def test_everything(self):
-        tally = ProgressCounts(done=10, total=40, passed=7, judged=9, cost=1.234, seconds=60)
-        assert tally.text(8) == "10 done, 8 running, 22 waiting; 78 % passed; $1.23; 3 min left"
+        counts = ProgressCounts(done=10, total=40, passed=7, judged=9, cost=1.234, seconds=60)
+        assert counts.text(8) == "10 done, 8 running, 22 waiting; 78 % passed; $1.23; 3 min left"
 
     def test_where_it_is_not_known_what_is_running(self):
         assert ProgressCounts(done=10, total=40, seconds=10).text() == "10 of 40 done; 30 s left"
@@ -56,10 +57,10 @@ class TestText:
 
 
 class TestLog:
-    """When a log is told."""
+    """When a line is written to a log."""
 
     def due(self, *moments, total=100):
-        """Which of these moments, seconds and tests done, are told."""
+        """Return the moments, of these in seconds with tests done, at which a line is written."""
         log = LogThrottle(0.0)
         return [now for now, done in moments if log.is_due(ProgressCounts(done=done, total=total), now)]
 
@@ -88,13 +89,13 @@ class TestInALog:
 
     @pytest.fixture(autouse=True)
     def _at_once(self, monkeypatch):
-        monkeypatch.setattr(progress, "_QUIET", 0.0)
+        monkeypatch.setattr(display, "_QUIET", 0.0)
 
     def test_lines_of_their_own(self, project, tasks):
         run = project.run(*tasks)
         run.outcomes(failed=4)
-        told = [line for line in run.text.splitlines() if line.startswith("tau: ") and " of 4 done" in line]
-        assert told == [f"tau: {n} of 4 done; 0 % passed" for n in (1, 2, 3)]
+        lines = [line for line in run.text.splitlines() if line.startswith("tau: ") and " of 4 done" in line]
+        assert lines == [f"tau: {n} of 4 done; 0 % passed" for n in (1, 2, 3)]
         dots = [line for line in run.text.splitlines() if line.startswith("mock/t.tau.json F")]
         assert [line.split()[1] for line in dots] == ["F", "F", "F", "F"]
 

@@ -1,4 +1,4 @@
-"""In the xdist controller: a trial whose worker was killed is run again, once."""
+"""Recovery from killed workers, in the xdist controller: a lost trial is run again, once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from ..context.run_state import run_state
 from ..failure_repr import message_repr
 from ..items import TRIAL_ID
-from ..report.junit import forget_rerun
+from ..report.junit import discard_rerun
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import add_facts
 from .compat import controller_scheduler, mark_completed, run_again
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 class CrashRecovery:
-    """Schedules lost trials again; reports the ones that were lost for good.
+    """Schedules lost trials again; reports an error for those that are lost again.
 
     Args:
-        config: The controller's.
+        config: The controller's configuration.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -32,26 +32,26 @@ class CrashRecovery:
         self._crashes: Counter[str] = Counter()
         self._schedule: Any = None
         self._workers = 0
-        #: The last test that each worker reported whole.
+        #: The last test of each worker of which every phase was reported.
         self._reported: dict[Any, str] = {}
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
-        """Keep the journal of a lost worker, before its tests are given to others."""
-        note = run_state(self._config).paths.make_shared() / f"{node.gateway.id}.running"
-        if error and note.exists():
-            note.replace(note.with_suffix(".lost"))
+        """Keep the journal of a lost worker, before its tests are distributed to others."""
+        journal = run_state(self._config).paths.make_shared() / f"{node.gateway.id}.running"
+        if error and journal.exists():
+            journal.replace(journal.with_suffix(".lost"))
         sched = controller_scheduler(self._config)
         if error and node in self._reported and sched:
             mark_completed(sched, node, self._reported[node])
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, crashitem: str, report: pytest.TestReport, sched: Any) -> None:
-        """Schedule the test that a killed worker ran again; it may have been running trials of others."""
+        """Schedule the test of a killed worker again; the worker may also have run prefetched trials."""
         worker = report.node.gateway.id
-        note = JournalEntry.read(run_state(self._config).paths.make_shared() / f"{worker}.lost")
+        entry = JournalEntry.read(run_state(self._config).paths.make_shared() / f"{worker}.lost")
         is_trial = TRIAL_ID.search(crashitem) is not None
-        if not is_trial and not (note and note.running):
+        if not is_trial and not (entry and entry.running):
             return
         self._schedule = sched
         self._crashes[crashitem] += 1
@@ -61,27 +61,27 @@ class CrashRecovery:
                 self._discard_reports(crashitem)
                 report.outcome = "rerun"  # type: ignore[assignment]
         elif is_trial:
-            _make_error(report, note if note and note.test == crashitem else None)
+            _make_error(report, entry if entry and entry.test == crashitem else None)
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note which test a worker has finished; take reruns out of ``--junitxml``."""
+        """Record which test a worker has finished; remove reruns from ``--junitxml``."""
         if report.when == "teardown":
             self._reported[getattr(report, "node", None)] = report.nodeid
         if _is_rerun(report):
-            forget_rerun(self._config, report)
+            discard_rerun(self._config, report)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
-        """Show a test that is run again as a rerun."""
+        """Return category, letter and word of a test that is run again."""
         return ("rerun", "R", ("RERUN", {"yellow": True})) if _is_rerun(report) else None
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
-        """Fail a run that has lost tests."""
+        """Fail a run in which tests were lost."""
         return pytest.ExitCode.TESTS_FAILED if self._lost() else None
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Say what was run again, and what was not."""
+        """Return the number of lost workers, and whether their tests were run."""
         return SummaryBlock("lost workers", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
@@ -92,7 +92,7 @@ class CrashRecovery:
             yield SummaryLine(f"tau: {lost} lost; the trials under way there were run again", {"yellow": True})
 
     def _discard_reports(self, test: str) -> None:
-        """Uncount the reports on a test that the worker did not finish."""
+        """Remove the reports on a test that the worker did not finish from the terminal's counts."""
         terminal = self._config.pluginmanager.getplugin("terminalreporter")
         for reports in terminal.stats.values() if terminal else ():
             reports[:] = [each for each in reports if getattr(each, "nodeid", None) != test]
@@ -102,20 +102,20 @@ class CrashRecovery:
 
 
 def _is_rerun(report: Any) -> bool:
-    # Of other plugins, reports of this outcome have one of pytest's phases.
+    # Other plugins give this outcome to reports of a phase; xdist reports a crash with this one.
     return bool(report.outcome == "rerun" and report.when == "???")
 
 
-def _make_error(report: pytest.TestReport, note: JournalEntry | None) -> None:
-    """Make the report that of a trial that ended in an error."""
-    report.when = "teardown"  # the last phase: what counts trials and test cases looks there
+def _make_error(report: pytest.TestReport, entry: JournalEntry | None) -> None:
+    """Turn the report into that of a trial with an error."""
+    report.when = "teardown"  # the phase in which trials and test cases are counted
     report.location = (report.location[0], None, report.nodeid.rpartition("::")[2])
     message = f"the worker was killed while it ran this trial, {MAX_CRASHES} times; it is not run again"
     report.longrepr = message_repr(message, report.nodeid)
-    if note and note.trial:
+    if entry and entry.trial:
         from ...runs.record import TrialRecord
 
-        domain, task, number = note.trial
+        domain, task, number = entry.trial
         named = {"tau_domain": domain, "tau_task": task, "tau_trial": number, "tau_outcome": "error"}
         report.user_properties += named.items()
         record = TrialRecord(

@@ -1,1 +1,1 @@
-"""What a person or a CI service sees of a run."""
+"""Reports of a run for people and CI services: header, summary, progress, files, exit status."""

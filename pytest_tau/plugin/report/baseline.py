@@ -1,4 +1,4 @@
-"""``--tau-baseline RUN``: the run beside an earlier one; with ``--tau-fail-on regression`` that decides."""
+"""``--tau-baseline RUN``: the comparison with an earlier run, which decides with ``--tau-fail-on regression``."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def register(config: pytest.Config) -> None:
     """Register the comparison; read the baseline.
 
     Raises:
-        pytest.UsageError: There is no run of that name, or it cannot be read.
+        pytest.UsageError: There is no such run, or it cannot be read.
     """
     settings = OptionValues(config)
     if is_worker(config):
@@ -36,16 +36,16 @@ def register(config: pytest.Config) -> None:
             baseline.read()
         except TauError as error:
             raise pytest.UsageError(str(error)) from error
-    # Else an ini names it, in a run that may have nothing to do with tasks.
+    # Without a context, an ini key names it in a run that may have no tasks.
     config.pluginmanager.register(baseline, "tau-baseline")
 
 
 class Baseline:
-    """Compares, and tells.
+    """Compares the run with a baseline.
 
     Args:
         config: pytest's configuration.
-        decides: Whether a significant loss fails the run.
+        decides: Whether a regression fails the run.
     """
 
     def __init__(self, config: pytest.Config, *, decides: bool) -> None:
@@ -55,10 +55,10 @@ class Baseline:
         self._session: pytest.Session | None = None
 
     def read(self) -> RunRecords:
-        """Read it, once.
+        """Return the baseline, read at the first call.
 
         Raises:
-            ConfigurationError: It is not there, or cannot be read.
+            ConfigurationError: There is no such run, or it cannot be read.
         """
         if self._before is not None:
             return self._before
@@ -84,15 +84,15 @@ class Baseline:
         return self._before
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:
-        """Remember the session, which knows the items."""
+        """Store the session, which has the items."""
         self._session = session
 
     def pytest_report_header(self) -> list[str]:
-        """What the run is compared with."""
+        """Show the name of the baseline."""
         return [f"tau: baseline: {self._before.name}"] if self._before is not None else []
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return the comparison, and what makes it doubtful."""
+        """Return the comparison with its warnings."""
         return SummaryBlock("baseline", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
@@ -100,19 +100,19 @@ class Baseline:
             yield SummaryLine(f"tau: {line}", colours)
 
     def lines(self) -> list[tuple[str, dict[str, bool]]]:
-        """The comparison, what makes it doubtful, and what follows; each line with its colours."""
+        """Return the comparison, its warnings, and what it decides; each line with its colours."""
         comparison = self._comparison
         found: list[tuple[str, dict[str, bool]]] = [(line, {}) for line in (comparison.lines() if comparison else ())]
-        doubts = [*(comparison.warnings() if comparison is not None else ()), *self._problems]
-        found += [(f"baseline: {warning}", {"yellow": True}) for warning in doubts]
+        warnings = [*(comparison.warnings() if comparison is not None else ()), *self._problems]
+        found += [(f"baseline: {warning}", {"yellow": True}) for warning in warnings]
         if self._decides and records_of(self._config):
             failed = self._fails()
-            told = "no regression" if not failed else "a regression" if self._regression else "nothing to compare"
-            found.append((f"--tau-fail-on regression: {told}", {"red": failed, "green": not failed}))
+            result = "no regression" if not failed else "a regression" if self._regression else "nothing to compare"
+            found.append((f"--tau-fail-on regression: {result}", {"red": failed, "green": not failed}))
         return found
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
-        """Fail the run on a regression, or if nothing can be compared, if the baseline decides."""
+        """Fail the run on a regression, or if nothing can be compared; only if the baseline decides."""
         return pytest.ExitCode.TESTS_FAILED if self._decides and self._fails() else None
 
     @property
@@ -120,14 +120,14 @@ class Baseline:
         return self._comparison is not None and self._comparison.regression
 
     def _fails(self) -> bool:
-        """Whether there is a loss, or trials that cannot be compared."""
+        """Return whether there is a regression, or trials that cannot be compared."""
         comparison = self._comparison
         lacking = comparison is None or comparison.paired is None
         return self._regression or (lacking and bool(records_of(self._config)))
 
     @cached_property
     def _comparison(self) -> Comparison | None:
-        """With all that was reported, so to be asked for at the end; None where there is nothing to compare."""
+        """Return the comparison of all reported trials, so read it at the end; None without trials or baseline."""
         records = records_of(self._config)
         if not records:
             return None
@@ -141,7 +141,7 @@ class Baseline:
         return Comparison(before, RunRecords("this run", records, self._own_info()))
 
     def _own_info(self) -> dict[str, Any]:
-        """Return this run's manifest: of its folder, or as it would be if one were kept."""
+        """Return this run's manifest: that of its folder, or what it would be if results were stored."""
         from ...runs.manifest import read_manifest
         from ..store.manifest import build_manifest
 
@@ -149,7 +149,7 @@ class Baseline:
         folder, context = state.paths.used_results, state.context
         info: dict[str, Any] = {}
         if folder is not None:
-            with contextlib.suppress(TauError):  # whoever wants to resume the run gets the error
+            with contextlib.suppress(TauError):  # resuming the run reports the error
                 info = read_manifest(folder)
         if not info and context is not None and self._session is not None and self._session.items:
             info = build_manifest(self._session, context.config, state.paths, state.counts)

@@ -1,4 +1,4 @@
-"""The usage of models: of this run, and of earlier ones by task, in pytest's cache."""
+"""The usage of models: the totals of this run, and estimates from earlier runs by task, in pytest's cache."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ _KEY = "tau/costs"
 
 @dataclass(frozen=True)
 class Estimate:
-    """What trials may take.
+    """An estimate of the usage of trials.
 
     Attributes:
         calls: Model calls.
-        cost: USD; None where nothing is known of it.
-        trials: How many earlier trials this is taken from.
-        tasks: Of how many of the tasks.
+        cost: USD; None if some prices are unknown.
+        trials: The number of earlier trials that it is based on.
+        tasks: The number of tasks that those are of.
     """
 
     calls: float
@@ -32,42 +32,42 @@ class Estimate:
     tasks: int
 
 
-def models_of(config: RunConfig) -> str:
-    """Which models a run calls, as a key."""
+def models_key(config: RunConfig) -> str:
+    """Return the names of the models that a run calls, as a key."""
     names = [choice.name if (choice := config.choice(role)) else "-" for role in ("agent", "user", "judge")]
     return " ".join(names)
 
 
-def remember(config: pytest.Config, models: str, used: dict[str, list[Any]]) -> None:
-    """Add what a run took.
+def store_usage(config: pytest.Config, models: str, used: dict[str, list[Any]]) -> None:
+    """Add the usage of a run to the cache.
 
     Args:
         config: pytest's configuration.
         models: The key of its models.
-        used: Trials, calls, USD and calls without a price, by ``domain::task``.
+        used: The numbers of trials, calls, USD and calls without a price, by ``domain::task``.
     """
     cache = getattr(config, "cache", None)
     if cache is None or not used:
         return
-    kept = cache.get(_KEY, {})
-    tasks = kept.setdefault(models, {})
+    stored = cache.get(_KEY, {})
+    tasks = stored.setdefault(models, {})
     for task, numbers in used.items():
         before = tasks.get(task, [0, 0, 0.0, 0])
         tasks[task] = [old + new for old, new in zip(before, numbers, strict=True)]
-    cache.set(_KEY, kept)
+    cache.set(_KEY, stored)
 
 
 def estimate(config: pytest.Config, models: str, tasks: dict[str, int]) -> Estimate | None:
-    """What trials would take, by earlier trials with the same models; None where there were none.
+    """Return the estimated usage of trials, by earlier trials with the same models; None without any.
 
     Args:
         config: pytest's configuration.
         models: The key of the models.
-        tasks: How many trials, by ``domain::task``. A task that was never run counts as the others' mean.
+        tasks: The number of trials, by ``domain::task``. A task without earlier trials counts as the others' mean.
     """
     cache = getattr(config, "cache", None)
-    kept = cache.get(_KEY, {}).get(models, {}) if cache is not None else {}
-    known = {task: kept[task] for task in tasks if task in kept}
+    stored = cache.get(_KEY, {}).get(models, {}) if cache is not None else {}
+    known = {task: stored[task] for task in tasks if task in stored}
     if not known:
         return None
     trials = sum(numbers[0] for numbers in known.values())
@@ -92,7 +92,7 @@ class ModelTotals:
 
         Args:
             usage: Its model calls by role, its task, and whether they were replayed.
-            trial: The test ran a whole trial, from which others can be estimated.
+            trial: Whether the test ran a whole trial, on which estimates can be based.
         """
         from ...analysis.usage import UsageTotals
         from ...models import ModelUsage
@@ -102,14 +102,14 @@ class ModelTotals:
         self._sums.add(roles, replayed=usage["replayed"])
         if trial and not usage["replayed"]:
             names = ("calls", "known_cost", "unpriced_calls")
-            took = [1, *(sum(getattr(used, name) for used in roles.values()) for name in names)]
+            used_here = [1, *(sum(getattr(used, name) for used in roles.values()) for name in names)]
             before = self._live[usage["task"]]
-            self._live[usage["task"]] = [old + new for old, new in zip(before, took, strict=True)]
+            self._live[usage["task"]] = [old + new for old, new in zip(before, used_here, strict=True)]
 
     def lines(self) -> list[str]:
-        """Return a line for each role, and one for the sum."""
+        """Return a line for each role, and one for the total."""
         return self._sums.lines() if self._sums else []
 
-    def remember(self, config: pytest.Config, run: RunConfig) -> None:
-        """Store the calls that were really made, for later estimates."""
-        remember(config, models_of(run), dict(self._live))
+    def store(self, config: pytest.Config, run: RunConfig) -> None:
+        """Store the usage of calls that were not replayed, for later estimates."""
+        store_usage(config, models_key(run), dict(self._live))

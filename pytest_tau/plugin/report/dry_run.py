@@ -1,4 +1,4 @@
-"""``--tau-dry-run``: what would run, how many model calls it would take, and at what cost; nothing is called."""
+"""``--tau-dry-run``: the trials that would run, with the estimated number and cost of their model calls."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
 
 
 def register(config: pytest.Config) -> None:
-    """Let pytest only collect."""
+    """Have pytest only collect, and register the report on what it has collected."""
     config.option.collectonly = True
     if not is_worker(config):
         config.pluginmanager.register(DryRun(config), "tau-dry-run")
 
 
 class DryRun:
-    """Counts what is collected, and estimates what it would take."""
+    """Counts the collected trials, and estimates their model calls."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
@@ -38,7 +38,7 @@ class DryRun:
         self._tasks: set[tuple[str, str]] = set()
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note what was selected."""
+        """Count the selected trials: those to run, to restore and to replay."""
         found = [(item, spec) for item in session.items if (spec := spec_of(item)) is not None]
         self._trials = len(found)
         self._tasks = {(spec.domain.name, spec.task.id) for _, spec in found}
@@ -65,7 +65,7 @@ class DryRun:
         yield from self._estimates(run) if self._specs else []
 
     def _estimates(self, run: RunConfig) -> list[str]:
-        from .costs import estimate, models_of
+        from .costs import estimate, models_key
 
         roles = {role: choice.name for role in ("agent", "user", "judge") if (choice := run.choice(role))}
         if not roles:
@@ -74,7 +74,7 @@ class DryRun:
         if run.models.tape == "replay":
             return [f"no model calls ({named}): they are replayed"]
         tasks = Counter(f"{spec.domain.name}::{spec.task.id}" for spec in self._specs)
-        found = estimate(self._config, models_of(run), tasks)
+        found = estimate(self._config, models_key(run), tasks)
         if found is None:
             each = {(spec.domain.name, spec.task.id): _gold_calls(spec, set(roles)) for spec in _once(self._specs)}
             calls = sum(each[spec.domain.name, spec.task.id] for spec in self._specs)
@@ -85,7 +85,7 @@ class DryRun:
 
 
 def _has_cassette(item: pytest.Item, spec: TaskSpec) -> bool:
-    """Whether the trial would be replayed, although others are recorded."""
+    """Return whether the trial would be replayed in a run that records what is missing."""
     from ..run.models import cassette_path
 
     return spec.config.models.tape == "missing" and cassette_path(item, spec, trial_of(item)).is_file()
@@ -97,7 +97,7 @@ def _once(specs: list[TaskSpec]) -> list[TaskSpec]:
 
 
 def _gold_calls(spec: TaskSpec, roles: set[str]) -> int:
-    """How many model calls a trial takes in which everybody does exactly what the reference does."""
+    """Return how many model calls a trial takes if all participants follow the reference."""
     from ...evaluation import BUILT_IN_JUDGES
     from ...models import AssistantMessage, UserMessage
     from ...runner import simulate
@@ -107,7 +107,7 @@ def _gold_calls(spec: TaskSpec, roles: set[str]) -> int:
     if settings.solo and spec.task.ticket is None:
         return 0
     simulation = simulate(spec.task, domain=spec.domain, agent="gold", settings=replace(settings, llms={}))
-    # The greeting is nobody's call.
+    # The agent's greeting takes no call.
     agent = sum(isinstance(message, AssistantMessage) for message in simulation.messages) - (not settings.solo)
     user = sum(isinstance(message, UserMessage) for message in simulation.messages)
     judged = bool(spec.task.criteria.nl_assertions)

@@ -1,4 +1,4 @@
-"""``--tau-stop-early``: once the gates are settled, what has not begun is not run, by no worker on this machine."""
+"""``--tau-stop-early``: once the gates are settled, trials that have not started are skipped, in local workers too."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...files import atomic_write
 from ...text import plural
 from ..context.run_state import run_state, will_be_restored
 from ..items import is_task_item, item_state, spec_of
 from ..seams import SummaryBlock, SummaryLine
-from ..wire import TrialReport, is_worker, worker_name
+from ..wire import TrialReport, is_worker
 from .records import records_of
 
 if TYPE_CHECKING:
@@ -22,26 +23,26 @@ if TYPE_CHECKING:
     from ...analysis.gates import Gate
 
 _REASON = "not run: the gates are settled"
-#: What the workers tell the controller of, and the other way round, in the folder that they share.
+#: Files in the folder that controller and workers share: the planned trials, and the mark that the gates are settled.
 _PLANNED, _SETTLED = "planned.json", "settled"
-#: In a long run it is looked this often whether the gates are settled.
-_LOOKS = 200
+#: In a long run, the gates are checked this often.
+_CHECKS = 200
 
 
 class StopEarly:
-    """Watches whether the gates are settled; in each process, skips what has not begun once they are.
+    """Checks whether the gates are settled; in each process, then skips the trials that have not started.
 
     Args:
         config: pytest's configuration.
-        gates: Those of the run.
-        besides: Something else may fail the run, so that it goes on when all gates are met.
+        gates: The gates of the run.
+        only_gates: Nothing but the gates can fail the run, so that it may stop once all of them are met.
 
     Attributes:
-        stopped: Why the run was stopped; None while it was not.
+        stopped: The reason why the run was stopped; None while it was not.
     """
 
-    def __init__(self, config: pytest.Config, gates: list[Gate], *, besides: bool) -> None:
-        self._config, self._gates, self._besides = config, gates, besides
+    def __init__(self, config: pytest.Config, gates: list[Gate], *, only_gates: bool) -> None:
+        self._config, self._gates, self._only_gates = config, gates, only_gates
         self._session: pytest.Session | None = None
         self._planned: Counter[tuple[str, str]] = Counter()
         self._reported = self._not_run = 0
@@ -50,28 +51,26 @@ class StopEarly:
 
     @property
     def planned(self) -> Counter[tuple[str, str]]:
-        """How many trials of each domain and task there are to be."""
+        """Return how many trials of each domain and task are planned; in a controller, as its workers have written."""
         if not self._planned and (folder := self._shared()) is not None and (file := folder / _PLANNED).exists():
-            told = json.loads(file.read_text(encoding="utf-8"))
-            self._planned.update({(domain, task): trials for domain, task, trials in told})
+            entries = json.loads(file.read_text(encoding="utf-8"))
+            self._planned.update({(domain, task): trials for domain, task, trials in entries})
         return self._planned
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Count what there is to do; a worker tells its controller, which does not collect."""
-        cases = [case for item in session.items if (case := spec_of(item)) is not None]
+        """Count the planned trials; a worker writes them to a file for its controller, which does not collect."""
+        specs = [spec for item in session.items if (spec := spec_of(item)) is not None]
         self._session = session
-        self._planned = Counter((case.domain.name, case.task.id) for case in cases)
+        self._planned = Counter((spec.domain.name, spec.task.id) for spec in specs)
         folder = run_state(self._config).paths.shared if is_worker(self._config) else None
         if folder is not None and not (folder / _PLANNED).exists():
-            draft = folder / f"{worker_name(self._config)}.planned"
-            told = [[domain, task, trials] for (domain, task), trials in self._planned.items()]
-            draft.write_text(json.dumps(told), encoding="utf-8")
-            draft.replace(folder / _PLANNED)
+            entries = [[domain, task, trials] for (domain, task), trials in self._planned.items()]
+            atomic_write(folder / _PLANNED, json.dumps(entries))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
-        """In a worker: before anything more is started, see whether the controller has found the gates settled."""
+        """Skip the rest in a worker whose controller has found the gates settled, before more trials are started."""
         if is_worker(self._config) and not self._marked:
             folder = run_state(self._config).paths.shared
             if folder is not None and (folder / _SETTLED).exists():
@@ -83,12 +82,12 @@ class StopEarly:
         self._not_run += report.when == "setup" and trial.not_run == "settled"
 
     def pytest_tau_trial_reported(self) -> None:
-        """In the process that reports: see whether the trials so far settle the gates."""
+        """Check whether the trials so far settle the gates, in the process that reports."""
         if self.stopped is not None:
             return
         self._reported += 1
-        # Where all workers are on other machines, nobody tells what there is to do.
-        if self.planned and self._reported % max(1, self.planned.total() // _LOOKS) == 0:
+        # If all workers are on other machines, the planned trials are unknown here.
+        if self.planned and self._reported % max(1, self.planned.total() // _CHECKS) == 0:
             self.stopped = self._settled()
             if self.stopped is not None:
                 self._stop()
@@ -110,7 +109,7 @@ class StopEarly:
         lost = [str(gate) for gate, settled in found.items() if settled is False]
         if lost:
             return f"{' and '.join(lost)} can no longer be met"
-        return "no gate can be missed any more" if all(found.values()) and not self._besides else None
+        return "no gate can be missed any more" if all(found.values()) and self._only_gates else None
 
     def _stop(self) -> None:
         if self._session is not None and self._session.items:
@@ -119,12 +118,12 @@ class StopEarly:
             (folder / _SETTLED).touch()
 
     def _shared(self) -> Path | None:
-        """The folder that the controller shares with its workers; None where there are none, and in a worker."""
+        """Return the folder that the controller shares with its workers; None without workers, and in a worker."""
         has_workers = self._config.pluginmanager.has_plugin("tau-controller")
         return run_state(self._config).paths.make_shared() if has_workers else None
 
     def _skip_the_rest(self, session: pytest.Session) -> None:
-        """Have trials skipped that have not begun; the user's own tests on tasks have more to say, and are run."""
+        """Mark the trials that have not started as skipped; test functions on tasks are run anyway."""
         self._marked = True
         for item in session.items:
             if is_task_item(item) and item_state(item).prefetched is None and not will_be_restored(item):

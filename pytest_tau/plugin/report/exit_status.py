@@ -1,4 +1,4 @@
-"""The exit status of a run: usage errors, trials that were not run, and what the parts of the plugin decide."""
+"""The exit status of a run: usage errors, trials that were not run, and the verdicts of other modules."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 def register(config: pytest.Config) -> None:
-    """Register what settles the exit status."""
+    """Register what sets the exit status."""
     config.pluginmanager.register(ExitStatus(config), "tau-exit-status")
 
 
 class ExitStatus:
-    """Settles the exit status.
+    """Sets the exit status.
 
     Args:
         config: pytest's configuration.
@@ -36,21 +36,21 @@ class ExitStatus:
         self._tests_ran = self._others_passed = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        """Count collectors that met a usage error."""
+        """Count collectors that failed with a usage error."""
         self._usage_errors += hasattr(report, "tau_usage_error")
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Note that a test has run, and whether one without a simulation has passed."""
+        """Record that a test has run, and whether one without a simulation has passed."""
         self._tests_ran = True
         trial = trial_report(report)
         self._others_passed |= report.when == "call" and report.passed and not (trial and trial.simulated)
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Count trials for which the budget had nothing left."""
+        """Count trials that were not run because the budget was spent."""
         self._not_run += report.when == "setup" and trial.not_run == "budget"
 
     def pytest_tau_summary_lines(self, exitstatus: int) -> SummaryBlock:
-        """Say what the exit status is about, if nothing else does."""
+        """Return the reason of an exit status that no other line explains."""
         return SummaryBlock("exit status", self._lines(exitstatus))
 
     def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
@@ -63,7 +63,7 @@ class ExitStatus:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
-        """Settle the exit status, after all other plugins."""
+        """Set the exit status, after all other plugins."""
         yield
         if is_worker(self._config):
             return
@@ -78,9 +78,9 @@ class ExitStatus:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 
     def _without_effect(self) -> bool:
-        """Return whether a run of tasks was asked for and no simulation took place, nor any other passed test.
+        """Return whether tasks were to be run, and neither a simulation took place nor another test passed.
 
-        Passed tests count only if no option of ours was given.
+        Other passed tests count only if no option of pytest-tau was given.
         """
         option = self._config.option
         if self._others_passed and not options_given(self._config):

@@ -1,4 +1,4 @@
-"""Failures and errors of trials, explained for pytest's reports."""
+"""Explained failures and errors of trials, for pytest's reports."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ if TYPE_CHECKING:
 
 
 def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> FailureRepr | None:
-    """The representation of a trial's failure or fault; None for other exceptions."""
+    """Return the representation of a trial's failure or error; None for other exceptions."""
     error = excinfo.value
     if isinstance(error, TrialFailed | HarnessError):
-        again = rerun_command(item, recorded=error.simulation.outcome != "error")
-        lines = explain(error.simulation, again, require_context(item.config).evaluators)
+        rerun = rerun_command(item, recorded=error.simulation.outcome != "error")
+        lines = explain(error.simulation, rerun, require_context(item.config).evaluators)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
-        return FailureRepr(str(error), title + lines + _judge_again(item, error.simulation), item.nodeid)
+        return FailureRepr(str(error), title + lines + _regrade_lines(item, error.simulation), item.nodeid)
     return message_repr(str(error), item.nodeid) if isinstance(error, TauError) else None
 
 
-def _judge_again(item: Any, simulation: Simulation) -> list[Line]:
-    """How a conversation that the judge has failed on can be graded without holding it again."""
+def _regrade_lines(item: Any, simulation: Simulation) -> list[Line]:
+    """Return the command that grades a trial without a verdict of the judge, so that it need not be run again."""
     file = require_context(item.config).writer.file
     unjudged = simulation.reward_info is None and simulation.termination_reason not in FAULTS
     if not unjudged or file is None or not file.is_file():

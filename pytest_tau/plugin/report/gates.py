@@ -1,4 +1,4 @@
-"""``--tau-gate``, ``--tau-fail-on``: the run as a whole decides, and a single trial does not fail it."""
+"""``--tau-gate``, ``--tau-fail-on``: gates on all trials decide, and no single trial fails the run."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from ...analysis.gates import Gate, Verdict
     from .early_stop import StopEarly
 
-#: How a trial that does not fail the run is shown, by its outcome: letter, and word with ``-v``.
+#: The letter, and with ``-v`` the word, of a failed trial that does not fail the run, by its outcome.
 _SHOWN = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
 _FAIL_ON = ("regression",)
 
 
 def register(config: pytest.Config) -> None:
-    """Register what lets gates or a baseline decide in place of single trials.
+    """Register the gates, and the early stop if it is asked for.
 
     Raises:
-        pytest.UsageError: A gate that is none, of an unknown domain, or options that lack others.
+        pytest.UsageError: A gate is malformed or names an unknown domain, or an option lacks another one.
     """
     settings = OptionValues(config)
     gates, fail_on = _gates(config, settings), settings.get("fail_on")
@@ -42,7 +42,7 @@ def register(config: pytest.Config) -> None:
     if settings.get("stop_early"):
         from .early_stop import StopEarly
 
-        early = StopEarly(config, gates, besides=fail_on is not None)
+        early = StopEarly(config, gates, only_gates=fail_on is None)
         config.pluginmanager.register(early, "tau-stop-early")
     config.pluginmanager.register(GatePlugin(config, gates, early), "tau-gates")
 
@@ -59,9 +59,9 @@ def _gates(config: pytest.Config, settings: OptionValues) -> list[Gate]:
         gates = [Gate.parse(text) for text in given]
     except ConfigurationError as error:
         raise pytest.UsageError(f"{label}: {error}") from None
-    active = get_context(config)
-    known = active.domain_names() if active else []
-    for gate in gates if active else ():
+    context = get_context(config)
+    known = context.domain_names() if context else []
+    for gate in gates if context else ():
         if gate.domain is not None and gate.domain not in known:
             raise pytest.UsageError(f"{label}: {str(gate)!r}: {unknown_name('domain', gate.domain, known)}")
     return gates
@@ -72,8 +72,8 @@ class GatePlugin:
 
     Args:
         config: pytest's configuration.
-        gates: What must be reached; none where only the baseline decides.
-        early: What stops the run early, if that is asked for.
+        gates: The gates; none if only the baseline decides.
+        early: The early stop, if it is asked for.
     """
 
     def __init__(self, config: pytest.Config, gates: list[Gate], early: StopEarly | None) -> None:
@@ -81,15 +81,15 @@ class GatePlugin:
         self._found: list[Verdict] | None = None
 
     def pytest_report_header(self) -> list[str]:
-        """What must be reached."""
-        told = self._gates and get_context(self._config) is not None
-        return [f"tau: gates: {', '.join(map(str, self._gates))}"] if told else []
+        """Show the gates."""
+        shown = self._gates and get_context(self._config) is not None
+        return [f"tau: gates: {', '.join(map(str, self._gates))}"] if shown else []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Mark what is a trial's outcome, and no failed assertion of somebody's own test or mistake in it."""
+        """Mark the report of a trial's outcome; other failures of a test function still fail the run."""
         report = yield
         if report.failed and call.excinfo is not None and "_tau_spec" in getattr(item, "fixturenames", ()):
             from ..run.outcomes import HarnessError, TrialFailed
@@ -102,9 +102,9 @@ class GatePlugin:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> Generator[None, None, None]:
-        """Report it so that neither pytest nor xdist, ``-x`` or JUnit's XML take it for a failure of the run.
+        """Turn a gated failure into an expected one, which pytest, xdist, ``-x`` and JUnit's XML do not count.
 
-        Before this, plugins that run failed tests again have seen it as one.
+        Plugins that run failed tests again have seen the failure before.
         """
         gated = _gated(report)
         if gated and report.failed:
@@ -115,7 +115,7 @@ class GatePlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
-        """The trial's own letter and word."""
+        """Return category, letter and word of a gated trial."""
         gated = _gated(report)
         if gated is None or not report.skipped:
             return None
@@ -124,21 +124,21 @@ class GatePlugin:
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
-        """What failing trials are about, where that matters; after everybody else's lines the gates."""
+        """Explain gated trials if a gate is missed; write the gates after the lines of all other plugins."""
         if self._explained(terminalreporter) and self._config.option.tbstyle != "no":
             self._explain(terminalreporter)
         yield
         for verdict in self.verdicts():
             terminalreporter.write_line(f"tau: {verdict}", green=verdict.met, red=not verdict.met)
         failing, broken = (len(terminalreporter.stats.get(name, ())) for name in ("failing", "broken"))
-        told = [f"{number} {name}" for number, name in ((failing, "failing"), (broken, "broken")) if number]
-        if told:
+        counts = [f"{number} {name}" for number, name in ((failing, "failing"), (broken, "broken")) if number]
+        if counts:
             what = "the gates decide" if self._gates else "only a regression does"
             shown = "" if self._explained(terminalreporter) else " (-rx explains each)"
-            terminalreporter.write_line(f"tau: {' and '.join(told)}: no single trial fails the run, {what}{shown}")
+            terminalreporter.write_line(f"tau: {' and '.join(counts)}: no single trial fails the run, {what}{shown}")
         if broken and not any(gate.name == "errors" for gate in self._gates):
-            left = "tau: broken trials have no verdict and are left out; --tau-gate 'errors<=0' has them fail the run"
-            terminalreporter.write_line(left, yellow=True)
+            hint = "tau: broken trials have no verdict and are left out; --tau-gate 'errors<=0' has them fail the run"
+            terminalreporter.write_line(hint, yellow=True)
 
     def _explained(self, terminal: Any) -> bool:
         return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
@@ -148,7 +148,7 @@ class GatePlugin:
         return None if all(verdict.met for verdict in self.verdicts()) else pytest.ExitCode.TESTS_FAILED
 
     def verdicts(self) -> list[Verdict]:
-        """Of every gate, once all is reported; none where nothing of ours was run."""
+        """Return the verdict of each gate, computed once; none before trials are reported."""
         records = records_of(self._config)
         if self._found is None and records:
             from ...analysis.gate_metrics import by_task

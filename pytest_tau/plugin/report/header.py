@@ -1,4 +1,4 @@
-"""The header: what runs, and with which settings."""
+"""The lines of the header: what runs, and with which settings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
-    """Show what runs: domain, data, tasks, participants, with the defaults of what was not named."""
+    """Show what runs: domain, data, participants and models, with the defaults of what is not given."""
     context = get_context(config)
     if context is None:
         return []
@@ -25,7 +25,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
-    """Show what runs, if only collection has found out that there are tasks."""
+    """Show what runs, if tasks were found only by collection."""
     context = get_context(config)
     if context is None or run_state(config).header_shown or config.get_verbosity() < 0:
         return []

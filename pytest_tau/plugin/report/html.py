@@ -1,4 +1,4 @@
-"""``--tau-html``: the report of the run, written by the process that reports, at the end."""
+"""``--tau-html``: the HTML report of the run, written at its end by the process that reports."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
 
 def register(config: pytest.Config) -> None:
-    """Register what writes the report.
+    """Register the report.
 
     Raises:
-        pytest.UsageError: It cannot be written there, or the run keeps nothing that it could show.
+        pytest.UsageError: The file is a folder, or the run stores no results.
     """
     if is_worker(config):
         return
@@ -33,8 +33,8 @@ def register(config: pytest.Config) -> None:
     if file.is_dir():
         raise pytest.UsageError(f"{settings.label('html')}: expected a file, got the folder {file}")
     if settings.get("results") == "none":
-        told = f"shows what the run keeps, and {settings.label('results')} none keeps nothing"
-        raise pytest.UsageError(f"{settings.label('html')}: {told}")
+        problem = f"shows what the run keeps, and {settings.label('results')} none keeps nothing"
+        raise pytest.UsageError(f"{settings.label('html')}: {problem}")
     config.pluginmanager.register(HtmlReport(config, file), "tau-html")
 
 
@@ -42,15 +42,15 @@ class HtmlReport:
     """Writes the report.
 
     Args:
-        config: That of the process that reports.
-        file: Where to.
+        config: The configuration of the process that reports.
+        file: The file of the report.
     """
 
     def __init__(self, config: pytest.Config, file: Path) -> None:
         self._config, self._file = config, file
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Write the report, once the run's simulations are in one file; return where it is."""
+        """Return the line that names the report, which is written with the line: the last one of the summary."""
         return SummaryBlock("html", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
@@ -78,7 +78,7 @@ class HtmlReport:
             return "no simulation was run"
         try:
             run = Run(folder)
-            # The manifest has these only at the very end.
+            # These are added to the manifest only after this.
             if run.info:
                 run.info["excluded"] = {**run.info.get("excluded", {}), **state.counts.excluded}
             write_report(self._file, [run], _Domains(self._config))
@@ -88,17 +88,19 @@ class HtmlReport:
 
 
 class _Domains:
-    """The run's domains, with its data; those of plugins among them."""
+    """The domains of the run, with its data and those of plugins."""
 
     def __init__(self, config: pytest.Config) -> None:
         self._context = get_context(config)
 
     def names(self) -> list[str]:
+        """Return the names of the domains."""
         from ...domains import domain_names
 
         return self._context.domain_names() if self._context else domain_names()
 
     def load(self, name: str) -> Domain:
+        """Return a domain."""
         from ...domains import load_domain
 
         return self._context.domain(name) if self._context else load_domain(name)

@@ -1,4 +1,4 @@
-"""What ``--junitxml`` has of trials and domains: see docs/summary.md."""
+"""The properties of trials and domains in the file of ``--junitxml``: see docs/summary.md."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...analysis.summary import DomainSummary
     from ...runs.record import TrialRecord
 
-__all__ = ["forget_rerun", "junit_xml", "suite_properties", "trial_properties"]
+__all__ = ["discard_rerun", "junit_xml", "suite_properties", "trial_properties"]
 
 
 def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
@@ -27,7 +27,7 @@ def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
 
 
 def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
-    """Return the properties that the suite has of each domain."""
+    """Return the properties of the suite, for each domain."""
     found = []
     for summary in summaries:
         scores = summary.scores
@@ -39,8 +39,8 @@ def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
     return found
 
 
-def forget_rerun(config: pytest.Config, report: Any) -> None:
-    """Take out a test case that is no result, since its test is run again; it has no name."""
+def discard_rerun(config: pytest.Config, report: Any) -> None:
+    """Remove the test case of a report that is no result, because its test is run again."""
     xml = junit_xml(config)
     if xml is not None:
         case = xml.node_reporter(report)

@@ -1,4 +1,4 @@
-"""The facts of every trial: put on pytest's reports, and handed to everybody who needs them as reports arrive."""
+"""The records of trials: facts are put on pytest's reports, and passed to the plugin's hooks as reports arrive."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ _PLUGIN = "tau-records"
 
 
 def register(config: pytest.Config) -> None:
-    """Register what collects the records."""
+    """Register the collector of the records."""
     config.pluginmanager.register(TrialRecords(config), _PLUGIN)
 
 
 def records_of(config: pytest.Config) -> list[TrialRecord]:
-    """Return the record of every trial that was reported so far, in order; none in a worker."""
+    """Return the records of the trials that were reported so far, in order; none in a worker."""
     records = config.pluginmanager.get_plugin(_PLUGIN)
     return records.found if isinstance(records, TrialRecords) else []
 
 
 class TrialRecords:
-    """Collects records by node id: of a test that is run again, the last.
+    """Collects records by node id; of a test that is run again, the last one.
 
     Args:
         config: pytest's configuration.
@@ -55,7 +55,7 @@ class TrialRecords:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: Any) -> None:
-        """Hand the facts of a trial to the rest of the plugin; pytest has not counted the report yet."""
+        """Pass the facts of a trial to the plugin's hooks, before pytest counts the report."""
         trial = trial_report(report)
         if trial is None or is_worker(self._config):
             return
@@ -68,7 +68,7 @@ class TrialRecords:
 
 
 def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
-    """Return what is known of the item's trial by now."""
+    """Return the facts of the item's trial that are known by now."""
     state, simulation = item_state(item), item_state(item).simulation
     facts: dict[str, Any] = {
         "simulated": simulation is not None,

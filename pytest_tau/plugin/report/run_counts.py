@@ -1,4 +1,4 @@
-"""How many trials were planned, how many ran, and why the rest did not."""
+"""The numbers of trials that were planned, run, and not run, with the reasons; a line of the terminal summary."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def count_lines(
     reasons: Mapping[str, str] | None = None,
     not_collected: Mapping[str, int] | None = None,
 ) -> list[str]:
-    """Return how many trials were planned, have a verdict, or were not run and why; one line, or none.
+    """Return the numbers of trials that were planned, run, and not run, with the reasons; one line, or none.
 
     Args:
-        planned: Domain and task of each trial that was to be run, by node id.
+        planned: Domain and task of each planned trial, by node id.
         records: The records of the trials that were run.
-        reasons: Why a trial was not run, by node id, if that is known.
-        not_collected: How many trials were excluded at collection, by reason.
+        reasons: The reasons why trials were not run, by node id, if known.
+        not_collected: The numbers of trials that were excluded at collection, by reason.
     """
     if not planned and not not_collected:
         return []
@@ -61,7 +61,7 @@ def _planned(planned: Mapping[str, tuple[str, str]]) -> str:
 
 
 def register(config: pytest.Config) -> None:
-    """Register what counts the trials of the run."""
+    """Register the counter of trials."""
     config.pluginmanager.register(CountTrials(config, run_state(config).counts), "tau-counts")
 
 
@@ -75,30 +75,30 @@ class CountTrials:
 
     def __init__(self, config: pytest.Config, counts: RunCounts) -> None:
         self._config, self._counts = config, counts
-        #: A worker has said what it has planned.
+        #: Whether a worker's output has given the planned trials.
         self._informed = False
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Count what ``-k``, ``-m``, ``--lf`` and other plugins deselect."""
+        """Count the trials that ``-k``, ``-m``, ``--lf`` and other plugins deselect."""
         self._counts.deselected += sum(spec_of(item) is not None for item in items)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Note what is to be run; a worker gives it to its controller."""
+        """Record the planned trials; a worker passes them to its controller."""
         specs = {item.nodeid: spec for item in session.items if (spec := spec_of(item)) is not None}
         self._counts.planned = {test: (spec.domain.name, spec.task.id) for test, spec in specs.items()}
         give_output(self._config, planned=self._counts.planned, deselected=self._counts.deselected)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """In the controller: take from node ids what is planned, in case the workers are interrupted."""
+        """Take the planned trials from node ids, in the controller, in case the workers are interrupted."""
         if not self._informed:
             places = {test: test.rpartition("::") for test in ids if TRIAL_ID.search(test)}
             self._counts.planned = {test: (file, TRIAL_ID.sub("", name)) for test, (file, _, name) in places.items()}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take from a worker what was planned; every worker plans the same."""
+        """Take the planned trials from a worker; every worker plans the same ones."""
         output = output_of(node)
         if "planned" in output and not self._informed:
             self._informed = True
@@ -106,7 +106,7 @@ class CountTrials:
             self._counts.deselected = output["deselected"]
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Note why a trial was not run: it was skipped before it began, or its setup broke."""
+        """Record why a trial was not run: it was skipped, or its setup failed."""
         if report.when != "setup":
             return
         if report.skipped and not hasattr(report, "wasxfail"):

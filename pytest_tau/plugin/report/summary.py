@@ -1,11 +1,9 @@
-"""The summary of a run: at the terminal and for a CI job."""
+"""The summary of a run by domain: lines at the terminal, properties for JUnit's XML, a page for CI services."""
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,6 +15,7 @@ from ..seams import SummaryBlock, SummaryLine
 from ..wire import add_facts, is_worker
 from .costs import ModelTotals
 from .junit import junit_xml, suite_properties, trial_properties
+from .markdown_page import MarkdownPage
 from .records import records_of
 
 if TYPE_CHECKING:
@@ -27,39 +26,23 @@ if TYPE_CHECKING:
     from ..items import TaskSpec
     from ..wire import TrialReport
 
-#: More trials than this, all of them passed, have no floor unless it is asked for: it would take a second.
+#: With more trials than this, all of them passed, floors are computed only if asked for: it would take a second.
 _MANY = 500
-#: What begins each of our lines.
+#: The start of each line of pytest-tau.
 _PREFIX = "tau:"
-#: The file that GitHub shows as the summary of a job, and what tells that this is such a job.
-_STEP_SUMMARY, _ON_GITHUB, _CHECKOUT = "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS", "GITHUB_WORKSPACE"
-
-
-class SummaryOptions(NamedTuple):
-    """What the options ask for.
-
-    Attributes:
-        group_by: What tasks are grouped by.
-        markdown: Whether there is to be a page in Markdown.
-        file: Where it is written; None to print it.
-    """
-
-    group_by: tuple[str, ...] = ()
-    markdown: bool = False
-    file: Path | None = None
 
 
 def register(config: pytest.Config) -> None:
     """Register the summary.
 
     Raises:
-        pytest.UsageError: An option of the summary that cannot be used.
+        pytest.UsageError: An option of the summary has a value that cannot be used.
     """
     settings = OptionValues(config)
     group_by, form = settings.get("group_by"), settings.get("summary")
-    file = _file(settings, form) if form else None
-    options = SummaryOptions(_groups(settings, group_by) if group_by else (), bool(form), file)
-    config.pluginmanager.register(Summary(config, options), "tau-summary")
+    page = MarkdownPage.of(config, settings, form) if form else None
+    groups = _groups(settings, group_by) if group_by else ()
+    config.pluginmanager.register(Summary(config, groups, page), "tau-summary")
 
 
 def _groups(settings: OptionValues, given: list[str]) -> tuple[str, ...]:
@@ -73,29 +56,20 @@ def _groups(settings: OptionValues, given: list[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _file(settings: OptionValues, form: str) -> Path | None:
-    name, colon, file = form.partition(":")
-    if name != "markdown" or bool(colon) != bool(file):
-        raise pytest.UsageError(f"{settings.label('summary')}: expected markdown or markdown:FILE, got {form!r}")
-    if file:
-        return settings.folder("summary") / file
-    shown = os.environ.get(_STEP_SUMMARY)
-    return Path(shown) if shown else None
-
-
 class Summary:
     """Sums up the trials of a run.
 
     Args:
         config: pytest's configuration.
-        options: What the options ask for.
+        group_by: The names of the groupings of tasks.
+        page: The page in Markdown, if it is asked for.
     """
 
-    def __init__(self, config: pytest.Config, options: SummaryOptions) -> None:
-        self._config, self._options = config, options
+    def __init__(self, config: pytest.Config, group_by: tuple[str, ...], page: MarkdownPage | None) -> None:
+        self._config, self._group_by, self._page = config, group_by, page
         self._models = ModelTotals()
         self._floors: dict[tuple[str, str], bool | None] = {}
-        #: By domain and task, for finding the floor at the end.
+        #: The tasks of which the floor is computed at the end, by domain and id.
         self._specs: dict[tuple[str, str], TaskSpec] = {}
         self._problems: dict[str, None] = {}
         self._failed: set[str] = set()
@@ -105,13 +79,13 @@ class Summary:
 
     @property
     def _detailed(self) -> bool:
-        """Return whether anybody will see more than the first lines."""
-        xml = self._config.getoption("xmlpath", None)  # only the process that reports has the XML itself
-        return self._options.markdown or self._config.get_verbosity() >= 0 or bool(xml)
+        """Return whether more than the first line of each domain is shown anywhere."""
+        xml = self._config.getoption("xmlpath", None)  # only the process that reports has the XML object
+        return self._page is not None or self._config.get_verbosity() >= 0 or bool(xml)
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Find out, in the process that has the domain, whether an agent that does nothing passes the task."""
+        """Find out whether an agent that does nothing passes the task, in the process that has the domain."""
         report = yield
         if report.when != "teardown" or not self._detailed:
             return report
@@ -125,7 +99,7 @@ class Summary:
         return report
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Note failures, the usage of models, and what went wrong beside the trial."""
+        """Record failures, the usage of models, and problems with results and replays."""
         if report.failed:
             self._failed.add(report.nodeid)
         if report.when != "teardown":
@@ -139,7 +113,7 @@ class Summary:
             self._replay_differences += trial.replay_differences
 
     def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
-        """Note the floor of the task, and add what JUnit's XML has of a trial."""
+        """Record the floor of the task; add the properties of JUnit's XML to the report."""
         if trial.floor is not None:
             self._floors[record.domain, record.task_id] = trial.floor
         if junit_xml(self._config) is not None:
@@ -147,21 +121,22 @@ class Summary:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_sessionfinish(self) -> None:
-        """Write what is written to files."""
+        """Write costs, JUnit properties and the page, in the process that reports."""
         if is_worker(self._config):
             return
         context = get_context(self._config)
         if context is not None:
-            self._models.remember(self._config, context.config)
+            self._models.store(self._config, context.config)
         xml = junit_xml(self._config)
         if xml is not None:
             for name, value in suite_properties(self._summaries()):
                 xml.add_global_property(name, value)
-        if self._options.file is not None:
-            self._write(self._options.file)
+        if self._page is not None and self._page.file is not None:
+            problem = self._page.write(self._summaries())
+            self._problems |= {problem: None} if problem is not None else {}
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Return some lines for each domain, the usage of models, and remarks on the run."""
+        """Return the lines of each domain, the usage of models, remarks on the run, and the page if it is printed."""
         return SummaryBlock("domains", self._lines())
 
     def _lines(self) -> Iterator[SummaryLine]:
@@ -169,22 +144,22 @@ class Summary:
         if records:
             yield from self._domain_lines(records)
         yield from self._remark_lines(graded=bool(records))
-        if records and self._options.markdown:
-            yield from self._ci_lines(records)
+        if records and self._page is not None:
+            yield from self._page.lines(self._summaries(), self._failed)
 
     def _summaries(self) -> list[DomainSummary]:
-        """Of all trials; to be asked for when they have been reported."""
+        """Return the summaries of the domains, computed once; call it when all trials are reported."""
         records = records_of(self._config)
         if self._found is None and records:
             from ...analysis.summary import summarise
 
-            floors = {task: told for task, told in self._all_floors(records).items() if told is not None}
-            self._found = summarise(records, floors=floors, group_by=self._options.group_by)
+            floors = {task: passes for task, passes in self._all_floors(records).items() if passes is not None}
+            self._found = summarise(records, floors=floors, group_by=self._group_by)
         return self._found or []
 
     def _all_floors(self, records: list[TrialRecord]) -> dict[tuple[str, str], bool | None]:
-        """The floor of each task; none where thousands have passed and nobody has asked for more."""
-        asked = self._options.markdown or self._config.get_verbosity() > 0 or junit_xml(self._config) is not None
+        """Return the floor of each task; none if many trials all passed and no option needs the floor."""
+        asked = self._page is not None or self._config.get_verbosity() > 0 or junit_xml(self._config) is not None
         if not asked and len(records) > _MANY and all(record.passed for record in records):
             return {}
         return {**self._floors, **{task: _floor(spec) for task, spec in self._specs.items()}}
@@ -216,7 +191,8 @@ class Summary:
             yield SummaryLine(f"{_PREFIX} {line}")
         folder = run_state(self._config).paths.results if self._stored and not quiet else None
         if folder is not None:
-            yield SummaryLine(f"{_PREFIX} simulations kept in {self._shown(folder)}")
+            shown = relative_path(folder, self._config.invocation_params.dir)
+            yield SummaryLine(f"{_PREFIX} simulations kept in {shown}")
         for problem in self._problems:
             yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
         context = get_context(self._config)
@@ -226,48 +202,6 @@ class Summary:
                 f"{_PREFIX} NL assertions judged by {judge.name!r}: every statement alike", {"yellow": True}
             )
 
-    def _ci_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
-        from ...reports.markdown import annotation_lines, failing_tasks
-
-        if self._options.file is None:
-            yield SummaryLine(self._page())
-        if os.environ.get(_ON_GITHUB) == "true":
-            # What a gate, a quarantine or the test itself has let pass is no error of the run.
-            counted = [record for record in records if record.passed or record.test in self._failed]
-            checkout = Path(os.environ.get(_CHECKOUT) or self._config.rootpath)
-            for line in annotation_lines(failing_tasks(counted), self._config.rootpath, checkout):
-                yield SummaryLine(line)
-
-    def _page(self) -> str:
-        from ...reports.markdown import failing_tasks, markdown
-
-        return markdown(self._summaries(), failing_tasks(records_of(self._config)), self._decisions())
-
-    def _decisions(self) -> list[tuple[str, bool | None]]:
-        """What gates and baseline say, and whether each is met, where that is what the line is about."""
-        plugin = self._config.pluginmanager.get_plugin
-        gates: Any = plugin("tau-gates")
-        baseline: Any = plugin("tau-baseline")
-        found: list[tuple[str, bool | None]] = [(str(each), each.met) for each in (gates.verdicts() if gates else ())]
-        for line, colours in baseline.lines() if baseline else ():
-            found.append((line, colours.get("green") if "green" in colours else None))
-        return found
-
-    def _write(self, file: Path) -> None:
-        """Write the page; what GitHub shows may have other pages in it already."""
-        if not self._summaries():
-            return
-        append = str(file) == os.environ.get(_STEP_SUMMARY)
-        try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            with file.open("a" if append else "w", encoding="utf-8") as page:
-                page.write(self._page())
-        except OSError as error:
-            self._problems[f"the summary cannot be written to {self._shown(file)}: {error.strerror}"] = None
-
-    def _shown(self, path: Path) -> Path:
-        return relative_path(path, self._config.invocation_params.dir)
-
 
 def _floor(spec: TaskSpec) -> bool | None:
     from ...evaluation import passes_without_agent
@@ -275,5 +209,5 @@ def _floor(spec: TaskSpec) -> bool | None:
     try:
         evaluation = spec.config.simulation.evaluation
         return passes_without_agent(spec.task, spec.domain, evaluation.grading, solo=evaluation.solo)
-    except Exception:  # noqa: BLE001 - a domain's own code may raise anything, and the trial has reported it
+    except Exception:  # noqa: BLE001 - a domain's code may raise anything, and the trial has reported it
         return None

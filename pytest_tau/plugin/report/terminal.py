@@ -1,4 +1,4 @@
-"""The lines of pytest-tau in the terminal summary, in one order."""
+"""The terminal summary: the order of the lines of all modules."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-#: What the lines are about, in their order.
+#: The sections of the summary, in their order.
 SECTIONS = (
     "domains",
     "serial trials",
@@ -25,12 +25,12 @@ SECTIONS = (
 
 
 def register(config: pytest.Config) -> None:
-    """Register what writes the lines."""
+    """Register the writer of the lines."""
     config.pluginmanager.register(TerminalSummary(config), "tau-terminal")
 
 
 class TerminalSummary:
-    """Writes the lines of everybody who has something to say about the run.
+    """Writes the lines of all modules.
 
     Args:
         config: pytest's configuration.

@@ -1,4 +1,4 @@
-"""pytest's reports on trials: explained failures, and the way from an xdist worker to the controller."""
+"""pytest's reports on trials: explained failures, and their form on the way from an xdist worker to the controller."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _TRIAL, _FAILURE = "tau", "tau_failure"
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Explain the failure of a task, and below the failure of a test of one's own the simulation that it ran."""
+    """Explain the failure of a trial; add the simulation to the failure of a test function that ran one."""
     report = yield
     if report.failed and call.excinfo is not None and "_tau_spec" in getattr(item, "fixturenames", ()):
-        # pytest asks the item only about failures of the call, and this is for those of the setup, too.
+        # pytest asks the item only about failures of the call; a trial fails in the setup, too.
         from .failures import represent
 
         report.longrepr = represent(item, call.excinfo) or report.longrepr
@@ -32,7 +32,7 @@ def pytest_runtest_makereport(
         return report
     simulation, elapsed = state.simulation, state.elapsed
     if report.when == "setup" and elapsed is not None:
-        report.duration = elapsed  # the item waits for it in the setup, but it began before
+        report.duration = elapsed  # the trial started before the setup in which the item waits for it
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
     if report.failed and simulation is not None and not is_task_item(item):
@@ -45,7 +45,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
-    """Turn an explained failure and the facts of a trial into data."""
+    """Add an explained failure and the facts of a trial to the data of a report."""
     data = yield
     if data is None:
         return data
@@ -60,7 +60,7 @@ def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
-    """Turn the data into an explained failure and the facts of a trial again."""
+    """Restore an explained failure and the facts of a trial from the data of a report."""
     failure, trial = data.pop(_FAILURE, None), data.pop(_TRIAL, None)
     report = yield
     if failure is not None:

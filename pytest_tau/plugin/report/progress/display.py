@@ -1,0 +1,81 @@
+"""The places where progress is shown: a line at a terminal, and a log.
+
+At a terminal the text is shown below pytest's own line, and is erased before pytest writes. In a log it is a line of
+its own, which only long runs get.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ...compat import terminal_writer, write_past
+
+if TYPE_CHECKING:
+    import pytest
+
+    from .counts import ProgressCounts
+
+_ERASE_BELOW, _UP = "\x1b[J", "\x1b[A"
+#: Of a log: the least seconds between two lines, the part of the run that is worth a line, the most seconds.
+_QUIET, _PART, _LONGEST = 30.0, 0.1, 300.0
+
+
+class ProgressLine:
+    """A text below the current line of the terminal.
+
+    Args:
+        config: pytest's configuration.
+    """
+
+    def __init__(self, config: pytest.Config) -> None:
+        reporter: Any = config.pluginmanager.get_plugin("terminalreporter")
+        interactive = reporter is not None and reporter.isatty and config.get_verbosity() >= 0
+        # A dumb terminal prints control sequences.
+        self._writer = terminal_writer(reporter) if interactive and os.environ.get("TERM") != "dumb" else None
+        self._shown = ""
+
+    @property
+    def enabled(self) -> bool:
+        """Return whether there is a terminal that can show the text."""
+        return self._writer is not None
+
+    def show(self, text: str) -> None:
+        """Show the text, cut to the width of the terminal."""
+        if self._writer is None or text == self._shown:
+            return
+        # The cursor returns to the end of pytest's line. At the bottom, the terminal has scrolled by a line.
+        column = self._writer.width_of_current_line + 1
+        self._write(f"\n{_ERASE_BELOW}{text[: self._writer.fullwidth - 1]}{_UP}\r\x1b[{column}G")
+        self._shown = text
+
+    def clear(self) -> None:
+        """Erase the text."""
+        if self._shown:
+            self._write(_ERASE_BELOW)
+            self._shown = ""
+
+    def _write(self, text: str) -> None:
+        assert self._writer is not None, "something is shown"
+        write_past(self._writer, text)
+
+
+class LogThrottle:
+    """Limits the lines in a log: none in a short run, and some time between them.
+
+    Args:
+        now: The start of the run, in seconds on the clock.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._logged, self._done = now, 0
+
+    def is_due(self, counts: ProgressCounts, now: float) -> bool:
+        """Return whether to write a line now; if so, it counts as written."""
+        quiet = now - self._logged
+        if quiet < _QUIET or counts.done >= counts.total:
+            return False
+        if counts.done - self._done < counts.total * _PART and quiet < _LONGEST:
+            return False
+        self._logged, self._done = now, counts.done
+        return True
