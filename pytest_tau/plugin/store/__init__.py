@@ -1,1 +1,1 @@
-"""The run's folder, from the plugin's side."""
+"""The results of a run on the disk: the run's folder, its files, and a previous run that is continued."""

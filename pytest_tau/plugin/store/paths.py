@@ -1,4 +1,4 @@
-"""Where a run keeps its results, where it finds an earlier run, and the folder that processes of a run share."""
+"""The folders of a run: its results, a previous run that it continues, and the folder that its processes share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LATEST = "latest"
 
 
 class RunPaths:
-    """The folders of a run, in one of its processes; nothing is made before it is used.
+    """The folders of a run, in one of its processes; asking for a path makes no folder.
 
     Args:
         config: pytest's configuration.
@@ -37,14 +37,14 @@ class RunPaths:
 
     @cached_property
     def started(self) -> str:
-        """Return when the run began, ISO 8601, the same in all of its processes."""
+        """Return the start of the run, ISO 8601, the same in all of its processes."""
         if is_worker(self._config):
             return self._input.started if self._input else ""
         return datetime.now(timezone.utc).isoformat(timespec="seconds")
 
     @property
     def home(self) -> Path | None:
-        """Return the folder that has the folders of runs; None if nothing is kept."""
+        """Return the folder that has the folders of runs; None if nothing is stored."""
         given = self._values.get("results")
         if given == "none":
             return None
@@ -52,28 +52,28 @@ class RunPaths:
 
     @property
     def resumes(self) -> bool:
-        """Return whether the run continues an earlier one."""
+        """Return whether the run continues a previous one."""
         return self._values.get("resume") is not None or self._values.get("rerun") is not None
 
     @cached_property
     def results(self) -> Path | None:
-        """Return the run's own folder; None if nothing is kept, or not by this process.
+        """Return the run's own folder; None if nothing is stored, or not by this process.
 
         Raises:
-            pytest.UsageError: The run is to continue an earlier one, and there is none.
+            pytest.UsageError: The run is to continue a previous one, and there is none.
         """
         if is_worker(self._config):
             return Path(self._input.results) if self._input and self._input.results else None
-        return self._earlier() if self.resumes else self._new()
+        return self._previous() if self.resumes else self._new()
 
     @property
     def used_results(self) -> Path | None:
-        """Return the run's own folder if anything has asked for it, in a process that is no worker."""
+        """Return the run's own folder if ``results`` was read before; None if not, and in a worker."""
         return None if is_worker(self._config) else self.__dict__.get("results")
 
     @property
     def resume_label(self) -> str:
-        """Return the option or ini key by which the run continues an earlier one."""
+        """Return the option or ini key by which the run continues a previous one."""
         return self._values.label("resume" if self._values.get("resume") is not None else "rerun")
 
     @property
@@ -95,36 +95,36 @@ class RunPaths:
         if home is None:
             return None
         now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
-        # With the process in its name: shards that are started at the same time must not write into one folder.
+        # The process id keeps shards that start at the same time from writing into one folder.
         name = f"{now}-{os.getpid()}-{'+'.join(named_domains(self._config)) or 'run'}"
         others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
         return home / (f"{name}-{others + 1}" if others else name)
 
-    def _earlier(self) -> Path:
+    def _previous(self) -> Path:
         from ...errors import unknown_name
 
         label, home = self.resume_label, self.home
         given = self._values.get("resume") or _LATEST
-        kept = _kept(home) if home else []
+        names = _resumable(home) if home else []
         if given == _LATEST:
-            if home is None or not kept:
+            if home is None or not names:
                 where = "nothing is kept (--tau-results none)" if home is None else f"none is kept in {home}"
                 raise pytest.UsageError(f"{label}: expected an earlier run, and {where}")
-            return home / kept[-1]
+            return home / names[-1]
         for folder in (self._values.folder("resume") / given, *([home / given] if home else [])):
             if (folder / MANIFEST).is_file():
                 return folder.resolve()
-        raise pytest.UsageError(f"{label}: {unknown_name('run', given, [*reversed(kept)])}")
+        raise pytest.UsageError(f"{label}: {unknown_name('run', given, [*reversed(names)])}")
 
 
-def _kept(home: Path) -> list[str]:
-    """Return the names of the runs in a folder that can continue, also before their first simulation; latest last."""
+def _resumable(home: Path) -> list[str]:
+    """Return the names of the runs in a folder that can be continued, also without a simulation yet; latest last."""
     found: Iterable[Path] = (file.parent for file in home.glob(f"*/{MANIFEST}"))
     return latest_last(found)
 
 
 def make_folder(folder: Path) -> None:
-    """Make the folder of a run, and keep what is under ``.tau`` out of git.
+    """Make the folder of a run, and have git ignore ``.tau``.
 
     Raises:
         OSError: The folder cannot be made.

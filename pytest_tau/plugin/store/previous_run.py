@@ -1,4 +1,4 @@
-"""The simulations of an earlier run that this one continues."""
+"""The simulations of a previous run that this one continues."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...runs.layout import simulation_files
+from ..compat import fixture_info
 from ..items import spec_of, trial_of
 from .manifest import unique_tasks
 
@@ -22,20 +23,20 @@ if TYPE_CHECKING:
 
 
 class PreviousRun:
-    """The simulations of an earlier run; of a test that was run again, the last.
+    """The simulations of a previous run; of a test that was run again, the last one.
 
     Args:
-        folder: The earlier run's.
+        folder: The folder of the previous run.
         info: The content of its ``run.json``.
         seed_of: Returns the seed of a trial in this run.
-        rerun_outcomes: Trials with these outcomes are run again.
+        rerun_outcomes: The outcomes of trials that are run again.
 
     Attributes:
-        folder: As given.
-        info: As given.
-        rerun_outcomes: As given.
-        found: How many tests have a simulation in the earlier run.
-        rerun: How many of them are run again because of their outcome.
+        folder: The folder of the previous run.
+        info: The content of its ``run.json``.
+        rerun_outcomes: The outcomes of trials that are run again.
+        found: The number of tests that have a simulation in the previous run.
+        rerun: The number of these that are run again because of their outcome.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class PreviousRun:
         self.found = self.rerun = 0
 
     def read(self) -> None:
-        """Find where each simulation stands; conversations are read when they are needed."""
+        """Find the place of each simulation; ``pop`` reads the conversation."""
         from ...runs.jsonl import read_tests
 
         outcomes: dict[str, str] = {}
@@ -62,7 +63,7 @@ class PreviousRun:
         self.rerun = self.found - len(self._places)
 
     def __contains__(self, item: pytest.Item) -> bool:
-        """Return whether there is a simulation for an item that was not taken yet."""
+        """Return whether there is a simulation for an item, which ``pop`` has not returned yet."""
         return item.nodeid in self._places and spec_of(item) is not None and _can_be_restored(item)
 
     def pop(self, item: pytest.Item) -> Simulation | None:
@@ -77,13 +78,13 @@ class PreviousRun:
                 lines.seek(start)
                 simulation = Simulation.model_validate_json(lines.readline())
         except (OSError, ValueError):
-            return None  # it is run again
+            return None  # the trial is run again
         spec, trial = spec_of(item), trial_of(item)
         expected = (spec.task.id, trial, self._seed_of(trial)) if spec else None
         return simulation if (simulation.task_id, simulation.trial, simulation.seed) == expected else None
 
     def changed(self, specs: Iterable[TaskSpec], settings: SimulationSettings) -> list[str]:
-        """Return how the tasks that are about to run, and their domains, differ from those of the earlier run."""
+        """Return the differences of tasks and domains from those of the previous run."""
         from ...runs.fingerprints import hashes
         from ...runs.manifest import diff_tasks
 
@@ -93,11 +94,10 @@ class PreviousRun:
 def _can_be_restored(item: pytest.Item) -> bool:
     """Return whether a stored simulation is all that a test needs.
 
-    A test that looks at the participants, or asks a model itself, needs them as a conversation leaves them. If the
-    task or the environment comes from another fixture, nothing says what the stored simulation ran on.
+    A test that uses the participants or a model needs them as they are after a conversation. If another fixture
+    provides the task or the environment, it is unknown whether the stored simulation ran on the same.
     """
-    # pytest has no public way to ask where a test's fixtures are from; without it, everything is run again.
-    info: Any = getattr(item, "_fixtureinfo", None)
+    info = fixture_info(item)
     if info is None or "tau_simulation" not in info.names_closure:
         return False
     asked, made = set(info.argnames), set[str]()

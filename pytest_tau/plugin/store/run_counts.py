@@ -1,4 +1,4 @@
-"""How many trials a run has: planned, run, and not run for which reasons; for terminal, report and ``run.json``."""
+"""The numbers of a run's trials: planned, run, and not run by reason; for terminal, report and ``run.json``."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ class RunCounts:
     """The trials of a run, by node id.
 
     Attributes:
-        planned: Domain and task of each trial that is to be run.
-        reasons: Why a trial was not run.
-        ran: Trials that were reported with a result.
-        deselected: How many trials were deselected, those in other shards among them.
-        in_other_shards: How many trials are in other shards.
-        empty_shard: This shard has none of the trials that there are.
+        planned: Domain and task of each planned trial.
+        reasons: The reasons why trials were not run.
+        ran: The trials that were reported with a result.
+        deselected: The number of deselected trials, including those in other shards.
+        in_other_shards: The number of trials in other shards.
+        empty_shard: Whether there are trials, but none in this shard.
     """
 
     planned: dict[str, tuple[str, str]] = field(default_factory=dict)
@@ -42,5 +42,5 @@ class RunCounts:
 
     @property
     def excluded(self) -> dict[str, int]:
-        """Return how many trials were not run so far, by reason: at collection, and of the planned ones."""
+        """Return how many trials were not run so far, by reason: those excluded at collection, and planned ones."""
         return {**self.not_collected, **Counter(why for test, why in self.reasons.items() if test not in self.ran)}

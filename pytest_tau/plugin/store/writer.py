@@ -1,4 +1,4 @@
-"""Finished simulations of a run, on the disk as soon as they end: a JSON line each, for ``tau regrade``.
+"""The writer of simulations: each is stored as a JSON line as soon as it has finished.
 
 Each xdist worker writes a file of its own; the controller makes one file of them.
 """
@@ -30,7 +30,7 @@ class SimulationFile:
     """A file of simulations in a run's folder, which is made with the first line.
 
     Args:
-        folder: The run's.
+        folder: The run's folder.
         worker: The xdist worker that writes the file; empty in a single process.
     """
 
@@ -56,7 +56,7 @@ class ResultWriter:
 
     Args:
         paths: The folders of the run.
-        counts: How many trials are planned.
+        counts: The numbers of planned trials.
         worker: The xdist worker's name; empty in a single process.
     """
 
@@ -71,15 +71,15 @@ class ResultWriter:
         return self._file.path if self._file else None
 
     def start(self, session: pytest.Session, run: RunConfig) -> None:
-        """Describe the run in its folder, before the first simulation of this process."""
+        """Write the manifest, before the first simulation of this process."""
         if not self._started:
             self._started = True
-            self._describe(session, run)
+            self._write_manifest(session, run)
 
-    def _describe(self, session: pytest.Session, run: RunConfig) -> None:
+    def _write_manifest(self, session: pytest.Session, run: RunConfig) -> None:
         if self._file is not None:
             folder = self._file.path.parent
-            # What cannot be written here cannot be written later either, and is reported then.
+            # If this fails, writing the simulation fails too, and reports it.
             with contextlib.suppress(OSError):
                 make_folder(folder)
                 manifest = build_manifest(session, run, self._paths, self._counts)
@@ -109,7 +109,7 @@ class BufferedResultWriter(ResultWriter):
         self._lines: dict[str, str] = {}
         self._manifest: dict[str, Any] | None = None
 
-    def _describe(self, session: pytest.Session, run: RunConfig) -> None:
+    def _write_manifest(self, session: pytest.Session, run: RunConfig) -> None:
         self._manifest = build_manifest(session, run, self._paths, self._counts)
 
     def write(self, test: str, spec: TaskSpec, simulation: Simulation) -> str | None:
@@ -127,18 +127,18 @@ class BufferedResultWriter(ResultWriter):
 
 
 def _append(file: Any, line: bytes) -> None:
-    """Write a line in one piece, all of it or nothing, so that a killed process leaves no half of it in a buffer.
+    """Write a line without a buffer, all of it or nothing, so that a killed process leaves no part of it.
 
     Raises:
-        OSError: There is no room for it.
+        OSError: The disk is full, or the file cannot be written.
     """
     start = file.seek(0, os.SEEK_END)
     try:
-        # A disk that is almost full takes a part, and raises only for the rest.
+        # An almost full disk accepts a part, and fails only for the rest.
         while line:
             line = line[file.write(line) :]
     except OSError:
-        file.truncate(start)  # what is appended to half a line is lost with it
+        file.truncate(start)  # else the next line would be appended to a part of this one
         raise
 
 
@@ -149,7 +149,7 @@ def _line(test: str, spec: TaskSpec, simulation: Simulation) -> str:
 
 
 def repair_tail(folder: Path) -> str | None:
-    """Make a run that was broken off fit to go on: one file, without a last line that was cut off.
+    """Prepare an interrupted run for its continuation: one file, without an incomplete last line.
 
     Returns:
         Why that failed, if it did.
