@@ -1,4 +1,4 @@
-"""Everything of xdist's that is not public: each use says what it replaces, and when it can go."""
+"""Uses of private parts of xdist: each says what it replaces, and when it can go."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def queued_items(config: pytest.Config, limit: int) -> list[int]:
     Nothing is found if the worker is built in another way. It can go once xdist has a way to ask.
 
     Args:
-        config: The worker's.
+        config: The worker's configuration.
         limit: How many items after the next one are of interest; 0 if another worker may still steal them.
     """
     for plugin in config.pluginmanager.get_plugins():
@@ -91,8 +91,8 @@ class DeepScheduling(LoadScheduling):  # type: ignore[misc]
     It can go once xdist's ``load`` has a least number of tests in a queue.
 
     Args:
-        config: The controller's.
-        log: Where xdist tells what it does.
+        config: The controller's configuration.
+        log: xdist's producer of log messages.
         concurrency: Trials at the same time in a worker.
     """
 

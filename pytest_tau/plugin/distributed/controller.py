@@ -1,4 +1,4 @@
-"""In the xdist controller: what workers are given, and what is done with what they send and leave behind."""
+"""The xdist controller: the input of workers, and the merging of their results."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 
 def register(config: pytest.Config, sharers: int) -> None:
-    """Prepare for workers.
+    """Register what the controller needs.
 
     Args:
-        config: The controller's.
-        sharers: How many workers have an equal share of the budget each; 1 if they share all of it.
+        config: The controller's configuration.
+        sharers: The number of workers that have an equal share of the budget each; 1 if they share all of it.
     """
     spent: dict[int, float] = {}
     config.pluginmanager.register(Controller(config, sharers, spent), "tau-controller")
@@ -42,9 +42,9 @@ class Controller:
     """Gives each worker its input.
 
     Args:
-        config: The controller's.
-        sharers: How many workers have an equal share of the budget each; 1 if they share all of it.
-        spent: USD that were spent in each worker's place.
+        config: The controller's configuration.
+        sharers: The number of workers that have an equal share of the budget each; 1 if they share all of it.
+        spent: USD that were spent so far, by the number of the worker.
     """
 
     def __init__(self, config: pytest.Config, sharers: int, spent: dict[int, float]) -> None:
@@ -52,9 +52,9 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        """Give a worker its input before it starts, maybe in the place of one that was lost."""
+        """Give a worker its input before it starts; it may replace a lost one."""
         here, paths = on_this_machine(node.gateway.spec), run_state(self._config).paths
-        # Specifications may be equal; a worker that replaces another has the same.
+        # Compared by identity, because specifications may be equal. A worker that replaces another has the same one.
         place = [spec is node.gateway.spec for spec in node.nodemanager.specs].index(True)
         given = WorkerInput(
             place=place,
@@ -71,7 +71,7 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
-        """Return a scheduler that leaves enough in the queues."""
+        """Return a scheduler whose queues are long enough to prefetch from."""
         return make_scheduler(config, log)
 
     def pytest_report_header(self) -> list[str]:
@@ -85,21 +85,21 @@ class Controller:
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Build the run's settings for the summary, also if only the workers have found out that there are tasks."""
+        """Build the context for the summary, if only the workers have found tasks."""
         if output_of(node).get("has_context"):
             from ..context.build import ensure_context
 
-            # Settings that the worker can use and this process cannot need something that is missing here.
+            # Settings that only the worker can use depend on something that is missing here.
             with contextlib.suppress(pytest.UsageError):
                 ensure_context(self._config)
 
 
 class ResultMerger:
-    """Makes one file of all simulations; writes what arrives from other machines.
+    """Merges the simulations of all workers into one file; writes attachments from other machines.
 
     Args:
-        config: The controller's.
-        spent: USD that were spent in each worker's place; added to here.
+        config: The controller's configuration.
+        spent: USD that were spent so far, by the number of the worker; updated here.
     """
 
     def __init__(self, config: pytest.Config, spent: dict[int, float]) -> None:
@@ -108,7 +108,7 @@ class ResultMerger:
         self._problems: dict[str, None] = {}
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Write attachments; note which worker has run a trial, and what it has spent."""
+        """Write attachments; record which worker has run a trial, and its cost."""
         node: Any = getattr(report, "node", None)
         if node is None:
             return
@@ -123,31 +123,31 @@ class ResultMerger:
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self) -> Generator[None, None, None]:
-        """Merge the files of the workers, which have ended."""
+        """Merge the files of the workers, once all have finished."""
         yield
         folder = run_state(self._config).paths.results
         if folder is not None and folder.is_dir():
-            self._note(merge_worker_files(folder, self._reported))
+            self._add_problem(merge_worker_files(folder, self._reported))
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
-        """Say what could not be stored."""
+        """Return the problems with storing results."""
         return SummaryBlock(
             "stored results", (SummaryLine(f"tau: {problem}", {"red": True}) for problem in self._problems)
         )
 
-    def _note(self, problem: str | None) -> None:
+    def _add_problem(self, problem: str | None) -> None:
         if problem is not None:
             self._problems[problem] = None
 
     def _unpack(self, attachments: dict[str, Any], worker: str) -> None:
         folder = run_state(self._config).paths.results
         if "run" in attachments and folder is not None:
-            self._note(write_remote_manifest(self._config, folder, attachments["run"]))
+            self._add_problem(write_remote_manifest(self._config, folder, attachments["run"]))
         if "line" in attachments and folder is not None:
-            self._note(SimulationFile(folder, worker).append(attachments["line"]))
+            self._add_problem(SimulationFile(folder, worker).append(attachments["line"]))
         home = cassette_home(self._config)
         for name, content in attachments.get("files", ()):
-            self._note(_refused(home, name, worker) or _written(home / name, content))
+            self._add_problem(_refused(home, name, worker) or _written(home / name, content))
 
 
 def on_this_machine(spec: Any) -> bool:
@@ -156,7 +156,7 @@ def on_this_machine(spec: Any) -> bool:
 
 
 def _refused(home: Path, name: str, worker: str) -> str | None:
-    """Return why a cassette is not written; None if it is."""
+    """Return why a cassette must not be written; None if it may."""
     path = PurePosixPath(name)
     inside = not path.is_absolute() and (home / path).resolve().is_relative_to(home.resolve())
     if inside and path.name.endswith((".cassette", ".cassette.part")):
@@ -171,7 +171,7 @@ def _written(path: Path, content: bytes) -> str | None:
         path.parent.mkdir(parents=True, exist_ok=True)
         atomic_write(path, content)
         if path.suffix == ".cassette":
-            Path(f"{path}.part").unlink(missing_ok=True)  # it was what had been left of this one
+            Path(f"{path}.part").unlink(missing_ok=True)  # it was the incomplete form of this one
     except OSError as error:
         return f"the cassette {path} cannot be written: {error.strerror}"
     return None

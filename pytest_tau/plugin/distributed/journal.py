@@ -1,4 +1,4 @@
-"""What a worker is about to run, written down in case it is killed."""
+"""The journal of a worker: the trials that it runs, written to a file in case it is killed."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
 
     import pytest
 
-#: After so many killed workers a test is not run any more.
+#: A test that has killed this many workers is not run again.
 MAX_CRASHES = 2
 
 
 class JournalEntry(NamedTuple):
-    """What a worker was about to run.
+    """An entry of the journal.
 
     Attributes:
-        test: The node id that it ran.
-        trial: Domain, task and number of the trial that this is; empty if it is none.
-        running: Node ids of the trials that may have been running, that one among them.
+        test: The node id of the test that runs.
+        trial: Domain, task and number of its trial; empty if it runs none.
+        running: Node ids of all trials that may be running, including this one.
     """
 
     test: str
@@ -34,7 +34,7 @@ class JournalEntry(NamedTuple):
 
     @classmethod
     def read(cls, file: Path) -> JournalEntry | None:
-        """Return the entry in a file; None if there is none, or it was not written to its end."""
+        """Return the entry in a file; None if there is none, or it is not complete."""
         try:
             test, trial, running = json.loads(file.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -56,7 +56,7 @@ class WorkerJournal:
         self._lost: dict[str, JournalEntry | None] = {}
 
     def write(self, queue: Sequence[pytest.Item]) -> None:
-        """Write down the item that runs now, and the items after it whose trials may run meanwhile."""
+        """Write the item that runs now, and the items after it whose trials may run at the same time."""
         if queue == self._written:
             return
         self._written, item = queue, queue[0]
@@ -67,13 +67,16 @@ class WorkerJournal:
 
     def is_cancelled(self, item: pytest.Item) -> bool:
         """Return whether a trial has killed so many workers that it was reported as an error."""
-        return spec_of(item) is not None and sum(entry.test == item.nodeid for entry in self._left()) >= MAX_CRASHES
+        return (
+            spec_of(item) is not None
+            and sum(entry.test == item.nodeid for entry in self._lost_entries()) >= MAX_CRASHES
+        )
 
     def suspects(self) -> set[str]:
         """Return the trials that may have been running in a worker that was killed."""
-        return {test for entry in self._left() for test in entry.running}
+        return {test for entry in self._lost_entries() for test in entry.running}
 
-    def _left(self) -> Iterator[JournalEntry]:
+    def _lost_entries(self) -> Iterator[JournalEntry]:
         for file in os.scandir(self._folder):
             if file.name.endswith(".lost") and file.name not in self._lost:
                 self._lost[file.name] = JournalEntry.read(Path(file.path))

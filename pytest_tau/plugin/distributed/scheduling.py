@@ -1,4 +1,4 @@
-"""Scheduling over xdist workers: queues deep enough to prefetch from, and workers that replace lost ones."""
+"""The choice of a scheduler for xdist workers, whose queues are long enough to prefetch from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def _concurrency(config: pytest.Config) -> int:
-    """Return how many trials run at the same time in one worker, in the controller, which may not know of tasks."""
+    """Return how many trials run at the same time in one worker, in a controller that may not know of tasks yet."""
     values = OptionValues(config)
     models = any(values.get(f"{role}_llm") is not None for role in ("agent", "user", "judge"))
     if values.get("concurrency") is None and not models:

@@ -1,4 +1,4 @@
-"""Whether a run is distributed, and the preparation of its controller and its workers."""
+"""The setup of a distributed run: of its controller, and of each worker."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from ..wire import is_worker
 
 
 def register(config: pytest.Config) -> None:
-    """Prepare for workers, if there will be any; in a worker, for its part.
+    """Register what a controller or a worker needs; nothing in a single process.
 
     Raises:
-        pytest.UsageError: There are more workers than model calls at the same time, or workers on other machines
-            would have to read an earlier run.
+        pytest.UsageError: There are more workers than concurrent model calls, or workers on other machines cannot
+            read the previous run.
     """
     if is_worker(config):
         from . import worker

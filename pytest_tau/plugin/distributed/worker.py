@@ -1,4 +1,4 @@
-"""In an xdist worker: what may be prefetched, the journal, and attachments for a controller on another machine."""
+"""An xdist worker: its upcoming items, its journal, and attachments for a controller on another machine."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def register(config: pytest.Config) -> None:
-    """Prepare a worker for its part."""
+    """Register what a worker needs."""
     state = run_state(config)
     folder = state.paths.shared
     worker = Worker(config, WorkerJournal(folder, worker_name(config)) if folder else None)
@@ -32,11 +32,11 @@ def register(config: pytest.Config) -> None:
 
 
 class Worker:
-    """Keeps the journal, says which items come next, and reports in the end whether there were tasks.
+    """Writes the journal, and finds the items that may be prefetched.
 
     Args:
-        config: The worker's.
-        journal: What the worker is about to run; None without a folder that workers share.
+        config: The worker's configuration.
+        journal: The journal; None without a folder that workers share.
     """
 
     def __init__(self, config: pytest.Config, journal: WorkerJournal | None) -> None:
@@ -45,8 +45,8 @@ class Worker:
     def upcoming(self, item: pytest.Item) -> list[pytest.Item]:
         """Return the items whose trials this worker may run while this item runs, in their order.
 
-        What another worker ran when it was killed waits for its own turn, so that it is known which trial it was if
-        that happens again.
+        Trials that another worker ran when it was killed are not prefetched. If one of them kills this worker, too,
+        it is known which one.
         """
         queue = self._queue(item)
         if self._journal is None:
@@ -59,23 +59,23 @@ class Worker:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
-        """Write down what runs, unless it has killed too many workers: then the controller has reported it."""
+        """Write the journal; skip an item that has killed too many workers, which the controller has reported."""
         if self._journal is None or get_context(self._config) is None:
             return None
         self._journal.write(self._queue(item))
         return True if self._journal.is_cancelled(item) else None
 
     def pytest_sessionfinish(self) -> None:
-        """Inform the controller, which has collected nothing, whether tasks were to be run."""
+        """Inform the controller, which collects nothing, whether tasks were to be run."""
         give_output(self._config, has_context=get_context(self._config) is not None)
 
     def _queue(self, item: pytest.Item) -> list[pytest.Item]:
-        """Return the item and those that come next, as far as this worker knows; not more than can matter."""
+        """Return the item and those that come next, as far as they are known and may be prefetched."""
         context = get_context(self._config)
         if context is None or context.config.concurrency == 1:
             return [item]
         given = worker_input(self._config)
-        # What another worker steals must not have been started here.
+        # An item that another worker may steal must not be started here.
         limit = 0 if given and given.dist == "worksteal" else 2 * context.config.concurrency
         return [item, *(item.session.items[index] for index in queued_items(self._config, limit))]
 
@@ -84,7 +84,7 @@ class AttachmentSender:
     """Sends simulations and recorded cassettes with the reports, to a controller on another machine.
 
     Args:
-        config: The worker's.
+        config: The worker's configuration.
     """
 
     def __init__(self, config: pytest.Config) -> None:
@@ -92,9 +92,9 @@ class AttachmentSender:
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-        """Attach what has come since the last report."""
+        """Attach what was stored since the last report."""
         report = yield
-        # Only reports on trials are looked through for attachments.
+        # The controller reads attachments only from reports on trials.
         attachments = self._attachments(item) if spec_of(item) is not None else {}
         if attachments:
             add_facts(report, attachments=attachments)
@@ -111,7 +111,7 @@ class AttachmentSender:
         cassette, state.cassette = state.cassette, None
         if cassette is not None:
             home = cassette_home(item.config)
-            # A recording that was cut off is worth as much as it has cost.
+            # The calls of an incomplete recording are paid for, and can be replayed.
             files = [file for file in (cassette, Path(f"{cassette}.part")) if file.is_file()]
             attachments["files"] = [[Path(os.path.relpath(file, home)).as_posix(), file.read_bytes()] for file in files]
         return attachments
