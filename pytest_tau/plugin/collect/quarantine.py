@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _TABLE = "quarantine"
 _REQUIRED, _OPTIONAL = ("task", "reason"), ("domain", "link", "until")
-#: Tasks that are named of those that have passed, each with so many characters.
+#: The most passed tasks that are named, and the most characters of each.
 _MOST, _LONGEST = 10, 200
 
 

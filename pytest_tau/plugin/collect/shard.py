@@ -47,7 +47,7 @@ class Shard(NamedTuple):
         return set(ordered[self.number - 1 :: self.of])
 
 
-class Counts(NamedTuple):
+class ShardCounts(NamedTuple):
     """The numbers of trials in this part, of all trials, and of other tests."""
 
     mine: int
@@ -85,7 +85,7 @@ class Splitter:
 
     def __init__(self, config: pytest.Config, shard: Shard) -> None:
         self._config, self.shard = config, shard
-        self.counts: Counts | None = None
+        self.counts: ShardCounts | None = None
 
     def pytest_report_header(self) -> str:
         """Show which part runs."""
@@ -99,7 +99,7 @@ class Splitter:
         theirs = {item for position, item in enumerate(trials) if position not in mine}
         if self.shard.number > 1:
             theirs |= {item for item in items if spec_of(item) is None}
-        self._count(Counts(len(mine), len(trials), len(items) - len(trials)))
+        self._count(ShardCounts(len(mine), len(trials), len(items) - len(trials)))
         give_output(config, shard=list(self.counts or ()))
         if theirs:
             config.hook.pytest_deselected(items=[item for item in items if item in theirs])
@@ -110,9 +110,9 @@ class Splitter:
         """Take the numbers from a worker; every worker finds the same ones."""
         found = output_of(node).get("shard")
         if found:
-            self._count(Counts(*found))
+            self._count(ShardCounts(*found))
 
-    def _count(self, counts: Counts) -> None:
+    def _count(self, counts: ShardCounts) -> None:
         self.counts, run = counts, run_state(self._config).counts
         run.in_other_shards = counts.trials - counts.mine
         run.empty_shard = counts.mine == 0 < counts.trials

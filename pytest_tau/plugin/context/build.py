@@ -47,7 +47,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     budget = Budget.of(config, settings.models.budget, state.paths.shared)
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
     for specs in config.hook.pytest_tau_domains(config=config):
-        context.specs |= {spec.name: spec for spec in specs}
+        context.domain_specs |= {spec.name: spec for spec in specs}
     context.evaluators = tuple(e for found in config.hook.pytest_tau_evaluators(config=config) for e in found)
     try:
         context.judge = load_judge(settings.judge, settings.folder, settings.choice("judge"))

@@ -32,7 +32,7 @@ class RunContext:
         config: The run's settings.
         budget: The limit of the cost of model calls, and the cost so far.
         writer: Appends finished simulations to the run's folder.
-        specs: The domains that plugins provide, by name.
+        domain_specs: The domains that plugins provide, by name.
         loop: The event loop of the conversations.
         evaluators: Reward components of plugins.
         judge: The judge of NL assertions.
@@ -43,7 +43,7 @@ class RunContext:
     config: RunConfig
     budget: Budget
     writer: ResultWriter
-    specs: dict[str, DomainSpec] = field(default_factory=dict)
+    domain_specs: dict[str, DomainSpec] = field(default_factory=dict)
     loop: EventLoop = field(default_factory=EventLoop)
     evaluators: tuple[Evaluator, ...] = ()
     judge: Judge | None = None
@@ -55,7 +55,7 @@ class RunContext:
 
     def domain_names(self) -> list[str]:
         """Return the name of every domain that plugins or installed distributions provide."""
-        return sorted({*self.specs, *domain_names()})
+        return sorted({*self.domain_specs, *domain_names()})
 
     def domain(self, name: str) -> Domain:
         """Return a domain with the run's data, loaded once.
@@ -64,8 +64,8 @@ class RunContext:
             ConfigurationError: No such domain, or the data lacks it.
         """
         if name not in self._domains:
-            if name in self.specs:
-                self._domains[name] = self.specs[name].load(self.config.data_dir)
+            if name in self.domain_specs:
+                self._domains[name] = self.domain_specs[name].load(self.config.data_dir)
             elif name in domain_names():
                 self._domains[name] = load_domain(name, self.config.data_dir)
             else:

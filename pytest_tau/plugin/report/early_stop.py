@@ -29,7 +29,7 @@ _PLANNED, _SETTLED = "planned.json", "settled"
 _CHECKS = 200
 
 
-class StopEarly:
+class EarlyStop:
     """Checks whether the gates are settled; in each process, then skips the trials that have not started.
 
     Args:

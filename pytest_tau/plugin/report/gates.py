@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from ...analysis.gates import Gate, Verdict
-    from .early_stop import StopEarly
+    from .early_stop import EarlyStop
 
 #: The letter, and with ``-v`` the word, of a failed trial that does not fail the run, by its outcome.
 _SHOWN = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
@@ -40,9 +40,9 @@ def register(config: pytest.Config) -> None:
         raise pytest.UsageError(f"{settings.label('stop_early')}: needs a gate that can be settled, see --tau-gate")
     early = None
     if settings.get("stop_early"):
-        from .early_stop import StopEarly
+        from .early_stop import EarlyStop
 
-        early = StopEarly(config, gates, only_gates=fail_on is None)
+        early = EarlyStop(config, gates, only_gates=fail_on is None)
         config.pluginmanager.register(early, "tau-stop-early")
     config.pluginmanager.register(GatePlugin(config, gates, early), "tau-gates")
 
@@ -76,7 +76,7 @@ class GatePlugin:
         early: The early stop, if it is asked for.
     """
 
-    def __init__(self, config: pytest.Config, gates: list[Gate], early: StopEarly | None) -> None:
+    def __init__(self, config: pytest.Config, gates: list[Gate], early: EarlyStop | None) -> None:
         self._config, self._gates, self._early = config, gates, early
         self._found: list[Verdict] | None = None
 

@@ -62,10 +62,10 @@ def _planned(planned: Mapping[str, tuple[str, str]]) -> str:
 
 def register(config: pytest.Config) -> None:
     """Register the counter of trials."""
-    config.pluginmanager.register(CountTrials(config, run_state(config).counts), "tau-counts")
+    config.pluginmanager.register(TrialCounter(config, run_state(config).counts), "tau-counts")
 
 
-class CountTrials:
+class TrialCounter:
     """Counts planned trials and why some were not run; in the process that reports, and in its workers.
 
     Args:

@@ -133,7 +133,8 @@ class Summary:
                 xml.add_global_property(name, value)
         if self._page is not None and self._page.file is not None:
             problem = self._page.write(self._summaries())
-            self._problems |= {problem: None} if problem is not None else {}
+            if problem is not None:
+                self._problems[problem] = None
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the lines of each domain, the usage of models, remarks on the run, and the page if it is printed."""
