@@ -259,9 +259,9 @@ class Fake:
         self.role = role
 
     async def complete(self, request):
-        told = {"role": self.role, "model": request.model, "args": request.args, "said": request.messages}
+        call = {"role": self.role, "model": request.model, "args": request.args, "said": request.messages}
         with LOG.open("a") as log:
-            log.write(json.dumps(told) + "\\n")
+            log.write(json.dumps(call) + "\\n")
         given = answer(self.role, request)
         given = await given if inspect.isawaitable(given) else given
         message = {"content": given} if isinstance(given, str) else given

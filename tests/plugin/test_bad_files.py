@@ -100,7 +100,7 @@ class TestTaskFiles:
 
 
 class TestInitialStates:
-    """An initial state that cannot be applied is told before a word is said, and never as the agent's failure."""
+    """An initial state that cannot be applied is reported before a word is said, and never as the agent's failure."""
 
     @pytest.mark.parametrize(
         ("state", "where"),

@@ -72,7 +72,7 @@ class TestNumbers:
     """Numbers that are none."""
 
     @pytest.mark.parametrize(
-        ("option", "value", "told"),
+        ("option", "value", "expected"),
         [
             ("trials", "0", "a whole number of at least 1"),
             ("trials", "-1", "a whole number of at least 1"),
@@ -89,14 +89,14 @@ class TestNumbers:
             ("seed", "1.5", "a whole number"),
         ],
     )
-    def test_refused(self, project, option, value, told):
+    def test_refused(self, project, option, value, expected):
         run = project.run("--tau-domain", "mock", f"--tau-{option}={value}")
-        run.usage_error(f"--tau-{option}: expected {told}", f"got {value!r}")
+        run.usage_error(f"--tau-{option}: expected {expected}", f"got {value!r}")
         run.lacks("inf")
 
 
 class TestParticipants:
-    """An agent or a user that cannot be used is told before anything runs."""
+    """An agent or a user that cannot be used is reported before anything runs."""
 
     @pytest.fixture
     def refused(self, project):

@@ -51,7 +51,7 @@ def blessed(run, monkeypatch, project):
 
 
 class TestBaseline:
-    """What is told."""
+    """The lines of the comparison."""
 
     @pytest.mark.parametrize("workers", WORKERS)
     def test_a_loss_is_told_with_the_tasks(self, blessed, workers):

@@ -351,7 +351,7 @@ class TestEndings:
         assert world.of("report") == ["a", "b"]
         assert "c" in world.of("cancelled")
         assert {"a", "b"} <= set(world.kept()) <= {"a", "b", "d"}
-        # One more had room when d, which was waiting for b, ended before b was told.
+        # One more had room when d, which was waiting for b, finished before b was reported.
         assert not {"f", "g"} & set(world.of("begin"))
 
     def test_nothing_is_begun_once_a_failure_has_ended(self, world):
@@ -515,8 +515,10 @@ class TestOtherPlugins:
         assert sorted(world.kept()) == ["a", "b", "b", "c"]
         run.line("::b[trial-0] RERUN")
         cases = ET.parse(world.project.path / "r.xml").getroot().findall(".//testcase[@name='b[trial-0]']")
-        told = [one.get("value") for case in cases for one in case.iter("property") if one.get("name") == "tau_outcome"]
-        assert told == ["failed", "passed"]
+        outcomes = [
+            one.get("value") for case in cases for one in case.iter("property") if one.get("name") == "tau_outcome"
+        ]
+        assert outcomes == ["failed", "passed"]
 
     def test_async_tests(self, world):
         pytest.importorskip("pytest_asyncio")
@@ -545,7 +547,7 @@ class TestOtherPlugins:
 
 
 class TestOwnSetup:
-    """Items that have to be set up before their trial are run as pytest runs them, the others ahead of that."""
+    """Items that have to be set up before their trial are run as pytest runs them, the others are prefetched."""
 
     def marked(self, world, *bodies):
         """Tests of one's own, each on one task."""
@@ -785,18 +787,18 @@ class TestOwnSetup:
         world.tasks("z")
         world.conftest(
             more="""
-            import pytest_tau.plugin.run.prefetch as ahead
+            from pytest_tau.plugin.run import prefetch
 
-            looked, original = [], ahead._blocking_fixture
+            looked, original = [], prefetch._blocking_fixture
 
             @pytest.fixture(scope="session", autouse=True)
             def count():
                 def counted(item):
                     looked.append(item)
                     return original(item)
-                ahead._blocking_fixture = counted
+                prefetch._blocking_fixture = counted
                 yield
-                ahead._blocking_fixture = original
+                prefetch._blocking_fixture = original
 
             def pytest_terminal_summary(terminalreporter):
                 terminalreporter.write_line(f"looked {len(looked) <= 4 * 301}")
@@ -882,7 +884,7 @@ class TestMoney:
     """A budget, and cassettes."""
 
     def test_a_budget_that_runs_out_with_several_under_way(self, world):
-        """Each costs a dollar: three are under way when the first is paid for, and are told as what they are."""
+        """Each costs a dollar: three are under way when the first is paid for, and are reported as what they are."""
         world.conftest('BEFORE = {name: ["begin a", "begin b", "begin c"] for name in "abc"}')
         world.tasks(*"abcdefgh")
         run = world.run("--tau-budget", "1", "--tau-concurrency", "3", "-rs")
@@ -1040,7 +1042,7 @@ class TestProgress:
         world.conftest('BEFORE = {"a": ["report b"], "c": ["report a"], "d": ["report c"]}')
         world.conftest(
             'BEFORE = {"a": ["report b"], "c": ["report a"], "d": ["report c"]}',
-            # Each ends a moment after the one before was told, so that it is waited for.
+            # Each ends a moment after the one before was reported, so that it is waited for.
             "async def pause(name):\n    await until(*BEFORE.get(name, ()))\n    await asyncio.sleep(0.05)\n",
         )
         world.tasks(*"abcd")

@@ -37,7 +37,7 @@ def failing(project, a_task, scripted):
 
 
 class TestContent:
-    """What is told."""
+    """The content of the report."""
 
     def test_database_differences_of_both_sides(self, failing):
         criteria = {"actions": [CREATE, DISMISS], "reward_basis": ["DB"]}
@@ -221,7 +221,7 @@ class TestAgain:
         again.line("[mobile] off|on")
 
     def test_of_a_file_in_another_folder_with_settings_from_there(self, project, a_task, monkeypatch):
-        """Ids are told from the rootdir; the command must work where it is read."""
+        """Ids are relative to the rootdir; the command must work where it is read."""
         project.ini()
         project.tasks("mock/t.tau.json", [a_task()])
         monkeypatch.chdir(project.path / "mock")

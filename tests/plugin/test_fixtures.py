@@ -267,7 +267,7 @@ class TestOverriding:
             import pytest
 
             @pytest.fixture(autouse=True)
-            def told(request):
+            def around(request):
                 print("before", request.node.name, request.node.task.id)
                 yield
                 print("after", request.node.name)

@@ -195,7 +195,7 @@ class TestOtherFailures:
         project.run("--tau-gate", "pass^1>=0").usage_error("not valid JSON")
 
     @pytest.mark.parametrize(
-        ("args", "told"),
+        ("args", "message"),
         [
             (["--tau-gate", "pas^1>=0.8"], "--tau-gate: unknown metric 'pas^1'; did you mean 'pass^1'"),
             (["--tau-gate", "pass^1=0.8"], "--tau-gate: 'pass^1=0.8': expected one of >=, >, <=, <"),
@@ -206,8 +206,8 @@ class TestOtherFailures:
         ],
     )
     @pytest.mark.parametrize("workers", WORKERS)
-    def test_options_that_cannot_be_used(self, agents, args, told, workers):
-        agents(*args, *workers, good=1).usage_error(told)
+    def test_options_that_cannot_be_used(self, agents, args, message, workers):
+        agents(*args, *workers, good=1).usage_error(message)
 
 
 class TestStopEarly:
@@ -239,8 +239,8 @@ class TestStopEarly:
         pytest.importorskip("xdist")
         run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-n", "2", bad=60)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        told = run.line("tau: stopped early, pass^1 >= 0.8 can no longer be met:", "trials not run")
-        not_run = int(told.split(": ")[2].split()[0])
+        line = run.line("tau: stopped early, pass^1 >= 0.8 can no longer be met:", "trials not run")
+        not_run = int(line.split(": ")[2].split()[0])
         assert 1 <= not_run <= 47
         run.outcomes(failing=60 - not_run, skipped=not_run)
         run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most")

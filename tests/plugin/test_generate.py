@@ -65,7 +65,7 @@ def test_one_that_is_not_sound_is_told_before_anything_runs(project):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "message"),
     [
         (["--tau-generate=0"], "--tau-generate: expected a whole number of at least 1, got '0'"),
         (["--tau-generate=1", "--tau-split=base"], "tasks that are made are in no split"),
@@ -78,5 +78,5 @@ def test_one_that_is_not_sound_is_told_before_anything_runs(project):
         (["--tau-generate=1", "--tau-domain=mock"], "domain 'mock' makes no tasks"),
     ],
 )
-def test_what_cannot_be_made(made, options, told):
-    made.run("--tau-domain=made", *options).usage_error(told)
+def test_what_cannot_be_made(made, options, message):
+    made.run("--tau-domain=made", *options).usage_error(message)

@@ -60,7 +60,7 @@ class TestJudge:
         judged("--tau-judge", "judges.py:Judge").outcomes(passed=1)
 
     @pytest.mark.parametrize(
-        ("body", "told"),
+        ("body", "message"),
         [
             ("raise OSError('judge is down')", "OSError: judge is down"),
             ("return []", "judge"),
@@ -68,10 +68,10 @@ class TestJudge:
             ("return ['yes', 'no']", "judge"),
         ],
     )
-    def test_a_fault_of_the_judge_is_an_error(self, project, judged, body, told):
+    def test_a_fault_of_the_judge_is_an_error(self, project, judged, body, message):
         project.write("judges.py", f"class Judge:\n    def judge(self, statements, messages):\n        {body}\n")
         run = judged("--tau-judge", "judges.py:Judge")
         run.outcomes(errors=1)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("JudgeError: judge 'judges.py:Judge' failed", told)
+        run.line("JudgeError: judge 'judges.py:Judge' failed", message)
         run.line("tau: mock: 1 task, 1 trial; 1 error; no rate")

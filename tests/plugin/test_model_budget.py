@@ -1,4 +1,4 @@
-"""--tau-budget: no trial is started once it is spent; the others are told as not run, and the run is no success."""
+"""--tau-budget: no trial is started once it is spent; the others are reported as not run, and the run is no success."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def test_a_trial_that_was_begun_is_finished(four):
 
 def test_of_those_under_way_all_are_finished(four):
     run = four.run("--tau-budget", "0.1", "--tau-concurrency=2", "--tau-trials", "5")
-    told = run.line("of the trials not run: the budget is spent")
+    line = run.line("of the trials not run: the budget is spent")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     # What was begun before the first had ended, and at most one more while its cost was noted.
-    assert int(told.split()[1]) >= 17
-    assert len(four.calls()) == 4 * (20 - int(told.split()[1]))
+    assert int(line.split()[1]) >= 17
+    assert len(four.calls()) == 4 * (20 - int(line.split()[1]))
 
 
 def test_one_that_lasts_is_not_heard_of(four):
@@ -114,9 +114,9 @@ def test_a_price_that_is_known_now_and_then_is_never_all_there_is(four):
 def test_two_processes_share_it(four):
     run = four.run(ALONE, "--tau-budget", "2", "--tau-trials", "5", "-n", "2", "--dist", "load", "--maxschedchunk=1")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    told = run.line("of the trials not run: the budget is spent")
+    line = run.line("of the trials not run: the budget is spent")
     # Both may have begun their last one before either was done.
-    assert int(told.split()[1]) >= 17, run.text
+    assert int(line.split()[1]) >= 17, run.text
     assert len(four.calls()) <= 12
 
 

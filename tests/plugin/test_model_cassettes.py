@@ -1,4 +1,4 @@
-"""--tau-record, --tau-replay, --tau-cassettes: where cassettes lie, what is asked again, what is told when one breaks."""
+"""--tau-record, --tau-replay, --tau-cassettes: where cassettes lie, what is asked again, what is reported when one breaks."""
 
 from __future__ import annotations
 
@@ -196,7 +196,7 @@ class TestRecording:
         assert models.cassettes() == [RECORDED]
 
     def test_a_trial_that_calls_no_model_leaves_nothing(self, models, project):
-        """Else the models' first recording finds it, and is told that it has no such call."""
+        """Else the models' first recording finds it, and is informed that it has no such call."""
         project.run("--tau-record").outcomes(passed=1)
         assert models.cassettes() == []
 
@@ -427,19 +427,19 @@ class TestDifferences:
         return make
 
     @pytest.mark.parametrize(
-        ("file", "old", "new", "told"),
+        ("file", "old", "new", "reason"),
         [
             ("data/short.md", "Lend books.", "Lend books, kindly.", "the policy has changed"),
             ("conftest.py", "Lend a book.", "Give a book away.", "the agent tools have changed"),
         ],
     )
-    def test_policy_and_tools(self, shelf, models, file, old, new, told):
+    def test_policy_and_tools(self, shelf, models, file, old, new, reason):
         project = shelf("data")
         text = (project.path / file).read_text(encoding="utf-8")
         project.write(file, text.replace(old, new))
         run = models.run("--tau-domain", "shelf", "--tau-replay")
         run.outcomes(errors=1)
-        run.line(f"{told} since the recording")
+        run.line(f"{reason} since the recording")
         run.line("call 2, of the agent, is not the recorded one")
         assert models.calls() == []
         project.run(*again(run, "record again: ")).outcomes(passed=1)

@@ -202,10 +202,10 @@ class TestRegrade:
         with ModelServer(judge) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
             status = main(["regrade", file, "--judge-llm", "openai/judge", "-v"])
-        told = capsys.readouterr().out
-        assert status == 0, told
-        assert "1 simulation" in told
-        assert "errors" not in told
+        output = capsys.readouterr().out
+        assert status == 0, output
+        assert "1 simulation" in output
+        assert "errors" not in output
         assert len(server.requests) == 1
         assert judged.calls() == []
 
@@ -214,8 +214,8 @@ class TestRegrade:
         with ModelServer(judge) as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
             status = main(["regrade", file, "--judge-llm", "openai/judge", "-v"])
-        told = capsys.readouterr().out
-        assert status == 0, told
+        output = capsys.readouterr().out
+        assert status == 0, output
         assert len(server.requests) == 1
 
     def test_a_judge_that_fails_for_a_while_is_asked_again(self, kept, monkeypatch, capsys):
@@ -233,7 +233,7 @@ class TestRegrade:
         assert "none of which can be used" in capsys.readouterr().out
 
     @pytest.mark.parametrize(
-        ("args", "told"),
+        ("args", "message"),
         [
             (["--judge-llm", "openai/gpt-4.1"], "set OPENAI_API_KEY"),
             (["--judge-llm", "openai/gpt-4.1", "--judge-llm-args", "x"], "--judge-llm-args: expected a JSON object"),
@@ -242,10 +242,10 @@ class TestRegrade:
             (["--judge", "accept", "--judge-llm", "openai/x"], "not of --judge accept"),
         ],
     )
-    def test_mistakes_are_told(self, kept, capsys, monkeypatch, args, told):
+    def test_mistakes_are_reported(self, kept, capsys, monkeypatch, args, message):
         monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
         assert main(["regrade", kept(*self.DOMAIN), *args]) == 2
-        assert told in capsys.readouterr().err
+        assert message in capsys.readouterr().err
 
 
 def judge(request):

@@ -138,12 +138,12 @@ class TestWhoPlays:
         run.line("agent llm-solo (fake/agent), user dummy, solo")
         assert models.calls() == ["agent", "agent"]
 
-    @pytest.mark.parametrize(("agent", "told"), [("llm-gt", True), ("llm-gt-noargs", False)])
-    def test_a_model_can_be_given_the_steps(self, models, agent, told):
+    @pytest.mark.parametrize(("agent", "shown"), [("llm-gt", True), ("llm-gt-noargs", False)])
+    def test_a_model_can_be_given_the_steps(self, models, agent, shown):
         models.run("--tau-agent", agent).outcomes(passed=1)
         system = of("agent", models)[0]["said"][0]["content"]
         assert "create_task" in system
-        assert ("Buy milk" in system) is told
+        assert ("Buy milk" in system) is shown
 
     def test_an_agent_of_ones_own_asks_its_model(self, project, models):
         project.write("own.py", OWN)

@@ -26,7 +26,7 @@ def mock(project):
 
 
 class TestHeader:
-    """What is told before anything runs."""
+    """The messages before anything runs."""
 
     def test_gold_stands_in_for_an_agent_that_was_not_named(self, mock):
         run = mock()
@@ -195,7 +195,7 @@ class TestNumbers:
         mock("--tau-timeout", "0").outcomes(passed=1)
 
     @pytest.mark.parametrize(
-        ("line", "told"),
+        ("line", "message"),
         [
             ("tau_max_steps = 2", "steps, the limit is 2"),
             ("tau_max_errors = 1", "1 failed tool call, the limit is 1"),
@@ -204,7 +204,7 @@ class TestNumbers:
             ("tau_trials = 2", "tau: mock: 1 task, 2 trials"),
         ],
     )
-    def test_ini(self, project, mock, line, told):
+    def test_ini(self, project, mock, line, message):
         project.ini(line)
         project.write(
             "stubborn.py",
@@ -222,7 +222,7 @@ class TestNumbers:
         )
         run = mock("--tau-agent", "stubborn.py:Agent")
         assert run.ret == pytest.ExitCode.TESTS_FAILED, run.text
-        run.line(told)
+        run.line(message)
 
     def test_num_tasks_and_split_in_the_ini(self, project):
         project.ini("tau_split = small", "tau_num_tasks = 2")

@@ -117,8 +117,8 @@ class NoPair:
         return "not a pair"
 """
 
-#: Each fault with what must be told about it.
-TOLD = {
+#: Each fault with the message that must be shown.
+MESSAGES = {
     "Empty": "respond() returned an empty reply: no text and no tool calls",
     "Blank": "respond() returned an empty reply: no text and no tool calls",
     "Nothing": "respond() returned NoneType None; expected ",
@@ -148,21 +148,21 @@ def faults(project, a_task):
     return lambda *args: project.run("--tau-timeout", "0.3", *args)
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", MESSAGES)
 def test_a_fault_of_the_agent_is_a_failure_with_its_reason(faults, name):
     run = faults("--tau-agent", f"faults.py:{name}")
     run.outcomes(failed=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line(TOLD[name])
+    run.line(MESSAGES[name])
     run.line("tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000")
 
 
-@pytest.mark.parametrize("name", TOLD)
+@pytest.mark.parametrize("name", MESSAGES)
 def test_a_fault_of_the_user_is_an_error_with_its_reason(faults, name):
     run = faults("--tau-user", f"faults.py:{name}")
     run.outcomes(errors=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line(TOLD[name])
+    run.line(MESSAGES[name])
     run.line("ERROR at setup of buy-milk[trial-0]")
     run.line("tau: mock: 1 task, 1 trial; 1 error; no rate")
 

@@ -176,7 +176,7 @@ class TestMistakes:
     """A mistake in the file is a usage error that names entry and field."""
 
     @pytest.mark.parametrize(
-        ("text", "told"),
+        ("text", "message"),
         [
             ("[[quarantine]\n", "this is no TOML"),
             ("x = 1\n", "expected tables [[quarantine]] and nothing else, got 'x'"),
@@ -197,9 +197,9 @@ class TestMistakes:
             (entry(task="a", reason="x", until="7"), "entry 1: until: expected a day such as 2026-12-31, got 7"),
         ],
     )
-    def test_told(self, project, tasks, text, told):
+    def test_reported(self, project, tasks, text, message):
         project.write("q.toml", text)
-        tasks("--tau-quarantine", "q.toml").usage_error("--tau-quarantine: ", "q.toml: ", told)
+        tasks("--tau-quarantine", "q.toml").usage_error("--tau-quarantine: ", "q.toml: ", message)
 
     def test_a_file_that_is_not_there(self, tasks):
         tasks("--tau-quarantine", "nowhere.toml").usage_error("nowhere.toml: No such file or directory")

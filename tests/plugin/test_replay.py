@@ -41,7 +41,7 @@ def record(project):
 
 @pytest.fixture
 def tell(project):
-    """Has each message of tasks in a file told; a recording is replayed of the tasks that it has."""
+    """Replays each message of tasks in a file; a recording is replayed of the tasks that it has."""
     domain = pytest_tau.load_domain("mock")
     tasks = [task.model_dump(mode="json") for task in domain.tasks()]
     project.tasks("mock/t.tau.json", tasks)

@@ -23,8 +23,8 @@ def only_folder(project, home=".tau/runs"):
     return folder
 
 
-def told(project, home=".tau/runs"):
-    """What the only run tells of itself."""
+def manifest(project, home=".tau/runs"):
+    """Return the manifest of the only run."""
     return json.loads((only_folder(project, home) / "run.json").read_text(encoding="utf-8"))
 
 
@@ -70,7 +70,7 @@ class TestSimulations:
 
     def test_elsewhere(self, project):
         project.run(*MOCK, "--tau-results", "there").outcomes(passed=3)
-        assert told(project, "there")["planned"]["mock"]["create-task"] == 1
+        assert manifest(project, "there")["planned"]["mock"]["create-task"] == 1
         assert not (project.path / ".tau").exists()
 
     def test_a_test_of_ones_own_is_kept_with_its_node_id(self, project):
@@ -150,7 +150,7 @@ class TestSimulations:
 class TestWhatARunTells:
     def test_settings_versions_hashes_and_what_was_planned(self, project):
         project.run(*MOCK, "--tau-trials", "2", "--tau-agent", "noop", "--tau-max-steps", "50")
-        info = told(project)
+        info = manifest(project)
         assert info["format"] == 1
         assert info["started"] <= info["finished"]
         assert info["versions"].keys() >= {"pytest-tau", "python", "pytest", "pydantic"}
@@ -179,7 +179,7 @@ class TestWhatARunTells:
             '{"temperature": 0.5, "api_key": "sesame", "extra_headers": {"X": "sesame"}, "api_base": "http://sesame"}'
         )
         project.run("--tau-agent-llm", "fake/agent", "--tau-agent-llm-args", args, "--tau-user-llm", "fake/user")
-        settings = told(project)["settings"]
+        settings = manifest(project)["settings"]
         assert settings["agent"] == settings["user"] == "llm"
         assert settings["agent_llm"] == "fake/agent"
         assert settings["agent_llm_args"] == {"temperature": 0.5}
@@ -189,7 +189,7 @@ class TestWhatARunTells:
 
     def test_who_logs_in_at_an_endpoint_is_nobodys_business(self, models, project):
         project.run("--tau-agent", "http://me:sesame@127.0.0.1:9/v1", "--tau-user-llm", "fake/user")
-        assert told(project)["settings"]["agent"] == "http://***@127.0.0.1:9/v1"
+        assert manifest(project)["settings"]["agent"] == "http://***@127.0.0.1:9/v1"
         assert "sesame" not in (only_folder(project) / "run.json").read_text(encoding="utf-8")
 
     def test_it_is_told_before_the_first_simulation_and_ended_with_the_run(self, project):
@@ -208,7 +208,7 @@ class TestWhatARunTells:
         )
         project.run(*MOCK, "--tau-agent", "agents.py:Agent")
         assert lines(project)[0]["messages"][2]["content"] == "finished: None, planned: 3"
-        assert told(project)["finished"] is not None
+        assert manifest(project)["finished"] is not None
 
     def test_a_run_that_is_broken_off_is_not_finished(self, project):
         project.write(
@@ -222,28 +222,28 @@ class TestWhatARunTells:
         )
         run = project.run(*MOCK)
         assert run.ret == pytest.ExitCode.INTERRUPTED
-        assert told(project)["finished"] is None
+        assert manifest(project)["finished"] is None
         assert len(lines(project)) == 1
 
     def test_a_run_that_ends_at_the_first_failure_is_finished(self, project):
         project.run(*MOCK, "--tau-agent", "noop", "-x").outcomes(failed=1)
-        assert told(project)["finished"] is not None
+        assert manifest(project)["finished"] is not None
 
     def test_what_is_left_out_and_why(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two", ticket="Do."), a_task("three", ticket="Do.")])
         project.run("--tau-solo", "-k", "not three")
-        assert told(project)["excluded"] == {"deselected": 1, "solo: the task has no ticket": 1}
+        assert manifest(project)["excluded"] == {"deselected": 1, "solo: the task has no ticket": 1}
 
     def test_what_other_shards_run(self, project):
         project.run(*MOCK, "--tau-shard", "1/2", "-k", "not dismiss")
-        info = told(project)
+        info = manifest(project)
         assert info["excluded"] == {"in other shards": 1, "deselected": 1}
         assert info["settings"]["shard"] == "1/2"
         assert sum(info["planned"]["mock"].values()) == 1
 
     def test_what_the_budget_does_not_allow(self, models, project):
         models.run("--tau-trials", "3", "--tau-budget", "1", "--tau-concurrency", "1")
-        assert told(project)["excluded"] == {"the budget was spent": 2}
+        assert manifest(project)["excluded"] == {"the budget was spent": 2}
 
     def test_a_test_and_its_tasks_count_beside_others_of_the_same_task(self, project):
         project.write(
@@ -258,7 +258,7 @@ class TestWhatARunTells:
             """,
         )
         project.run().outcomes(passed=4)
-        assert told(project)["planned"] == {"mock": {"create-task": 4}}
+        assert manifest(project)["planned"] == {"mock": {"create-task": 4}}
 
     @pytest.mark.parametrize("options", [["-n2"], ["-n2", "--dist=loadfile"]], ids=" ".join)
     def test_with_workers_it_is_told_once_and_the_same(self, project, options):
@@ -267,7 +267,7 @@ class TestWhatARunTells:
         project.run(*args, "--tau-results", "alone").outcomes(passed=6)
         project.run(*args, "-k", "not dismiss", *options).outcomes(passed=4)
         assert sorted(file.name for file in only_folder(project).iterdir()) == ["run.json", "simulations.jsonl"]
-        alone, spread = told(project, "alone"), told(project)
+        alone, spread = manifest(project, "alone"), manifest(project)
         assert spread["finished"] is not None
         assert spread["excluded"] == {"deselected": 2}
         assert spread["settings"] == alone["settings"]
@@ -302,20 +302,20 @@ class TestCommit:
         agent.write_text("def agent(messages, tools):\n    return 'Well.'\n", encoding="utf-8")
         project.run(*args, "--tau-results", "changed")
         commit = git("rev-parse", "HEAD")
-        found = [(told(project, home)["commit"], told(project, home)["dirty"]) for home in ("clean", "changed")]
+        found = [(manifest(project, home)["commit"], manifest(project, home)["dirty"]) for home in ("clean", "changed")]
         assert found == [(commit, False), (commit, True)]
 
     def test_a_repository_without_a_commit_has_none(self, project, git):
         project.run(*MOCK)
-        assert told(project)["commit"] is None
+        assert manifest(project)["commit"] is None
 
     def test_a_project_without_a_repository_has_none(self, project):
         project.run(*MOCK)
-        assert (told(project)["commit"], told(project)["dirty"]) == (None, None)
+        assert (manifest(project)["commit"], manifest(project)["dirty"]) == (None, None)
 
 
 def test_a_project_without_git_on_the_machine_is_run_all_the_same(project, monkeypatch):
     (project.path / ".git").mkdir()
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     project.run(*MOCK).outcomes(passed=3)
-    assert told(project)["commit"] is None
+    assert manifest(project)["commit"] is None

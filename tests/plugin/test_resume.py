@@ -1,4 +1,4 @@
-"""A run that goes on with an earlier one: what had finished is told again as it was, and only the rest is held."""
+"""A run that goes on with an earlier one: finished simulations are reported again, and only the rest is run."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ def verdicts(file):
     found = {}
     for case in ET.parse(file).getroot().iter("testcase"):
         said = [(child.tag, child.get("message"), child.text) for child in case if child.tag in ("failure", "error")]
-        told = {one.get("name"): one.get("value") for one in case.iter("property")}
-        found[case.get("name")] = (said, told.get("tau_outcome"), told.get("tau_reward"))
+        properties = {one.get("name"): one.get("value") for one in case.iter("property")}
+        found[case.get("name")] = (said, properties.get("tau_outcome"), properties.get("tau_reward"))
     return found
 
 
@@ -201,8 +201,8 @@ class TestRestored:
         assert len(project.collected(*MOCK, "--tau-agent", "noop", "--tau-resume")) == 3
         assert {file: file.read_bytes() for file in cut_off.iterdir()} == before
 
-    def test_failures_are_told_as_they_were(self, project):
-        def told(run):
+    def test_failures_are_reported_as_they_were(self, project):
+        def failures(run):
             parts = re.split(r"\n=+ [A-Z]*FAILURES[A-Z]* =+\n", run.text)
             return parts[1].partition("\ntau: ")[0]
 
@@ -211,8 +211,8 @@ class TestRestored:
         again = project.run(*args, "--tau-resume")
         again.outcomes(failed=3)
         again.line("tau: resume: 3 of 3 trials taken from the earlier run")
-        assert "reward 0 = DB 0" in told(first)
-        assert told(again) == told(first)
+        assert "reward 0 = DB 0" in failures(first)
+        assert failures(again) == failures(first)
 
     def test_errors_are_told_as_they_were(self, project):
         project.write(
@@ -259,7 +259,7 @@ class TestRestored:
             from pathlib import Path
 
             def tell(text):
-                with Path("told.txt").open("a") as file:
+                with Path("seen.txt").open("a") as file:
                     file.write(text + "\\n")
 
             def pytest_tau_simulation_started(task, trial):
@@ -272,7 +272,7 @@ class TestRestored:
                 tell(f"finished {simulation.reward}")
             """,
         )
-        log = project.path / "told.txt"
+        log = project.path / "seen.txt"
         project.run(*MOCK)
         first = log.read_text(encoding="utf-8")
         log.unlink()
@@ -548,20 +548,21 @@ class TestWhichRun:
         project.run(*MOCK, f"--tau-resume={folder}").usage_error("--tau-resume: unknown run")
 
     @pytest.mark.parametrize(
-        ("text", "told"), [("{", "cannot be read"), ('{"format": 2}', "expected format 1, got 2"), ("[]", "got None")]
+        ("text", "message"),
+        [("{", "cannot be read"), ('{"format": 2}', "expected format 1, got 2"), ("[]", "got None")],
     )
-    def test_one_that_is_none_of_ours(self, project, text, told):
+    def test_one_that_is_none_of_ours(self, project, text, message):
         project.run(*MOCK)
         (folder,) = folders(project)
         (folder / "run.json").write_text(text, encoding="utf-8")
-        project.run(*MOCK, "--tau-resume").usage_error("run.json", told)
+        project.run(*MOCK, "--tau-resume").usage_error("run.json", message)
 
 
 class TestRefused:
     """Before anything runs."""
 
     @pytest.mark.parametrize(
-        ("options", "told"),
+        ("options", "message"),
         [
             (["--tau-seed=1"], "seed: 300 then, 1 now"),
             (["--tau-seed=1", "-n2"], "seed: 300 then, 1 now"),
@@ -574,13 +575,13 @@ class TestRefused:
             (["--tau-solo"], "solo: null then, true now"),
         ],
     )
-    def test_other_settings(self, project, options, told):
+    def test_other_settings(self, project, options, message):
         project.run(*MOCK).outcomes(passed=3)
         (folder,) = folders(project)
         before = {file: file.read_bytes() for file in folder.iterdir()}
         run = project.run(*MOCK, "--tau-resume", *options)
         run.usage_error("--tau-resume: .tau/runs/", "was run otherwise")
-        run.line(told)
+        run.line(message)
         assert {file: file.read_bytes() for file in folder.iterdir()} == before
 
     def test_other_models_and_arguments(self, models, project):
@@ -608,7 +609,7 @@ class TestRefused:
 
     @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["alone", "-n2"])
     @pytest.mark.parametrize(
-        ("file", "change", "told"),
+        ("file", "change", "message"),
         [
             ("shelf/short.md", "Lend nothing.", "policy of shelf: "),
             (
@@ -618,12 +619,12 @@ class TestRefused:
             ),
         ],
     )
-    def test_another_domain(self, shelf, file, change, told, workers):
+    def test_another_domain(self, shelf, file, change, message, workers):
         shelf.run("--tau-domain", "shelf").outcomes(passed=2)
         shelf.write(file, change)
         run = shelf.run("--tau-domain", "shelf", "--tau-resume", *workers)
         run.usage_error("--tau-resume: .tau/runs/")
-        run.line(told, " then, ", " now")
+        run.line(message, " then, ", " now")
 
     def test_other_tools(self, shelf):
         shelf.run("--tau-domain", "shelf").outcomes(passed=2)

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from pytest_tau.analysis.flaky import flaky_lines
-from pytest_tau.plugin.report.run_counts import CountTrials, count_lines
+from pytest_tau.plugin.report.run_counts import TrialCounter, count_lines
 from pytest_tau.plugin.store.run_counts import RunCounts
 from pytest_tau.runs.record import TrialRecord
 
@@ -181,9 +181,9 @@ class TestRun:
         run = tasks("-k", "not two", "--tau-results", "kept", *workers, names=("one", "two", "three"))
         run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not today); left out: 1 deselected")
         (file,) = (project.path / "kept").glob("*/run.json")
-        told = json.loads(file.read_text())
-        assert told["planned"] == {"mock": {"one": 1, "three": 1}}
-        assert told["excluded"] == {"deselected": 1, "not today": 1}
+        manifest = json.loads(file.read_text())
+        assert manifest["planned"] == {"mock": {"one": 1, "three": 1}}
+        assert manifest["excluded"] == {"deselected": 1, "not today": 1}
 
     def test_tests_that_are_no_trials_are_not_counted(self, project, tasks):
         project.write("mock/test_mine.py", "def test_it():\n    pass\n")
@@ -197,7 +197,7 @@ class TestRun:
 def test_an_interrupted_controller_knows_what_was_planned_by_the_node_ids(pytestconfig):
     counts = RunCounts()
     ids = ["mock::a[trial-0]", "mock::a[trial-1]", "t.py::test_mine[a-trial-0]", "t.py::test_plain", "t.py::test_p[1]"]
-    CountTrials(pytestconfig, counts).pytest_xdist_node_collection_finished(ids)
+    TrialCounter(pytestconfig, counts).pytest_xdist_node_collection_finished(ids)
     assert counts.trials == {"mock": {"a": 2}, "t.py": {"test_mine[a": 1}}
     (line,) = count_lines(counts.planned, [])
     assert line == "2 tasks, 3 trials planned: 0 run, 3 not run (not reached)"

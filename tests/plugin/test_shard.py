@@ -101,7 +101,7 @@ class TestSplit:
 
 
 class TestTold:
-    """What is told, and the exit status."""
+    """The lines of the summary, and the exit status."""
 
     def test_what_is_in_other_parts_is_deselected(self, project):
         run = project.run("--tau-domain", "mock", "--tau-shard", "2/3")
@@ -155,7 +155,7 @@ class TestTold:
 
 
 class TestBadValues:
-    """Told before anything runs."""
+    """Reported before anything runs."""
 
     @pytest.mark.parametrize("value", ["2", "0/4", "5/4", "1/0", "a/b", "1/4/4", "-1/4", "1 / 4", "٢/٤", "1.0/2", ""])
     def test_they_are_usage_errors(self, project, value):
@@ -204,12 +204,12 @@ def test_runs_of_all_parts_merge_to_the_run_of_the_whole(models, project, a_task
     monkeypatch.chdir(project.path)
     capsys.readouterr()
     assert main(["merge", "runs", "-o", "merged"]) == 0
-    told = capsys.readouterr().out
-    assert told.splitlines()[0] == "mock: 3 tasks, 6 trials; 4 passed, 2 failed; pass^1 0.667 pass^2 0.667"
-    assert told.splitlines()[-1] == "merged/simulations.jsonl: 6 simulations of 3 files"
-    for line in told.splitlines()[:-1]:
+    output = capsys.readouterr().out
+    assert output.splitlines()[0] == "mock: 3 tasks, 6 trials; 4 passed, 2 failed; pass^1 0.667 pass^2 0.667"
+    assert output.splitlines()[-1] == "merged/simulations.jsonl: 6 simulations of 3 files"
+    for line in output.splitlines()[:-1]:
         whole.line(f"tau: {line}")
-    assert told in (Path(__file__).parents[2] / "docs/shards.md").read_text(encoding="utf-8")
+    assert output in (Path(__file__).parents[2] / "docs/shards.md").read_text(encoding="utf-8")
     info = json.loads((project.path / "merged" / "run.json").read_text(encoding="utf-8"))
     assert info["planned"] == {"mock": {"one": 2, "two": 2, "three": 2}}
     assert sorted(info["hashes"]["tasks"]["mock"]) == ["one", "three", "two"]

@@ -85,7 +85,7 @@ def timeless(value):
     return [timeless(part) for part in value] if isinstance(value, list) else value
 
 
-def told(simulation):
+def as_text(simulation):
     return json.dumps(timeless(simulation.model_dump(mode="json")))
 
 
@@ -100,20 +100,20 @@ def cases(domains):
     return [(domains[name], task, trial) for name in DOMAINS for task in some(domains[name], 16) for trial in range(2)]
 
 
-async def hold(agent, case):
+async def run_trial(agent, case):
     domain, task, trial = case
     sides = {"agent": "gold"}
     if agent == "meddler":
         sides = {"agent": MEDDLERS["Meddler"](task, pool_of(domain), trial), "user": MEDDLERS["Client"]()}
-    return told(await pytest_tau.asimulate(task, domain=domain, trial=trial, seed=trial, **sides))
+    return as_text(await pytest_tau.asimulate(task, domain=domain, trial=trial, seed=trial, **sides))
 
 
-async def hold_all(agent, cases, most):
+async def run_all(agent, cases, most):
     room = asyncio.Semaphore(most)
 
     async def one(case):
         async with room:
-            return await hold(agent, case)
+            return await run_trial(agent, case)
 
     return await asyncio.gather(*map(one, cases))
 
@@ -121,12 +121,12 @@ async def hold_all(agent, cases, most):
 @pytest.fixture(scope="module")
 def alone(cases):
     """What each came to where nothing else went on, by agent."""
-    return {agent: [asyncio.run(hold(agent, case)) for case in cases] for agent in ("gold", "meddler")}
+    return {agent: [asyncio.run(run_trial(agent, case)) for case in cases] for agent in ("gold", "meddler")}
 
 
 def test_the_agents_make_a_difference(alone):
     """Else the rest would show nothing."""
-    rewards = {agent: [json.loads(one)["reward_info"]["reward"] for one in told] for agent, told in alone.items()}
+    rewards = {agent: [json.loads(one)["reward_info"]["reward"] for one in results] for agent, results in alone.items()}
     assert set(rewards["gold"]) == {1.0}
     assert 0.0 in rewards["meddler"]
     differences = [json.loads(one)["reward_info"]["db_diff"] for one in alone["meddler"]]
@@ -138,7 +138,7 @@ def test_the_agents_make_a_difference(alone):
 def test_side_by_side_and_shuffled(cases, alone, agent, most):
     order = list(range(len(cases)))
     random.Random(most).shuffle(order)
-    held = asyncio.run(hold_all(agent, [cases[index] for index in order], most))
+    held = asyncio.run(run_all(agent, [cases[index] for index in order], most))
     assert held == [alone[agent][index] for index in order]
 
 
@@ -165,7 +165,7 @@ def test_no_environment_sees_the_writes_of_another(name, domains):
     for index in turns:
         said[index] += answers(together[index], [calls[index][len(said[index])]])
 
-    assert [(told, json.dumps(one.dump())) for told, one in zip(said, together, strict=True)] == alone
+    assert [(replies, json.dumps(one.dump())) for replies, one in zip(said, together, strict=True)] == alone
     assert len({state for _, state in alone}) > 1, "nothing was written"
     assert json.dumps(domain.environment().dump()) == before
     assert json.dumps(pytest_tau.load_domain(name).environment().dump()) == before

@@ -211,7 +211,7 @@ class TestMarkdown:
         mixed("--tau-summary=markdown:one.md")
         mixed("--tau-summary=markdown:two.md", "-n", "2")
         one, two = ((project.path / name).read_text() for name in ("one.md", "two.md"))
-        # Failing tasks are told in the order of the reports.
+        # Failing tasks are reported in the order of the reports.
         assert sorted(one.splitlines()) == sorted(two.splitlines())
 
     def test_it_is_written_where_the_terminal_is_told_nothing(self, mixed, project):

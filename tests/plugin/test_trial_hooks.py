@@ -111,7 +111,7 @@ class TestNotifications:
         print("finished:", simulation.task_id, simulation.trial, simulation.reward, len(simulation.messages))
     """
 
-    def _told(self, run):
+    def _lines(self, run):
         words = ("started:", "message:", "finished:")
         lines = [line[line.index(word) :] for line in run.text.splitlines() for word in words if word in line]
         return [line for line in lines if not line.endswith("---")]
@@ -119,11 +119,11 @@ class TestNotifications:
     def test_in_order(self, project, a_task):
         project.write("conftest.py", self.CONFTEST)
         project.tasks("mock/t.tau.json", [a_task()])
-        told = self._told(project.run("-s"))
-        assert told[0] == "started: mock/t.tau.json::buy-milk[trial-0] buy-milk 0"
+        lines = self._lines(project.run("-s"))
+        assert lines[0] == "started: mock/t.tau.json::buy-milk[trial-0] buy-milk 0"
         roles = ["assistant", "user", "assistant", "tool", "assistant", "user"]
-        assert told[1:-1] == [f"message: {role} {turn}" for turn, role in enumerate(roles)]
-        assert told[-1].startswith("finished: buy-milk 0 1.0 6")
+        assert lines[1:-1] == [f"message: {role} {turn}" for turn, role in enumerate(roles)]
+        assert lines[-1].startswith("finished: buy-milk 0 1.0 6")
 
     def test_of_a_domains_task(self, project):
         project.write("conftest.py", self.CONFTEST)

@@ -1,4 +1,4 @@
-"""-n 2: the same results, told the same way."""
+"""-n 2: the same results, reported the same way."""
 
 from __future__ import annotations
 

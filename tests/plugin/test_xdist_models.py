@@ -1,4 +1,4 @@
-"""xdist with models: limits hold over all workers, results are complete and told once, killed workers are replaced."""
+"""xdist with models: limits hold over all workers, results are complete and reported once, killed workers are replaced."""
 
 from __future__ import annotations
 
