@@ -52,8 +52,8 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
 def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> None:
     """Reorder, drop, add or replace tasks in place. Called once for each selected domain, task file or marked test.
 
-    Every implementation is called with the same list; return values are ignored. It is called during collection, or
-    before it for domains that the command line or the ini names.
+    Collect-all: every implementation is called with the same list, and results are ignored. It is called during
+    collection, or before it for domains that the command line or the ini names.
 
     Args:
         config: pytest's configuration.
@@ -76,7 +76,7 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
 
     Returns:
         An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
-        the agent of ``--tau-agent``.
+        the agent that the marker, the command line or the ini names.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -94,7 +94,7 @@ def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: 
 
     Returns:
         An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
-        the user of ``--tau-user``.
+        the user that the marker, the command line or the ini names.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -127,8 +127,9 @@ def pytest_tau_make_model(
 def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> None:
     """Observe the start of a trial. Called once for each trial, before the hooks for its messages.
 
-    Every implementation is called; return values are ignored. With ``--tau-concurrency`` the conversation may have
-    begun before: hooks are called in the turn of the item, in the thread that pytest runs in.
+    Collect-all: every implementation is called, and results are ignored. The conversation runs in another thread, and
+    may have begun. It is called in the turn of the item, in the thread that pytest runs in, and also for a trial whose
+    simulation comes from a previous run (``--tau-resume``).
 
     Args:
         item: The test item being run.
@@ -143,8 +144,8 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
 def pytest_tau_message(item: pytest.Item, message: Message) -> None:
     """Observe a message of a trajectory. Called for each message, in their order.
 
-    Every implementation is called; return values are ignored. An exception fails the test, once the trial has finished
-    and its result is stored.
+    Collect-all: every implementation is called, and results are ignored. An exception fails the test, once the trial
+    has finished and its result is stored.
 
     Args:
         item: The test item being run.
@@ -158,7 +159,7 @@ def pytest_tau_message(item: pytest.Item, message: Message) -> None:
 def pytest_tau_simulation_finished(item: pytest.Item, simulation: Simulation) -> None:
     """Observe a finished and graded trial. Called once for each trial, also for one that ended in an error.
 
-    Every implementation is called; return values are ignored.
+    Collect-all: every implementation is called, and results are ignored.
 
     Args:
         item: The test item being run.
