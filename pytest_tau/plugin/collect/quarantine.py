@@ -81,12 +81,12 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: It cannot be read; names the file, the entry and the field.
     """
-    settings = OptionValues(config)
-    path = settings.folder("quarantine") / settings.get("quarantine")
+    values = OptionValues(config)
+    path = values.get("quarantine")
     try:
         entries = read_entries(path)
     except ValueError as error:
-        raise pytest.UsageError(f"{settings.label('quarantine')}: {path}: {error}") from error
+        raise pytest.UsageError(f"{values.label('quarantine')}: {path}: {error}") from error
     config.pluginmanager.register(Quarantine(entries), "tau-quarantine")
 
 

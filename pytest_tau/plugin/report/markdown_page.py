@@ -37,17 +37,15 @@ class MarkdownPage:
         self._config, self.file = config, file
 
     @classmethod
-    def of(cls, config: pytest.Config, settings: OptionValues, form: str) -> MarkdownPage:
+    def of(cls, config: pytest.Config, values: OptionValues) -> MarkdownPage:
         """Return the page that the value of ``--tau-summary`` asks for.
 
         Raises:
             pytest.UsageError: The value is neither ``markdown`` nor ``markdown:FILE``.
         """
-        name, colon, file = form.partition(":")
-        if name != "markdown" or bool(colon) != bool(file):
-            raise pytest.UsageError(f"{settings.label('summary')}: expected markdown or markdown:FILE, got {form!r}")
+        file: str = values.get("summary")
         if file:
-            return cls(config, settings.folder("summary") / file)
+            return cls(config, values.folder("summary") / file)
         shown = os.environ.get(_STEP_SUMMARY)
         return cls(config, Path(shown) if shown else None)
 
