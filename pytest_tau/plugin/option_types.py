@@ -111,7 +111,10 @@ def model_name(value: str) -> str:
 
 
 def model_arguments(value: str) -> dict[str, Any]:
-    """Return the arguments of model calls in a JSON object."""
+    """Return the arguments of model calls in a JSON object.
+
+    The checks are no pydantic model, whose errors quote the value.
+    """
     try:
         found = json.loads(value)
     except ValueError as error:

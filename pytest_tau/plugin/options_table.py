@@ -60,7 +60,7 @@ class Option(NamedTuple):
         bare: The text that stands for the option without a value; None if a value is required.
         path: Values may be paths that exist, which pytest's search for its ini file must ignore.
         selects: A run with it has fewer than all tasks and trials.
-        rerun: The group of options in a command that runs a trial again, from 1; None if it is not repeated there.
+        rerun: The group of options in a command that runs a trial again, from 1; 0 if it is not repeated there.
         recorded_as: The key of ``run.json`` if it is not the name.
     """
 
@@ -76,7 +76,7 @@ class Option(NamedTuple):
     bare: str | None = None
     path: bool = False
     selects: bool = False
-    rerun: int | None = None
+    rerun: int = 0
     recorded_as: str | None = None
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from operator import attrgetter
 from typing import Any
 
 from ..chat import without_login, without_secrets
@@ -25,7 +26,7 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
         path, separator, rest = nodeid.partition("::")
         nodeid = os.path.relpath(item.config.rootpath / path, item.config.invocation_params.dir) + separator + rest
     parts = ["pytest", nodeid]
-    for option in sorted((each for each in OPTIONS.values() if each.rerun), key=lambda each: each.rerun or 0):
+    for option in sorted((each for each in OPTIONS.values() if each.rerun), key=attrgetter("rerun")):
         value = getattr(item.config.option, option.dest, None)
         if option.key == "domain" and item.nodeid.split("::")[0] in (value or []):
             continue  # the node id has it

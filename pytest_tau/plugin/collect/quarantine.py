@@ -115,6 +115,7 @@ def read_entries(path: Path) -> list[Entry]:
     return [_entry(number, table) for number, table in enumerate(tables, 1)]
 
 
+# Not a pydantic model: its errors would have to be translated to these texts, which takes more code than the checks.
 def _entry(number: int, table: Any) -> Entry:
     where = f"entry {number}"
     if not isinstance(table, dict):
