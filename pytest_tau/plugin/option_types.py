@@ -113,7 +113,7 @@ def model_name(value: str) -> str:
 def model_arguments(value: str) -> dict[str, Any]:
     """Return the arguments of model calls in a JSON object.
 
-    The checks are no pydantic model, whose errors quote the value.
+    Not a pydantic model, whose errors would have to be translated to these texts.
     """
     try:
         found = json.loads(value)
