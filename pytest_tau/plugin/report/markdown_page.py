@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from ...text import relative_path
 from ..seams import SummaryLine
 from .records import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pytest
 
     from ...analysis.summary import DomainSummary
     from ..options import OptionValues
