@@ -33,5 +33,7 @@ def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
     def snapshot() -> SysModulesSnapshot:
         return SysModulesSnapshot(preserve=lambda name: name.partition(".")[0] in _KEPT)
 
-    setattr(pytester, "_Pytester__take_sys_modules_snapshot", snapshot)  # noqa: B010 - a private name of pytester's
+    # Private names of pytester's. It has taken the first snapshot already, which it restores at the end of the test.
+    setattr(pytester, "_sys_modules_snapshot", snapshot())  # noqa: B010
+    setattr(pytester, "_Pytester__take_sys_modules_snapshot", snapshot)  # noqa: B010
     return pytester

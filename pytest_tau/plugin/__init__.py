@@ -117,5 +117,5 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def _register_if_given(config: pytest.Config, module: str, *options: str) -> None:
     """Import and register a part if one of its options is given."""
-    if any(OptionValues(config).get(option) is not None for option in options):
+    if any(OptionValues(config).given(option) is not None for option in options):
         import_module(f".{module}", __name__).register(config)

@@ -5,21 +5,16 @@ from __future__ import annotations
 import json
 import os
 import shlex
+from operator import attrgetter
 from typing import Any
 
 from ..chat import without_login, without_secrets
-
-#: Options without which the rerun would not be the same trial.
-_REPEATED = (
-    *("domain", "data", "generate", "difficulty", "seed", "agent", "user", "solo", "policy", "judge", "grading"),
-    *("agent_llm", "agent_llm_args", "user_llm", "user_llm_args", "judge_llm", "judge_llm_args"),
-    *("agent_prompt", "user_prompt", "agent_context", "agent_tool_calls", "user_tool_calls"),
-    *("max_steps", "max_errors", "timeout", "cassettes", "replay"),
-)
+from .option_types import model_arguments
+from .options_table import OPTIONS
 
 
 def rerun_command(item: Any, record: str | None = None, *, recorded: bool = False) -> str:
-    """The command line that runs exactly this trial.
+    """Return the command line that runs exactly this trial.
 
     Args:
         item: The test item.
@@ -31,18 +26,18 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
         path, separator, rest = nodeid.partition("::")
         nodeid = os.path.relpath(item.config.rootpath / path, item.config.invocation_params.dir) + separator + rest
     parts = ["pytest", nodeid]
-    for name in _REPEATED:
-        value = getattr(item.config.option, f"tau_{name}", None)
-        option = f"--tau-{name.replace('_', '-')}"
-        if name == "domain" and item.nodeid.split("::")[0] in (value or []):
-            continue  # the node id says it
-        if name == "replay" and record is not None:
+    for option in sorted((each for each in OPTIONS.values() if each.rerun), key=attrgetter("rerun")):
+        value = getattr(item.config.option, option.dest, None)
+        if option.key == "domain" and item.nodeid.split("::")[0] in (value or []):
+            continue  # the node id has it
+        if option.key == "replay" and record is not None:
             continue
+        name = f"--tau-{option.name}"
         if value is True:
-            parts.append(option)
+            parts.append(name)
         elif value not in (None, False, []):
             for one in value if isinstance(value, list) else [value]:
-                parts += [option, _public(one) if name.endswith("_args") else without_login(str(one))]
+                parts += [name, _public(one) if option.type is model_arguments else without_login(str(one))]
     if record is not None:
         parts.append(f"--tau-record={record}")
     elif recorded and item.config.option.tau_record is not None:
@@ -51,5 +46,5 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
 
 
 def _public(args: str) -> str:
-    """Arguments of a model without its keys: the command is shown in reports."""
+    """Return the arguments of model calls without keys, as the command is shown in reports."""
     return without_login(json.dumps(without_secrets(json.loads(args))))

@@ -267,10 +267,10 @@ class TestPytestsOwnListings:
     """--help, --markers, --fixtures."""
 
     def test_help(self, project):
-        from pytest_tau.plugin.options import _OPTIONS
+        from pytest_tau.plugin.options_table import OPTIONS
 
         run = project.run("--help")
-        for option in _OPTIONS:
+        for option in OPTIONS.values():
             run.line(f"--tau-{option.name}")
             run.line(f"  tau_{option.name.replace('-', '_')} (")
         run.line("tau_files (args):")

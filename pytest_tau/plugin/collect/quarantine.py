@@ -1,13 +1,13 @@
-"""``--tau-quarantine FILE``: tasks that are known to fail are expected to, until a day comes.
+"""``--tau-quarantine FILE``: tasks that are known to fail are expected to fail until a date.
 
 The file is TOML::
 
     [[quarantine]]
     task = "refund-*"            # an id, an item's id, or a glob
     reason = "the policy contradicts the reference"
-    domain = "retail"            # every domain where it is left out
-    link = "https://example.com/issues/7"
-    until = 2026-12-31           # the last day; for ever where it is left out
+    domain = "retail"            # optional; every domain without it
+    link = "https://example.com/issues/7"  # optional
+    until = 2026-12-31           # optional; the last day
 """
 
 from __future__ import annotations
@@ -44,12 +44,15 @@ _MOST, _LONGEST = 10, 200
 
 @dataclass(frozen=True)
 class Entry:
-    """One entry.
+    """An entry of the file.
 
     Attributes:
-        number: Its place in the file, from 1.
+        number: The position in the file, from 1.
         task: An id or a glob.
-        until: The last day; None for ever.
+        reason: The reason for the failures, for reports.
+        domain: The domain of the tasks; None for every domain.
+        link: An address with more about it, for reports.
+        until: The last day; None if there is none.
     """
 
     number: int
@@ -61,40 +64,40 @@ class Entry:
 
     @property
     def why(self) -> str:
-        """Reason and link, as reports show them."""
+        """Return reason and link, as reports show them."""
         return f"{self.reason} ({self.link})" if self.link else self.reason
 
     def expired(self, today: date) -> bool:
-        """Whether its last day is over."""
+        """Return whether the last day is over."""
         return self.until is not None and today > self.until
 
     def is_of(self, spec: TaskSpec) -> bool:
-        """Whether it names the spec's task."""
+        """Return whether the entry names the task."""
         from ...runner import unmatched
 
         return self.domain in (None, spec.domain.name) and not unmatched([spec.task], [self.task])
 
 
 def register(config: pytest.Config) -> None:
-    """Register the quarantine; read its file.
+    """Read the file and register the quarantine.
 
     Raises:
-        pytest.UsageError: It cannot be read; names the file, the entry and the field.
+        pytest.UsageError: The file cannot be read or has a bad entry; the text has the file, the entry and the field.
     """
-    settings = OptionValues(config)
-    path = settings.folder("quarantine") / settings.get("quarantine")
+    values = OptionValues(config)
+    path = values.get("quarantine")
     try:
         entries = read_entries(path)
     except ValueError as error:
-        raise pytest.UsageError(f"{settings.label('quarantine')}: {path}: {error}") from error
+        raise pytest.UsageError(f"{values.label('quarantine')}: {path}: {error}") from error
     config.pluginmanager.register(Quarantine(entries), "tau-quarantine")
 
 
 def read_entries(path: Path) -> list[Entry]:
-    """The entries of a file, in order.
+    """Return the entries of a file, in order.
 
     Raises:
-        ValueError: It cannot be read, is no TOML, or an entry is not as it should be.
+        ValueError: The file cannot be read, is no TOML, or has a bad entry.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -115,6 +118,7 @@ def read_entries(path: Path) -> list[Entry]:
     return [_entry(number, table) for number, table in enumerate(tables, 1)]
 
 
+# Not a pydantic model: its errors would have to be translated to these texts, which takes more code than the checks.
 def _entry(number: int, table: Any) -> Entry:
     where = f"entry {number}"
     if not isinstance(table, dict):
@@ -133,7 +137,7 @@ def _entry(number: int, table: Any) -> Entry:
 
 def _day(where: str, value: Any) -> date | None:
     if isinstance(value, str):
-        with contextlib.suppress(ValueError):  # told below
+        with contextlib.suppress(ValueError):  # raised below
             value = date.fromisoformat(value)
     if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
         return value

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from ..context.run_context import RunContext
     from ..items import TaskSpec
 
-_OUTCOMES = ("failed", "error")
 #: The number of differences that are shown.
 _MOST_SHOWN = 8
 
@@ -39,7 +38,7 @@ def register(config: pytest.Config) -> None:
     from ..context.build import ensure_context
     from ..store.writer import repair_tail
 
-    state, outcomes, context = run_state(config), _rerun_outcomes(config), ensure_context(config)
+    state, outcomes, context = run_state(config), OptionValues(config).get("rerun"), ensure_context(config)
     folder = state.paths.results
     if folder is None:
         return  # in a worker on another machine, which its controller refuses
@@ -65,17 +64,6 @@ def register(config: pytest.Config) -> None:
     previous.read()
     state.previous = previous
     config.pluginmanager.register(Resume(config, previous, context), "tau-resume")
-
-
-def _rerun_outcomes(config: pytest.Config) -> frozenset[str]:
-    settings = OptionValues(config)
-    given = [each.strip() for each in (settings.get("rerun") or "").split(",") if each.strip()]
-    for name in given:
-        if name not in _OUTCOMES:
-            raise pytest.UsageError(
-                f"{settings.label('rerun')}: expected 'failed', 'error' or 'failed,error', got {name!r}"
-            )
-    return frozenset(given)
 
 
 def _comparable(context: RunContext) -> dict[str, Any]:

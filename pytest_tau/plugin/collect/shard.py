@@ -5,7 +5,6 @@ It selects items, which nothing below the plugin knows; so it is no part of ``Ru
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -20,7 +19,6 @@ from ..wire import give_output, output_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-_SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 #: Options of pytest that select by what this machine ran before, by their names in ``config.option``.
 _BY_HISTORY = {"lf": "--lf", "stepwise": "--sw", "stepwise_skip": "--sw-skip", "stepwise_reset": "--sw-reset"}
 
@@ -61,18 +59,15 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: There is no such part, or an option selects by what this machine ran before.
     """
-    settings = OptionValues(config)
-    given = settings.get("shard")
-    label, found = settings.label("shard"), _SHARD.fullmatch(given)
-    if found is None or int(found[1]) > int(found[2]):
-        raise pytest.UsageError(f"{label}: expected I/N with I from 1 to N, such as 2/4, got {given!r}")
+    values = OptionValues(config)
+    shard, label = Shard(*values.get("shard")), values.label("shard")
     for name, option in _BY_HISTORY.items():
         if getattr(config.option, name, False):
             raise pytest.UsageError(
                 f"{label} and {option}: expected one of them; {option} chooses by what ran here before, and the "
                 "machines of a matrix would not split the same trials"
             )
-    config.pluginmanager.register(Splitter(config, Shard(int(found[1]), int(found[2]))), "tau-shard")
+    config.pluginmanager.register(Splitter(config, shard), "tau-shard")
 
 
 class Splitter:

@@ -76,8 +76,7 @@ class Controller:
 
     def pytest_report_header(self) -> list[str]:
         """Show how the budget is shared."""
-        values = OptionValues(self._config)
-        budget = values.number("budget", float, None, 0)
+        budget = OptionValues(self._config).get("budget")
         if budget is None or self._sharers == 1:
             return []
         share = f"${budget / self._sharers:g} for each of {self._sharers} workers"

@@ -25,8 +25,8 @@ def make_scheduler(config: pytest.Config, log: Any) -> Any:
 def _concurrency(config: pytest.Config) -> int:
     """Return how many trials run at the same time in one worker, in a controller that may not know of tasks yet."""
     values = OptionValues(config)
-    models = any(values.get(f"{role}_llm") is not None for role in ("agent", "user", "judge"))
-    if values.get("concurrency") is None and not models:
+    models = any(values.given(f"{role}_llm") is not None for role in ("agent", "user", "judge"))
+    if values.given("concurrency") is None and not models:
         return 1
     from ..config import run_config
 

@@ -36,9 +36,9 @@ def _distributes(config: pytest.Config) -> bool:
 
 def _check_calls(config: pytest.Config, workers: int) -> None:
     values = OptionValues(config)
-    if values.get("llm_concurrency") is None:
+    if values.given("llm_concurrency") is None:
         return
-    calls = values.number("llm_concurrency", int, 0, 1)
+    calls = values.get("llm_concurrency")
     if calls < workers:
         problem = f"expected at least {workers}, one call for each of the {workers} workers, got {calls}"
         raise pytest.UsageError(f"{values.label('llm_concurrency')}: {problem}")

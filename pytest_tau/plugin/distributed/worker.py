@@ -120,5 +120,5 @@ class AttachmentSender:
 def cassette_home(config: pytest.Config) -> Path:
     """Return the folder below which cassettes have the same place on every machine."""
     values = OptionValues(config)
-    given = values.get("cassettes")
-    return (values.folder("cassettes") / given).resolve() if given else config.rootpath
+    folder: Path = values.get("cassettes").resolve() if values.given("cassettes") else config.rootpath
+    return folder

@@ -27,10 +27,10 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: There is no such run, or it cannot be read.
     """
-    settings = OptionValues(config)
+    values = OptionValues(config)
     if is_worker(config):
         return
-    baseline = Baseline(config, decides=settings.get("fail_on") == "regression")
+    baseline = Baseline(config, decides=values.get("fail_on") == "regression")
     if get_context(config) is not None:
         try:
             baseline.read()
@@ -65,12 +65,10 @@ class Baseline:
         from ...analysis.compare import RunRecords
         from ...runs.reader import open_run
 
-        settings = OptionValues(self._config)
-        label, given = settings.label("baseline"), settings.get("baseline")
+        values = OptionValues(self._config)
+        label, given = values.label("baseline"), values.get("baseline")
         paths = [
-            home / given
-            for home in (settings.folder("baseline"), run_state(self._config).paths.home)
-            if home is not None
+            home / given for home in (values.folder("baseline"), run_state(self._config).paths.home) if home is not None
         ]
         try:
             run = open_run(next((path for path in paths if path.exists()), given), self._config.rootpath)

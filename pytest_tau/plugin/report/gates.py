@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 #: The letter, and with ``-v`` the word, of a failed trial that does not fail the run, by its outcome.
 _SHOWN = {"failing": ("f", "FAILING"), "broken": ("e", "BROKEN")}
-_FAIL_ON = ("regression",)
 
 
 def register(config: pytest.Config) -> None:
@@ -29,17 +28,14 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: A gate is malformed or names an unknown domain, or an option lacks another one.
     """
-    settings = OptionValues(config)
-    gates, fail_on = _gates(config, settings), settings.get("fail_on")
-    if fail_on is not None:
-        if fail_on not in _FAIL_ON:
-            raise pytest.UsageError(f"{settings.label('fail_on')}: expected {' or '.join(_FAIL_ON)}, got {fail_on!r}")
-        if settings.get("baseline") is None:
-            raise pytest.UsageError(f"{settings.label('fail_on')}: compared with what? Name a run with --tau-baseline")
-    if settings.get("stop_early") and not gates:
-        raise pytest.UsageError(f"{settings.label('stop_early')}: needs a gate that can be settled, see --tau-gate")
+    values = OptionValues(config)
+    gates, fail_on = _gates(config, values), values.get("fail_on")
+    if fail_on is not None and values.get("baseline") is None:
+        raise pytest.UsageError(f"{values.label('fail_on')}: compared with what? Name a run with --tau-baseline")
+    if values.get("stop_early") and not gates:
+        raise pytest.UsageError(f"{values.label('stop_early')}: needs a gate that can be settled, see --tau-gate")
     early = None
-    if settings.get("stop_early"):
+    if values.get("stop_early"):
         from .early_stop import EarlyStop
 
         early = EarlyStop(config, gates, only_gates=fail_on is None)
@@ -47,18 +43,10 @@ def register(config: pytest.Config) -> None:
     config.pluginmanager.register(GatePlugin(config, gates, early), "tau-gates")
 
 
-def _gates(config: pytest.Config, settings: OptionValues) -> list[Gate]:
-    given = settings.get("gate")
-    if not given:
-        return []
-    from ...analysis.gates import Gate
-    from ...errors import ConfigurationError, unknown_name
+def _gates(config: pytest.Config, values: OptionValues) -> list[Gate]:
+    from ...errors import unknown_name
 
-    label = settings.label("gate")
-    try:
-        gates = [Gate.parse(text) for text in given]
-    except ConfigurationError as error:
-        raise pytest.UsageError(f"{label}: {error}") from None
+    gates, label = list(values.get("gate")), values.label("gate")
     context = get_context(config)
     known = context.domain_names() if context else []
     for gate in gates if context else ():

@@ -28,13 +28,13 @@ def register(config: pytest.Config) -> None:
     """
     if is_worker(config):
         return
-    settings = OptionValues(config)
-    file: Path = settings.folder("html") / settings.get("html")
+    values = OptionValues(config)
+    file: Path = values.get("html")
     if file.is_dir():
-        raise pytest.UsageError(f"{settings.label('html')}: expected a file, got the folder {file}")
-    if settings.get("results") == "none":
-        problem = f"shows what the run keeps, and {settings.label('results')} none keeps nothing"
-        raise pytest.UsageError(f"{settings.label('html')}: {problem}")
+        raise pytest.UsageError(f"{values.label('html')}: expected a file, got the folder {file}")
+    if values.get("results") == "none":
+        problem = f"shows what the run keeps, and {values.label('results')} none keeps nothing"
+        raise pytest.UsageError(f"{values.label('html')}: {problem}")
     config.pluginmanager.register(HtmlReport(config, file), "tau-html")
 
 

@@ -6,14 +6,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from ...text import relative_path
 from ..seams import SummaryLine
 from .records import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    import pytest
 
     from ...analysis.summary import DomainSummary
     from ..options import OptionValues
@@ -37,17 +37,15 @@ class MarkdownPage:
         self._config, self.file = config, file
 
     @classmethod
-    def of(cls, config: pytest.Config, settings: OptionValues, form: str) -> MarkdownPage:
+    def of(cls, config: pytest.Config, values: OptionValues) -> MarkdownPage:
         """Return the page that the value of ``--tau-summary`` asks for.
 
         Raises:
             pytest.UsageError: The value is neither ``markdown`` nor ``markdown:FILE``.
         """
-        name, colon, file = form.partition(":")
-        if name != "markdown" or bool(colon) != bool(file):
-            raise pytest.UsageError(f"{settings.label('summary')}: expected markdown or markdown:FILE, got {form!r}")
+        file: str = values.get("summary")
         if file:
-            return cls(config, settings.folder("summary") / file)
+            return cls(config, values.folder("summary") / file)
         shown = os.environ.get(_STEP_SUMMARY)
         return cls(config, Path(shown) if shown else None)
 

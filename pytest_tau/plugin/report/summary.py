@@ -38,22 +38,9 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: An option of the summary has a value that cannot be used.
     """
-    settings = OptionValues(config)
-    group_by, form = settings.get("group_by"), settings.get("summary")
-    page = MarkdownPage.of(config, settings, form) if form else None
-    groups = _groups(settings, group_by) if group_by else ()
-    config.pluginmanager.register(Summary(config, groups, page), "tau-summary")
-
-
-def _groups(settings: OptionValues, given: list[str]) -> tuple[str, ...]:
-    from ...errors import unknown_name
-    from ...runs.record import GROUPS
-
-    names = [name.strip() for each in given for name in each.split(",") if name.strip()]
-    for name in names:
-        if name not in GROUPS:
-            raise pytest.UsageError(f"{settings.label('group_by')}: {unknown_name('group', name, GROUPS)}")
-    return tuple(dict.fromkeys(names))
+    values = OptionValues(config)
+    page = MarkdownPage.of(config, values) if values.given("summary") else None  # an empty text asks for none
+    config.pluginmanager.register(Summary(config, values.get("group_by"), page), "tau-summary")
 
 
 class Summary:

@@ -63,14 +63,10 @@ def register(config: pytest.Config) -> None:
     Raises:
         pytest.UsageError: The option's value is unknown, or syrupy is not installed, or blocked.
     """
-    settings = OptionValues(config)
-    preset = settings.get("snapshot")
-    problem = _problem(config)
+    values, problem = OptionValues(config), _problem(config)
     if problem is not None:
-        raise pytest.UsageError(f"{settings.label('snapshot')} {problem}")
-    if preset not in ("calls", "messages"):
-        raise pytest.UsageError(f"{settings.label('snapshot')}: expected calls or messages, got {preset!r}")
-    config.pluginmanager.register(TaskSnapshots(preset), "tau-snapshots")
+        raise pytest.UsageError(f"{values.label('snapshot')} {problem}")
+    config.pluginmanager.register(TaskSnapshots(values.get("snapshot")), "tau-snapshots")
 
 
 class TaskSnapshots:

@@ -13,12 +13,11 @@ import pytest
 
 from ..context.run_state import run_state
 from ..items import is_task_item, spec_of
+from ..options_table import OPTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Options with which a run has only some of the tests and tasks.
-_SUBSET_OPTIONS = ("tau_task", "tau_num_tasks", "tau_split", "tau_trials", "tau_shard", "tau_generate", "lf")
 #: The suffix of our files, ``integrations.syrupy.extension.SUFFIX``.
 _SUFFIX = "tausnap"
 
@@ -39,7 +38,8 @@ def pytest_deselected(items: list[pytest.Item]) -> None:
 
 def is_subset(config: pytest.Config) -> bool:
     """Return whether the run has only some of the tests and tasks; then a snapshot of another is not unused."""
-    asked = any(config.getoption(name, None) for name in _SUBSET_OPTIONS) or any("::" in given for given in config.args)
+    subset = ["lf", *(option.dest for option in OPTIONS.values() if option.selects)]
+    asked = any(config.getoption(name, None) for name in subset) or any("::" in given for given in config.args)
     replayed = str(config.getoption("tau_agent", None)).startswith("replay:")  # runs only the tasks of a recording
     return asked or replayed or run_state(config).deselected
 

@@ -92,7 +92,7 @@ def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, A
 
 
 def recorded_settings(run: RunConfig) -> dict[str, Any]:
-    """Every setting that was not left open, flat and readable, without secrets."""
+    """Return the settings that have a value, flat and readable, without secrets."""
     from ...chat.requests import is_public, without_login, without_secrets
 
     simulation, models = run.simulation, run.models
@@ -136,8 +136,8 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
 
 
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:
-    """OptionValues that are not the runner's business."""
-    shard = OptionValues(config).get("shard")
+    """Return the settings that are not part of ``RunConfig``."""
+    shard = OptionValues(config).given("shard")
     return {"shard": shard} if shard else {}
 
 

@@ -53,7 +53,7 @@ class RunPaths:
     @property
     def resumes(self) -> bool:
         """Return whether the run continues a previous one."""
-        return self._values.get("resume") is not None or self._values.get("rerun") is not None
+        return any(self._values.given(name) is not None for name in ("resume", "rerun"))
 
     @cached_property
     def results(self) -> Path | None:
@@ -74,7 +74,7 @@ class RunPaths:
     @property
     def resume_label(self) -> str:
         """Return the option or ini key by which the run continues a previous one."""
-        return self._values.label("resume" if self._values.get("resume") is not None else "rerun")
+        return self._values.label("resume" if self._values.given("resume") is not None else "rerun")
 
     @property
     def shared(self) -> Path | None:

@@ -1,0 +1,160 @@
+"""Types of option values: functions that turn what a user wrote into a value, as argparse has them.
+
+Each takes the text of an option (of a repeated option, the list of its texts) and raises a ``ValueError`` whose text
+follows the name of the option in the usage error. They are called when a value is first used and not by argparse,
+because values come from ini files as well. What they need of the other packages is imported at that time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ..analysis.gates import Gate
+    from ..environment import Difficulty
+
+_SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+#: Arguments of a model call that the request itself sets.
+_RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "stream", "n"}
+_OUTCOMES = ("failed", "error")
+
+
+def flag(value: bool) -> bool:
+    """Return the value of an option that takes none."""
+    return value
+
+
+def text(value: str) -> str:
+    """Return a text as it is."""
+    return value
+
+
+def texts(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the texts of a repeated option as they are."""
+    return tuple(values)
+
+
+def integer(least: int | None = None) -> Callable[[str], int]:
+    """Return the type of whole numbers that are not below ``least``."""
+    return _number(int, "a whole number", least)
+
+
+def real(least: float) -> Callable[[str], float]:
+    """Return the type of numbers that are not below ``least``."""
+    return _number(float, "a number", least)
+
+
+def _number(convert: Callable[[str], Any], kind: str, least: float | None) -> Callable[[str], Any]:
+    expected = kind if least is None else f"{kind} of at least {least:g}"
+
+    def number(value: str) -> Any:
+        try:
+            found = convert(value)
+        except ValueError:
+            found = None
+        # Not ``found < least``, which is false for a NaN.
+        if found is None or not (least is None or found >= least):
+            raise ValueError(f"expected {expected}, got {value!r}")
+        return found
+
+    return number
+
+
+def names(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the names in comma-separated lists, each once."""
+    found = (name.strip() for value in values for name in value.split(","))
+    return tuple(dict.fromkeys(name for name in found if name))
+
+
+def group_names(values: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of what trials can be grouped by, in comma-separated lists."""
+    from ..errors import unknown_name
+    from ..runs.record import GROUPS
+
+    found = names(values)
+    for name in found:
+        if name not in GROUPS:
+            raise ValueError(unknown_name("group", name, GROUPS))
+    return found
+
+
+def outcome_names(value: str) -> frozenset[str]:
+    """Return the outcomes in a comma-separated list."""
+    found = names([value])
+    for name in found:
+        if name not in _OUTCOMES:
+            raise ValueError(f"expected 'failed', 'error' or 'failed,error', got {name!r}")
+    return frozenset(found)
+
+
+def gates(values: Iterable[str]) -> list[Gate]:
+    """Return gates from their expressions."""
+    from ..analysis.gates import Gate
+    from ..errors import ConfigurationError
+
+    try:
+        return [Gate.parse(value) for value in values]
+    except ConfigurationError as error:
+        raise ValueError(str(error)) from None
+
+
+def model_name(value: str) -> str:
+    """Return the name of a model."""
+    if not value.strip():
+        raise ValueError("expected the name of a model")
+    return value
+
+
+def model_arguments(value: str) -> dict[str, Any]:
+    """Return the arguments of model calls in a JSON object.
+
+    Not a pydantic model, whose errors would have to be translated to these texts.
+    """
+    try:
+        found = json.loads(value)
+    except ValueError as error:
+        # The value is not quoted: it may contain a key.
+        raise ValueError(f"expected a JSON object, and this is no JSON: {error}") from None
+    if not isinstance(found, dict):
+        kind = type(found).__name__
+        # Not a TypeError: the text has the wrong content.
+        raise ValueError(f'expected a JSON object such as {{"temperature": 0}}, got a {kind}')  # noqa: TRY004
+    for name in sorted(_RESERVED & set(found)):
+        raise ValueError(f"{name!r} is not to be set here")
+    return found
+
+
+def difficulty(value: str) -> Difficulty:
+    """Return the difficulty in a list such as ``requests=2,faults=3``."""
+    from ..environment import Difficulty
+
+    known = [each.name for each in fields(Difficulty)]
+    found: dict[str, int] = {}
+    for part in value.split(","):
+        name, _, number = (each.strip() for each in part.partition("="))
+        if name not in known or not number.isdecimal():
+            expected = ", ".join(f"{each}=N" for each in known)
+            raise ValueError(f"expected some of {expected}, got {part.strip()!r}")
+        found[name] = int(number)
+    return Difficulty(**found)
+
+
+def shard(value: str) -> tuple[int, int]:
+    """Return the number of a part, from 1, and the number of parts."""
+    found = _SHARD.fullmatch(value)
+    if found is None or int(found[1]) > int(found[2]):
+        raise ValueError(f"expected I/N with I from 1 to N, such as 2/4, got {value!r}")
+    return int(found[1]), int(found[2])
+
+
+def markdown_file(value: str) -> str:
+    """Return the file in ``markdown:FILE``; an empty text if there is none."""
+    name, colon, file = value.partition(":")
+    if name != "markdown" or bool(colon) != bool(file):
+        raise ValueError(f"expected markdown or markdown:FILE, got {value!r}")
+    return file

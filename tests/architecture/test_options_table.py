@@ -1,0 +1,180 @@
+"""The table of options is the one home of what is known of an option."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+
+from pytest_tau.chat import ModelArguments
+from pytest_tau.environment import Difficulty
+from pytest_tau.evaluation import PROFILES
+from pytest_tau.orchestrator import Limits
+from pytest_tau.participants import Prompting
+from pytest_tau.plugin.option_types import flag
+from pytest_tau.plugin.options_table import OPTIONS, Affects, Option
+from pytest_tau.plugin.store.manifest import recorded_settings
+from pytest_tau.runner import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_SEED,
+    DEFAULT_TIMEOUT,
+    ModelSettings,
+    RunConfig,
+    SimulationSettings as Simulation,
+)
+from pytest_tau.runs.manifest import NON_VERDICT_SETTINGS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parents[2] / "pytest_tau"
+#: Lists of four and more names that are options too: the arguments of the marker.
+OTHER_LISTS = {"parametrize.py"}
+#: The words of ``affects`` for what ``run.json`` may record.
+RECORDED = {"verdict", "content", "selection", "calls", "speed"}
+#: Methods of ``OptionValues`` that take the name of an option.
+ASKING = {"get", "given", "label", "folder", "from_ini"}
+
+TREES = {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}
+PLUGIN = {file: tree for file, tree in TREES.items() if file.is_relative_to(PACKAGE / "plugin")}
+
+
+@pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
+def test_a_row_is_complete(option: Option) -> None:
+    assert callable(option.type)
+    assert option.affects in get_args(Affects)
+    assert option.help
+    assert (option.metavar is None) == (option.type is flag)
+    assert "%" not in option.full_help
+
+
+@pytest.mark.parametrize("option", [each for each in OPTIONS.values() if each.choices], ids=lambda option: option.name)
+def test_choices_have_the_default_and_the_bare_value(option: Option) -> None:
+    assert {option.default, option.bare, option.example} - {None} <= set(option.choices)
+
+
+@pytest.mark.parametrize(
+    ("key", "default"),
+    [
+        ("trials", RunConfig.trials),
+        ("seed", DEFAULT_SEED),
+        ("llm_timeout", ModelSettings.timeout),
+        ("llm_concurrency", ModelSettings.max_in_flight),
+        ("max_steps", Limits.max_steps),
+        ("max_errors", Limits.max_errors),
+        ("timeout", DEFAULT_TIMEOUT),
+    ],
+)
+def test_defaults_are_those_of_a_run_without_options(key: str, default: object) -> None:
+    assert OPTIONS[key].default == default
+
+
+def test_texts_of_help_have_the_defaults_of_the_runner() -> None:
+    assert f"(default: {DEFAULT_CONCURRENCY[0]} with a model, else {DEFAULT_CONCURRENCY[1]})" in (
+        OPTIONS["concurrency"].help
+    )
+    assert f"(default: requests={Difficulty().requests})" in OPTIONS["difficulty"].help
+
+
+def test_grading_has_the_profiles() -> None:
+    assert OPTIONS["grading"].choices == tuple(PROFILES)
+
+
+def settings_recorded() -> set[str]:
+    """Return the keys of ``run.json`` for a run with every setting."""
+    models = dict.fromkeys(("agent", "user", "judge"), "openai/some")
+    arguments = {role: ModelArguments(temperature=0.0) for role in models}
+    prompting = {
+        "agent": Prompting("some.md", context_tokens=1000, text_tools=True),
+        "user": Prompting("some.md", text_tools=True),
+    }
+    run = RunConfig(
+        domains=("mock",),
+        data_dir=Path("data"),
+        split="base",
+        task_patterns=("*",),
+        generate=1,
+        num_tasks=1,
+        agent="llm",
+        user="llm",
+        judge="llm",
+        models=ModelSettings(names=models, args=arguments, tape="all", budget=1.0),
+        simulation=Simulation(Limits(timeout=1.0), solo=True, policy="default", prompting=prompting),
+    )
+    return {*recorded_settings(run), "shard"}  # the plugin adds it
+
+
+def test_every_recorded_setting_is_of_a_row() -> None:
+    assert settings_recorded() <= {option.setting for option in OPTIONS.values() if option.affects in RECORDED}
+
+
+def test_what_affects_a_verdict_is_recorded() -> None:
+    assert {option.setting for option in OPTIONS.values() if option.affects == "verdict"} <= settings_recorded()
+
+
+def test_stored_runs_are_compared_by_what_affects_a_verdict() -> None:
+    others = RECORDED - {"verdict"}
+    assert {option.setting for option in OPTIONS.values() if option.affects in others} == NON_VERDICT_SETTINGS
+
+
+def asked_for(tree: ast.AST) -> Iterator[str]:
+    """Yield the names of options that a module asks ``OptionValues`` for, or pytest's own configuration."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=receiver, attr=method), args=[ast.Constant(value=str(name)), *_]):
+                of_values = method in ASKING and re.search(r"\bvalues$|_values$|^OptionValues\(", ast.unparse(receiver))
+                if of_values:
+                    yield f"tau_{name}"
+                elif method in {"getoption", "getini"} and name.startswith("tau_"):
+                    yield name
+            case ast.Attribute(value=receiver, attr=name) if ast.unparse(receiver).endswith("option"):
+                if name.startswith("tau_"):
+                    yield name
+
+
+def test_every_name_that_is_asked_for_is_a_row() -> None:
+    found = {(file.name, name) for file, tree in PLUGIN.items() for name in asked_for(tree)}
+    known = {option.dest for option in OPTIONS.values()}
+    assert len(found) > 50
+    assert {(file, name) for file, name in found if name not in {*known, "tau_files", "tau_tasks"}} == set()
+
+
+def test_every_row_is_asked_for() -> None:
+    found = {name for tree in PLUGIN.values() for name in asked_for(tree)}
+    # By names with a role in them, and by the module that is registered if the option is given.
+    roles = {f"tau_{role}_{rest}" for role in ("agent", "user", "judge") for rest in ("llm", "llm_args")}
+    roles |= {f"tau_{side}_{rest}" for side in ("agent", "user") for rest in ("prompt", "tool_calls")}
+    assert {option.dest for option in OPTIONS.values()} - found - roles == {"tau_dry_run"}
+
+
+def test_every_option_that_a_text_mentions_is_a_row() -> None:
+    mentioned = {
+        (file.name, name)
+        for file in TREES
+        for name in re.findall(r"--tau-([a-z]+(?:-[a-z]+)*)", file.read_text("utf-8"))
+    }
+    known = {option.name for option in OPTIONS.values()}
+    assert len(mentioned) > 30
+    assert {(file, name) for file, name in mentioned if name not in known} == set()
+
+
+def listed(tree: ast.AST) -> Iterator[list[str]]:
+    """Yield the lists that are names of options for the most part."""
+    known = {name for option in OPTIONS.values() for name in (option.name, option.key, option.dest, option.setting)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            names = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
+            if len(known.intersection(names)) > max(3, len(names) / 2):
+                yield names
+
+
+def test_a_list_of_options_would_be_found() -> None:
+    assert [*listed(ast.parse("_REPEATED = ('domain', 'data', 'seed', 'agent')"))]
+    assert [*listed(ast.parse("_SUBSET = ('tau_task', 'tau_num_tasks', 'tau_split', 'tau_trials', 'lf')"))]
+
+
+def test_the_plugin_lists_options_nowhere_else() -> None:
+    assert {file.name for file, tree in PLUGIN.items() for _ in listed(tree)} == OTHER_LISTS
