@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from typing import TYPE_CHECKING, Any, get_type_hints
+import sys
+from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, create_model
+
+if sys.version_info >= (3, 11):
+    from typing import get_type_hints
+else:  # in Python 3.10, typing's own makes ``text: str = None`` optional, and the schema a different one
+    from typing_extensions import get_type_hints
 
 if TYPE_CHECKING:
     from collections.abc import Callable

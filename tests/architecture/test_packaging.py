@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import runpy
 import sys
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).parents[2]
+PROJECT = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
 ROOTS = {"pytest_tau": "pytest_tau", "pytest_tau_domains": "domains", "pytest_tau_tasks": "tasks"}
 
 
@@ -46,3 +49,29 @@ def test_the_roots_keep_their_names(arguments: dict[str, Any]) -> None:
     assert {"py.typed"} <= set(arguments["package_data"]["pytest_tau"])
     assert {"airline/policy.md", "airline/db.json"} <= set(arguments["package_data"]["pytest_tau_domains"])
     assert {"airline/tasks.json"} <= set(arguments["package_data"]["pytest_tau_tasks"])
+    assert {"reports/html/page/page.html"} <= set(arguments["package_data"]["pytest_tau"])
+
+
+def entry_points() -> list[EntryPoint]:
+    """The scripts, plugins and domains in pyproject.toml, whatever an earlier installation has registered."""
+    found = []
+    for table, lines in re.findall(r"^\[project\.(scripts|entry-points.*)\]\n((?:.+\n)+)", PROJECT, re.MULTILINE):
+        group = table.removeprefix("entry-points.").strip('"')
+        found += [
+            EntryPoint(name, value, group) for name, value in re.findall(r'^([\w-]+) = "(.+)"$', lines, re.MULTILINE)
+        ]
+    return found
+
+
+@pytest.mark.parametrize("entry", entry_points(), ids=lambda entry: f"{entry.group}-{entry.name}")
+def test_entry_points_resolve(entry: EntryPoint, arguments: dict[str, Any]) -> None:
+    entry.load()
+    assert {entry.module, entry.module.rpartition(".")[0]} & set(arguments["packages"])
+
+
+def test_every_bundled_domain_is_registered() -> None:
+    entries = entry_points()
+    assert {entry.group for entry in entries} == {"scripts", "pytest11", "pytest_tau.domains"}
+    registered = {entry.module for entry in entries if entry.group == "pytest_tau.domains"}
+    folders = {path.parent.name for path in (ROOT / "domains").glob("[!_]*/__init__.py")}
+    assert registered == {f"pytest_tau_domains.{name}" for name in folders}

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import difflib
 import os
-import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -30,11 +28,9 @@ def test_transcript(run: Run, pytester: pytest.Pytester, monkeypatch: pytest.Mon
         RECORDED.mkdir(exist_ok=True)
         file.write_text(found, encoding="utf-8")
     expected = file.read_text(encoding="utf-8") if file.exists() else ""
-    if sys.version_info < (3, 11):
-        # Here ``text: str = None`` allows null: the schemas of some tools are others, and cassettes hold schemas.
-        if ".cassette" in expected:
-            pytest.skip("recorded with the tools' schemas of Python 3.11 and later")
-        found, expected = (re.sub(r'("tools": )"\w+"', r"\1<tools>", text) for text in (found, expected))
+    if run.name == "help" and pytest.version_tuple < (9, 2):
+        # These releases of pytest break the lines of help texts at hyphens, too.
+        found, expected = ("".join(text.split()) for text in (found, expected))
     if found != expected:
         lines = difflib.unified_diff(expected.splitlines(), found.splitlines(), "recorded", "now", lineterm="")
         pytest.fail(f"{run.name} is not as recorded:\n" + "\n".join(lines), pytrace=False)

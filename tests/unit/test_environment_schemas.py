@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pytest_tau.environment import Record
 from pytest_tau.environment.schemas import describe
@@ -42,6 +42,8 @@ class Example:
 
     def undocumented(self, untyped) -> None: ...
 
+    def omitted(self, text: str = cast("str", None)) -> None: ...
+
     def bare(self) -> None:
         """Nothing to give."""
 
@@ -74,6 +76,12 @@ def test_a_method_without_docstring_or_types() -> None:
     assert description == ""
     assert schema["required"] == ["untyped"]
     assert "type" not in schema["properties"]["untyped"]
+
+
+def test_a_default_of_none_does_not_change_the_type() -> None:
+    """Python 3.10 would make the parameter optional: schemas and cassettes would depend on the version of Python."""
+    _, schema = describe(Example.omitted)
+    assert schema["properties"] == {"text": {"default": None, "title": "Text", "type": "string"}}
 
 
 def test_a_method_without_parameters() -> None:
