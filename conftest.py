@@ -9,11 +9,11 @@ from _pytest.pytester import SysModulesSnapshot
 
 #: What pytester keeps imported after a run in this process. litellm imports parts of itself as it needs them, and a
 #: part that is imported anew does not know the rest. Of our own packages, classes of two imports would not be the same,
-#: and building pydantic models afresh for each run would be slow.
+#: and building pydantic models afresh for each run would be slow; and they need the pydantic that they were built with.
 _KEPT = frozenset(
     {
         *("litellm", "openai", "httpx", "httpcore", "aiohttp", "tiktoken", "tokenizers", "tenacity"),
-        *("pytest_tau", "pytest_tau_domains", "pytest_tau_tasks"),
+        *("pytest_tau", "pytest_tau_domains", "pytest_tau_tasks", "pydantic", "pydantic_core"),
     }
 )
 
