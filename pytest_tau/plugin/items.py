@@ -82,7 +82,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def item_state(item: pytest.Item) -> ItemState:
     """Return the state of the item's trial; the item must be one that runs a trial."""
-    return item.stash[_STATE]
+    # An item that another plugin adds after collection has none yet.
+    return item.stash.setdefault(_STATE, ItemState())
 
 
 def get_item_state(item: pytest.Item) -> ItemState | None:
