@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ContextWindowError, ModelError, ReplayError
 from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage
 from ..participants import DONE, trailing_results
+from ..participants.containment import describe, is_interrupt
 from ..text import plural
 from .clock import Clock
 
@@ -175,14 +175,16 @@ class Conversation:
             # No verdict; but the length of an agent's requests is its own fault.
             own = side == "agent" and isinstance(error, ContextWindowError)
             reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
-            raise _Ended(Ending(reason, error=f"{type(error).__name__}: {error}")) from error
+            raise _Ended(Ending(reason, error=describe(error))) from error
         except asyncio.CancelledError as error:
             if self._cancelled:
                 raise
-            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
-        except (Exception, SystemExit) as error:
+            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             # Any exception of a participant is its own fault.
-            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
+            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
         finally:
             self._waited[side] += time.perf_counter() - self._asking[1]
             self._asking = None
@@ -221,9 +223,11 @@ class Conversation:
     def _is_stop(self, side: Side, message: Reply) -> bool:
         try:
             return self._sides[side].is_stop(message)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             # As in respond: any exception of a participant is its own fault.
-            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
+            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
 
     def _limit(self) -> Ending | None:
         """Return the ending by a limit, if one is reached; too many errors override too many steps.
@@ -251,10 +255,3 @@ class Conversation:
 class _Ended(Exception):  # noqa: N818 - no error: the conversation is over
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
-
-
-def _describe(error: BaseException) -> str:
-    """Return the error with the line of the participant's own code that raised it."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "pytest_tau" not in frame.filename]
-    place = f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"

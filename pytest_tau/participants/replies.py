@@ -32,7 +32,7 @@ def as_message(reply: Any, side: Side) -> Reply:
         reply = reply.model_dump()
     if not isinstance(reply, dict):
         expected = f"{role.__name__}, str or dict"
-        raise ParticipantError(f"respond() returned {_short_repr(reply)}; expected {expected}", side=side)
+        raise ParticipantError(f"respond() returned {short_repr(reply)}; expected {expected}", side=side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
     extras = ("cost", "usage", "raw_data", "generation_time_seconds")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
@@ -49,7 +49,7 @@ def as_message(reply: Any, side: Side) -> Reply:
 def _list_of_calls(reply: dict[str, Any], side: Side) -> list[Any]:
     calls = reply.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise ParticipantError(f"respond() returned tool_calls {_short_repr(calls)}; expected a list", side=side)
+        raise ParticipantError(f"respond() returned tool_calls {short_repr(calls)}; expected a list", side=side)
     return calls
 
 
@@ -58,7 +58,7 @@ def _text(content: Any, side: Side) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
     if content is not None and not isinstance(content, str):
-        raise ParticipantError(f"respond() returned content {_short_repr(content)}; expected text", side=side)
+        raise ParticipantError(f"respond() returned content {short_repr(content)}; expected text", side=side)
     return content if content is None else writable(content)
 
 
@@ -68,7 +68,7 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
     body = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise ParticipantError(
-            f"respond() returned tool call {_short_repr(call)}; expected a name and arguments", side=side
+            f"respond() returned tool call {short_repr(call)}; expected a name and arguments", side=side
         )
     arguments, malformed = _arguments(body.get("arguments"))
     if isinstance(body.get("malformed"), str):
@@ -107,9 +107,10 @@ def _as_json(value: Any) -> str:
     try:
         return json.dumps(value, default=repr)
     except (ValueError, TypeError, RecursionError):
-        return _short_repr(value)
+        return short_repr(value)
 
 
-def _short_repr(value: Any) -> str:
+def short_repr(value: Any) -> str:
+    """Return the class of a value and the beginning of its text."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"
