@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, ParticipantError
 from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage, writable
+from .containment import building
 from .replies import as_message, short_repr
 from .threads import BlockingCaller
 
@@ -59,12 +60,15 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
         return participant
     caller = BlockingCaller(context.models, context.side)
     if hasattr(target, "generate_next_message"):
-        return await StatefulAdapter.make(target, context, caller)
+        with building():
+            return await StatefulAdapter.make(target, context, caller)
     if hasattr(target, "respond"):
-        if inspect.isclass(target):
-            target = await caller.call(target, **_arguments(target, context))
-        return RespondAdapter(target, context, caller)
-    return FunctionAdapter(target, context, caller)
+        with building():
+            if inspect.isclass(target):
+                target = await caller.call(target, **_arguments(target, context))
+            return RespondAdapter(target, context, caller)
+    with building():
+        return FunctionAdapter(target, context, caller)
 
 
 def check_form(target: Any, side: str) -> None:

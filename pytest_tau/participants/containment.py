@@ -9,6 +9,7 @@ import threading
 import traceback
 from typing import TYPE_CHECKING, Any
 
+from ..errors import ConfigurationError, TaskFormatError
 from ..models import writable
 
 if TYPE_CHECKING:
@@ -69,6 +70,15 @@ def owned_by(owner: object) -> Iterator[None]:
         _OWNER.reset(token)
 
 
+@contextlib.contextmanager
+def building() -> Iterator[None]:
+    """Pass errors of a participant's construction on such that they are not taken for mistakes in the settings."""
+    try:
+        yield
+    except (ConfigurationError, TaskFormatError) as error:
+        raise ForeignError(error) from error
+
+
 class GuardedTask(asyncio.Task[Any]):
     """A task that a participant cannot cancel unless it is the participant's own.
 
@@ -119,7 +129,8 @@ async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: ob
         if task.cancelled_by_us or not task.done():
             task.cancel()
             raise
-        raise ForeignError(error) from error
+        # Without a text of its own, it was no ``raise``, and its traceback shows asyncio's code.
+        raise ForeignError(error if error.args else asyncio.CancelledError("its code has cancelled it")) from error
 
 
 async def _contained(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import time
 
 import pytest
 
@@ -18,9 +17,9 @@ PLACES = ("constructor", "respond", "async", "stop", "close", "greeting")
 #: Other ways, with what their failures say.
 OTHER = {
     "number-greeting": "its greeting is int 5; expected text",
-    "async-cancel_all": "CancelledError",
-    "thread-cancel_all": "CancelledError",
-    "async-foreign_task": "CancelledError",
+    "async-cancel_all": "CancelledError: its code has cancelled it",
+    "thread-cancel_all": "CancelledError: its code has cancelled it",
+    "async-foreign_task": "CancelledError: its code has cancelled it",
 }
 #: Ways that only disturb the event loop, which is nobody's verdict.
 HARMLESS = ("async-loop_stop", "async-loop_exit", "thread-loop_stop")
@@ -59,7 +58,7 @@ def misbehave(way):
     if way == "exit":
         pytest.exit("not today", returncode=0)
     raise {
-        "system_exit": SystemExit(0),
+        "system_exit": SystemExit("not today"),
         "keyboard_interrupt": KeyboardInterrupt("not today"),
         "base_exception": BaseException("not today"),
         "generator_exit": GeneratorExit("not today"),
@@ -166,11 +165,13 @@ def test_whatever_a_participant_raises_is_its_own(project, a_task, side, args):
     tasks = [a_task(name) for way in WAYS for name in (way, f"good-after_{way}")]
     project.tasks("mock/t.tau.json", tasks)
     project.write("parts.py", PARTS)
-    run = project.run(f"--tau-{side}", f"parts.py:{side.title()}", "-rA", "--tau-fail-under", "pass^1>=1", *args)
+    run = project.run(f"--tau-{side}", f"parts.py:{side.title()}", "-rA", "--tau-gate", "pass^1>=1", *args)
     bad = [way for way in WAYS if not is_harmless(way, side)]
     good = len(tasks) - len(bad)
-    run.outcomes(passed=good, **{"failed" if side == "agent" else "errors": len(bad)})
-    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    text = run.line("tau: mock:")
+    assert f"{good} passed, {len(bad)} {'failed' if side == 'agent' else 'errors'}" in text
+    run.line("tau: gate pass^1 >= 1: ", "missed" if side == "agent" else "")
+    assert run.ret == (pytest.ExitCode.TESTS_FAILED if side == "agent" else pytest.ExitCode.OK)
     run.lacks("_finalizers")
     simulations = {}
     for line in next(project.path.glob(".tau/runs/*/simulations.jsonl")).read_text("utf-8").splitlines():
@@ -179,6 +180,76 @@ def test_whatever_a_participant_raises_is_its_own(project, a_task, side, args):
     assert set(simulations) == {task["id"] for task in tasks}
     for way in bad:
         assert simulations[way]["termination_reason"] == f"{side}_error", way
+        assert (
+            OTHER.get(way, "not today" if "un" not in way and "surr" not in way else ":") in simulations[way]["error"]
+        )
     for way in set(simulations) - set(bad):
         assert simulations[way]["reward_info"]["reward"] == 1, way
         assert simulations[way]["termination_reason"] == "user_stop", way
+
+
+def test_closing_the_event_loop_costs_no_other_trial(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task("close"), a_task("b"), a_task("c")])
+    project.write(
+        "parts.py",
+        PARTS
+        + """
+import time
+
+
+class Closer(Agent):
+    def respond(self, message):
+        return self.respond_async(message) if self.place != "close" else self.close_loop(message)
+
+    async def close_loop(self, message):
+        loop = asyncio.get_running_loop()
+
+        def work():
+            for _ in range(10_000):
+                loop.call_soon_threadsafe(loop.stop)
+                try:
+                    loop.close()
+                except RuntimeError:
+                    pass
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        await asyncio.sleep(0.2)
+        return "Done."
+""",
+    )
+    run = project.run("--tau-agent", "parts.py:Closer")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("2 passed")
+    run.lacks("_finalizers")
+
+
+def test_a_module_that_skips_while_it_is_imported_is_a_usage_error(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.write("parts.py", "import pytest\npytest.skip('no', allow_module_level=True)\n")
+    project.run("--tau-agent", "parts.py:it").usage_error("'parts.py:it' cannot be imported: Skipped: no")
+
+
+def test_a_process_that_is_ended_from_inside_fails_the_run_under_xdist(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task("a"), a_task("b"), a_task("c")])
+    project.write(
+        "parts.py",
+        """
+        import os
+
+        from pytest_tau.testing import call
+
+        class Quits:
+            def __init__(self, task):
+                self.id, self.turn = task.id, 0
+
+            def respond(self, message):
+                if self.id == "b":
+                    os._exit(0)
+                self.turn += 1
+                return call("create_task", user_id="user_1", title="Buy milk") if self.turn == 1 else "Done."
+        """,
+    )
+    run = project.run("--tau-agent", "parts.py:Quits", "-n", "1")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("2 passed")
