@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from .context import Reply, Side
 
 
+#: The most characters of a message: of its text and its calls. No model writes as many, and everything that reads a
+#: conversation, such as the diagnosis of a failure, takes time that grows with them.
+LONGEST_MESSAGE = 1_000_000
+
+
 def as_message(reply: Any, side: Side) -> Reply:
     """Convert a reply to a message of its side.
 
@@ -22,8 +27,8 @@ def as_message(reply: Any, side: Side) -> Reply:
         side: The side that replies.
 
     Raises:
-        ParticipantError: The reply is none of these, is empty, or has a malformed tool call. Arguments that are
-            not a JSON object are no such fault: the call is answered with an error.
+        ParticipantError: The reply is none of these, is empty or too long, or has a malformed tool call. Arguments
+            that are not a JSON object are no such fault: the call is answered with an error.
     """
     role = AssistantMessage if side == "agent" else UserMessage
     if isinstance(reply, str):
@@ -33,6 +38,9 @@ def as_message(reply: Any, side: Side) -> Reply:
     if not isinstance(reply, dict):
         expected = f"{role.__name__}, str or dict"
         raise ParticipantError(f"respond() returned {short_repr(reply)}; expected {expected}", side=side)
+    if _size([reply.get("content"), reply.get("tool_calls")]) > LONGEST_MESSAGE:
+        problem = f"respond() returned a message of more than {LONGEST_MESSAGE:,} characters"
+        raise ParticipantError(problem, side=side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
     extras = ("cost", "usage", "raw_data", "generation_time_seconds")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
@@ -44,6 +52,22 @@ def as_message(reply: Any, side: Side) -> Reply:
     if not message.tool_calls and not message.has_text_content():
         raise ParticipantError("respond() returned an empty reply: no text and no tool calls", side=side)
     return message
+
+
+def _size(value: Any) -> int:
+    """Return the number of characters and parts of a value, counted up to the limit, so that circles end too."""
+    size = 0
+    waiting: list[Any] = [value]
+    while waiting and size <= LONGEST_MESSAGE:
+        part = waiting.pop()
+        size += len(part) if isinstance(part, str | bytes) else 1
+        if isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, BaseModel):
+            waiting += part.__dict__.values()
+    return size
 
 
 def _list_of_calls(reply: dict[str, Any], side: Side) -> list[Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 
 import pytest
 
@@ -253,3 +254,31 @@ def test_a_process_that_is_ended_from_inside_fails_the_run_under_xdist(project, 
     run = project.run("--tau-agent", "parts.py:Quits", "-n", "1")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.line("2 passed")
+
+
+@pytest.mark.parametrize("side", ["agent", "user"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '"word 1, " * 12_500_000',
+        '{"tool_calls": [{"name": "get_users", "arguments": "[" * 100_000_000}]}',
+        '{"tool_calls": [{"name": "get_users", "arguments": {}}] * 1_000_000}',
+        '{"tool_calls": [{"name": "get_users", "arguments": lots}]}',
+    ],
+    ids=["text", "arguments", "calls", "laughs"],
+)
+def test_a_message_of_100_mb_is_a_failure_in_bounded_time(play, side, reply):
+    source = f"""
+        lots = {{}}
+        for _ in range(90):
+            lots = {{"a": lots, "b": lots}}
+
+        class it:
+            def respond(self, message):
+                return {reply}
+        """
+    start = time.monotonic()
+    run = play(source, side)
+    run.outcomes(**{"failed" if side == "agent" else "errors": 1})
+    run.line("ParticipantError: respond() returned a message of more than 1,000,000 characters")
+    assert time.monotonic() - start < 10
