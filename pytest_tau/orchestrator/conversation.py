@@ -61,6 +61,7 @@ class Conversation:
         messages: The trajectory so far, oldest first; complete for every kind of end.
         on_message: Called with each message as it is added to the trajectory.
         clock: Dates the messages.
+        retry_seconds: Returns the time that a side's model calls have spent on retries; None if it calls no model.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Conversation:
         self.messages: list[Message] = []
         self.on_message: Callable[[Message], None] | None = None
         self.clock = Clock()
+        self.retry_seconds: Callable[[Side], float] | None = None
         self._task, self._environment, self._limits = task, environment, limits
         self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
@@ -101,13 +103,26 @@ class Conversation:
         return timeout is not None and time.perf_counter() - self._started > timeout
 
     def _timeout_ending(self) -> Ending:
-        """Return the ending by the clock; it counts against the agent, unless the user took most of the time."""
+        """Return the ending by the clock: it counts against the agent, unless others took most of the time.
+
+        Time that goes to retries of model calls is the provider's, and neither side's.
+        """
         if self._asking is not None:
             side, since = self._asking
             self._waited[side] += time.perf_counter() - since
         times = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
-        reason: TerminationReason = "user_error" if self._waited["user"] > self._waited["agent"] else "timeout"
+        retries = {side: min(self._retries(side), seconds) for side, seconds in self._waited.items()}
+        own = {side: seconds - retries[side] for side, seconds in self._waited.items()}
+        reason: TerminationReason = "user_error" if own["user"] > own["agent"] else "timeout"
+        lost = sum(retries.values())
+        if lost:
+            times += f"; {lost:.1f} s of it for retries of model calls"
+        if lost > max(own.values()):
+            reason = "infrastructure_error"
         return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {times})")
+
+    def _retries(self, side: Side) -> float:
+        return self.retry_seconds(side) if self.retry_seconds else 0.0
 
     async def _run(self) -> Ending:
         try:

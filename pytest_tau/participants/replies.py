@@ -39,8 +39,8 @@ def as_message(reply: Any, side: Side) -> Reply:
         expected = f"{role.__name__}, str or dict"
         raise ParticipantError(f"respond() returned {short_repr(reply)}; expected {expected}", side=side)
     if _size([reply.get("content"), reply.get("tool_calls")]) > LONGEST_MESSAGE:
-        problem = f"respond() returned a message of more than {LONGEST_MESSAGE:,} characters"
-        raise ParticipantError(problem, side=side)
+        too_long = f"respond() returned a message of more than {LONGEST_MESSAGE:,} characters"
+        raise ParticipantError(too_long, side=side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
     extras = ("cost", "usage", "raw_data", "generation_time_seconds")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}

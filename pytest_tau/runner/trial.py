@@ -197,6 +197,7 @@ class Trial:
         first, second = participants
         conversation = Conversation(self.task, self.environment, first, second, self.settings.limits)
         conversation.clock, conversation.on_message = clock, self.on_message
+        conversation.retry_seconds = self._retry_seconds
         try:
             return await conversation.run()
         finally:
@@ -223,8 +224,15 @@ class Trial:
         made = await _within(make(), self.settings.limits.timeout)
         if made is not None:
             return made
+        limit, retries = self.settings.limits.timeout or 0.0, self._retry_seconds(side)
+        if retries > limit / 2:
+            problem = f"the {side} was not built in time; {retries:.1f} s went to retries of model calls"
+            return Ending("infrastructure_error", error=problem)
         reason: TerminationReason = "timeout" if side == "agent" else "user_error"
         return Ending(reason, error=f"the {side} was not built in time")
+
+    def _retry_seconds(self, side: Side) -> float:
+        return self.models.retries[side].seconds
 
     async def _close(self, participants: list[Participant]) -> None:
         for participant in participants:
