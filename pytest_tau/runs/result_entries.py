@@ -75,7 +75,7 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
     """
     entry = _from_export(entry)
     messages = entry.get("messages")
-    if not isinstance(messages, list):
+    if not isinstance(messages, list) or (not messages and entry.get("ticks")):
         voice = "a conversation in ticks, which is not graded here" if entry.get("ticks") else "no conversation"
         raise EntryError(voice)
     if entry.get("task_id") is None:
