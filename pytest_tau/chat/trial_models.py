@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from ..errors import ConfigurationError, ModelError, TauError
 from ..models import ModelUsage
 from .requests import ChatReply, ChatRequest, ModelArguments
+from .retries import RetryClock, count_retries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
@@ -152,6 +153,7 @@ class TrialModels:
         keep_open: Calls may follow the end of the conversation, so the creator of this object ends the recording.
         finish_args: The arguments for ``Tape.finish``, if the recording was kept open.
         spent: USD that were counted already.
+        retries: The time that calls spent on retries, by role.
     """
 
     def __init__(
@@ -164,6 +166,7 @@ class TrialModels:
         self.keep_open = False
         self.finish_args: tuple[TerminationReason, str | None, list[str], bool] | None = None
         self.spent = 0.0
+        self.retries: dict[Role, RetryClock] = {"agent": RetryClock(), "user": RetryClock(), "judge": RetryClock()}
 
     @property
     def roles(self) -> list[Role]:
@@ -181,10 +184,11 @@ class TrialModels:
     async def call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         """Return the answer to a request, from the model or from the recording, and count it."""
         try:
-            if self.tape is None:
-                reply = await _call_chat(chat, request)
-            else:
-                reply = await self.tape.answer(role, request, functools.partial(_call_chat, chat))
+            with count_retries(self.retries[role]):
+                if self.tape is None:
+                    reply = await _call_chat(chat, request)
+                else:
+                    reply = await self.tape.answer(role, request, functools.partial(_call_chat, chat))
         except ConfigurationError as error:
             # Such as a library that is not installed: not a fault of the participant.
             raise ModelError(str(error), kind="bad_request") from error

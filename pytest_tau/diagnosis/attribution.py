@@ -293,7 +293,7 @@ def _unmet(facts: Facts) -> Attribution | None:
 RULES = (
     Rule("the harness raised", _harness),
     Rule("a recorded conversation or model call does not fit", _recording),
-    Rule("a model could not be called", _provider),
+    Rule("a model could not be called, or retries of its calls took most of the time until the clock", _provider),
     Rule("the user raised, or took most of a conversation that ran out of time", _user_error),
     Rule("the judge or an evaluator failed", _ungraded),
     Rule("the agent raised, ran out of time or overran its context", _agent_error),

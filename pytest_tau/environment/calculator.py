@@ -1,6 +1,6 @@
 """Arithmetic for tools: Python's operators and number formats, within bounds and without ``eval``.
 
-The parser is not ``ast`` with an allow-list: that raises RecursionError for expressions within the bounds (4,999
+The parser is not ``ast`` with an allow-list: that raises RecursionError for expressions within the bounds (19,999
 signs), and its error texts, which are results of tools, differ between versions of Python.
 """
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Number: TypeAlias = int | float
 
 # Every expression within these bounds is computed within milliseconds.
-_MAX_LENGTH: Final = 5000
+_MAX_LENGTH: Final = 20_000
 _MAX_NESTING: Final = 200  # Python's own
 _MAX_DIGITS: Final = 4300  # Python's own, of a whole number
 _MAX_BITS: Final = 16_384

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from .messages import Message, Requestor
 from .script import UserScript
@@ -134,6 +134,42 @@ class EvaluationCriteria(_TaskPart):
         return ["DB", "COMMUNICATE"] if value is None else value
 
 
+class _Foreign(_TaskPart):
+    """A part of a task with fields of another program; those that say nothing are dropped."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_empty(cls, value: Any) -> Any:
+        if not isinstance(value, dict):
+            return value
+        return {name: part for name, part in value.items() if name in cls.model_fields or part not in _SAYS_NOTHING}
+
+
+_SAYS_NOTHING: tuple[Any, ...] = (None, "", [], {})
+
+
+class ForeignAction(_Foreign, Action, extra="allow"):
+    """A reference action of another program's task."""
+
+
+class ForeignAssertion(_Foreign, EnvAssertion, extra="allow"):
+    """A statement about the final environment of another program's task."""
+
+
+class ForeignCriteria(_Foreign, EvaluationCriteria, extra="allow"):
+    """Evaluation criteria with fields of another program, by which nothing can be graded here."""
+
+    actions: list[ForeignAction] | None = None  # type: ignore[assignment]
+    env_assertions: list[ForeignAssertion] | None = None  # type: ignore[assignment]
+
+    @property
+    def unknown(self) -> list[str]:
+        """The names of the fields that are not known here, such as ``acceptable_outcomes`` and ``actions.weight``."""
+        inside = {f"actions.{name}" for action in self.actions or [] for name in action.model_extra or {}}
+        inside |= {f"env_assertions.{name}" for check in self.env_assertions or [] for name in check.model_extra or {}}
+        return sorted({*(self.model_extra or {}), *inside})
+
+
 class Task(_TaskPart):
     """One scenario: the user's requests, the initial state, and the evaluation criteria."""
 
@@ -157,6 +193,12 @@ class Task(_TaskPart):
     def criteria(self) -> EvaluationCriteria:
         """The evaluation criteria; empty ones if the task has none."""
         return self.evaluation_criteria or EvaluationCriteria(reward_basis=[])
+
+    @property
+    def unknown_criteria(self) -> list[str]:
+        """The names of fields of the evaluation criteria that are not known here: only of tasks in result files."""
+        criteria = self.evaluation_criteria
+        return criteria.unknown if isinstance(criteria, ForeignCriteria) else []
 
     @property
     def needs_judge(self) -> bool:

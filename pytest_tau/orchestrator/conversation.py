@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import time
-import traceback
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ContextWindowError, ModelError, ReplayError
 from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage
 from ..participants import DONE, trailing_results
+from ..participants.containment import describe, is_interrupt
 from ..text import plural
 from .clock import Clock
 
@@ -61,6 +61,7 @@ class Conversation:
         messages: The trajectory so far, oldest first; complete for every kind of end.
         on_message: Called with each message as it is added to the trajectory.
         clock: Dates the messages.
+        retry_seconds: Returns the time that a side's model calls have spent on retries; None if it calls no model.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Conversation:
         self.messages: list[Message] = []
         self.on_message: Callable[[Message], None] | None = None
         self.clock = Clock()
+        self.retry_seconds: Callable[[Side], float] | None = None
         self._task, self._environment, self._limits = task, environment, limits
         self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
@@ -101,13 +103,26 @@ class Conversation:
         return timeout is not None and time.perf_counter() - self._started > timeout
 
     def _timeout_ending(self) -> Ending:
-        """Return the ending by the clock; it counts against the agent, unless the user took most of the time."""
+        """Return the ending by the clock: it counts against the agent, unless others took most of the time.
+
+        Time that goes to retries of model calls is the provider's, and neither side's.
+        """
         if self._asking is not None:
             side, since = self._asking
             self._waited[side] += time.perf_counter() - since
         times = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
-        reason: TerminationReason = "user_error" if self._waited["user"] > self._waited["agent"] else "timeout"
+        retries = {side: min(self._retries(side), seconds) for side, seconds in self._waited.items()}
+        own = {side: seconds - retries[side] for side, seconds in self._waited.items()}
+        reason: TerminationReason = "user_error" if own["user"] > own["agent"] else "timeout"
+        lost = sum(retries.values())
+        if lost:
+            times += f"; {lost:.1f} s of it for retries of model calls"
+        if lost > max(own.values()):
+            reason = "infrastructure_error"
         return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {times})")
+
+    def _retries(self, side: Side) -> float:
+        return self.retry_seconds(side) if self.retry_seconds else 0.0
 
     async def _run(self) -> Ending:
         try:
@@ -175,14 +190,16 @@ class Conversation:
             # No verdict; but the length of an agent's requests is its own fault.
             own = side == "agent" and isinstance(error, ContextWindowError)
             reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
-            raise _Ended(Ending(reason, error=f"{type(error).__name__}: {error}")) from error
+            raise _Ended(Ending(reason, error=describe(error))) from error
         except asyncio.CancelledError as error:
             if self._cancelled:
                 raise
-            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
-        except (Exception, SystemExit) as error:
+            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             # Any exception of a participant is its own fault.
-            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
+            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
         finally:
             self._waited[side] += time.perf_counter() - self._asking[1]
             self._asking = None
@@ -221,9 +238,11 @@ class Conversation:
     def _is_stop(self, side: Side, message: Reply) -> bool:
         try:
             return self._sides[side].is_stop(message)
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             # As in respond: any exception of a participant is its own fault.
-            raise _Ended(Ending(_FAULT[side], error=_describe(error))) from error
+            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
 
     def _limit(self) -> Ending | None:
         """Return the ending by a limit, if one is reached; too many errors override too many steps.
@@ -251,10 +270,3 @@ class Conversation:
 class _Ended(Exception):  # noqa: N818 - no error: the conversation is over
     def __init__(self, ending: Ending) -> None:
         self.ending = ending
-
-
-def _describe(error: BaseException) -> str:
-    """Return the error with the line of the participant's own code that raised it."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "pytest_tau" not in frame.filename]
-    place = f" (line {frames[-1].lineno} of {frames[-1].filename})" if frames else ""
-    return f"{type(error).__name__}: {error}{place}"

@@ -9,9 +9,10 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
-from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage
-from .replies import as_message
+from ..errors import ConfigurationError, ParticipantError
+from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage, writable
+from .containment import building
+from .replies import as_message, short_repr
 from .threads import BlockingCaller
 
 if TYPE_CHECKING:
@@ -59,12 +60,15 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
         return participant
     caller = BlockingCaller(context.models, context.side)
     if hasattr(target, "generate_next_message"):
-        return await StatefulAdapter.make(target, context, caller)
+        with building():
+            return await StatefulAdapter.make(target, context, caller)
     if hasattr(target, "respond"):
-        if inspect.isclass(target):
-            target = await caller.call(target, **_arguments(target, context))
-        return RespondAdapter(target, context, caller)
-    return FunctionAdapter(target, context, caller)
+        with building():
+            if inspect.isclass(target):
+                target = await caller.call(target, **_arguments(target, context))
+            return RespondAdapter(target, context, caller)
+    with building():
+        return FunctionAdapter(target, context, caller)
 
 
 def check_form(target: Any, side: str) -> None:
@@ -91,11 +95,15 @@ def check_form(target: Any, side: str) -> None:
 class _Adapter(BuiltIn):
     def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
         self._target, self._context, self._caller = target, context, caller
-        self.greeting: str | None = getattr(target, "greeting", None)
+        self.greeting = caller.call_here(_greeting, target, context)
 
     def is_stop(self, message: Reply) -> bool:
+        own = self._caller.call_here(self._own_stop, message)
+        return super().is_stop(message) if own is None else bool(own)
+
+    def _own_stop(self, message: Reply) -> bool | None:
         own = getattr(self._target, "is_stop", None)
-        return bool(own(message)) if callable(own) else super().is_stop(message)
+        return bool(own(message)) if callable(own) else None
 
     async def close(self) -> None:
         own = getattr(self._target, "close", None)
@@ -195,6 +203,19 @@ def chat_messages(message: Incoming | Message, side: str) -> list[dict[str, Any]
             for call in message.tool_calls
         ]
     return [chat]
+
+
+def _greeting(target: Any, context: ParticipantContext) -> str | None:
+    """Return the agent's own first message, if it has one.
+
+    Raises:
+        ParticipantError: It is no text.
+    """
+    given = getattr(target, "greeting", None) if context.side == "agent" and not context.solo else None
+    if given and not isinstance(given, str):
+        problem = f"its greeting is {short_repr(given)}; expected text"
+        raise ParticipantError(problem, side=context.side)
+    return writable(given) if given else None
 
 
 def _offered_arguments(context: ParticipantContext) -> dict[str, Any]:

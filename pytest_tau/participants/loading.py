@@ -15,6 +15,7 @@ from ..errors import ConfigurationError, unknown_name
 from ..files import digest
 from .adapters import adapt, check_form
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
+from .containment import describe, is_interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -168,10 +169,11 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
         load = functools.partial(importlib.import_module, module_name)
     try:
         module = load()
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         # A foreign module may raise anything while it is imported.
-        problem = f"{type(error).__name__}: {error}"
-        raise ConfigurationError(f"{what} {spec!r} cannot be imported: {problem}") from error
+        raise ConfigurationError(f"{what} {spec!r} cannot be imported: {describe(error)}") from error
     found = module
     for part in attribute.split("."):
         if not hasattr(found, part):

@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from .context import Reply, Side
 
 
+#: The most characters of a message: of its text and its calls. No model writes as many, and everything that reads a
+#: conversation, such as the diagnosis of a failure, takes time that grows with them.
+LONGEST_MESSAGE = 1_000_000
+
+
 def as_message(reply: Any, side: Side) -> Reply:
     """Convert a reply to a message of its side.
 
@@ -22,8 +27,8 @@ def as_message(reply: Any, side: Side) -> Reply:
         side: The side that replies.
 
     Raises:
-        ParticipantError: The reply is none of these, is empty, or has a malformed tool call. Arguments that are
-            not a JSON object are no such fault: the call is answered with an error.
+        ParticipantError: The reply is none of these, is empty or too long, or has a malformed tool call. Arguments
+            that are not a JSON object are no such fault: the call is answered with an error.
     """
     role = AssistantMessage if side == "agent" else UserMessage
     if isinstance(reply, str):
@@ -32,7 +37,10 @@ def as_message(reply: Any, side: Side) -> Reply:
         reply = reply.model_dump()
     if not isinstance(reply, dict):
         expected = f"{role.__name__}, str or dict"
-        raise ParticipantError(f"respond() returned {_short_repr(reply)}; expected {expected}", side=side)
+        raise ParticipantError(f"respond() returned {short_repr(reply)}; expected {expected}", side=side)
+    if _size([reply.get("content"), reply.get("tool_calls")]) > LONGEST_MESSAGE:
+        too_long = f"respond() returned a message of more than {LONGEST_MESSAGE:,} characters"
+        raise ParticipantError(too_long, side=side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
     extras = ("cost", "usage", "raw_data", "generation_time_seconds")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
@@ -46,10 +54,26 @@ def as_message(reply: Any, side: Side) -> Reply:
     return message
 
 
+def _size(value: Any) -> int:
+    """Return the number of characters and parts of a value, counted up to the limit, so that circles end too."""
+    size = 0
+    waiting: list[Any] = [value]
+    while waiting and size <= LONGEST_MESSAGE:
+        part = waiting.pop()
+        size += len(part) if isinstance(part, str | bytes) else 1
+        if isinstance(part, dict):
+            waiting += [*part, *part.values()]
+        elif isinstance(part, list | tuple):
+            waiting += part
+        elif isinstance(part, BaseModel):
+            waiting += part.__dict__.values()
+    return size
+
+
 def _list_of_calls(reply: dict[str, Any], side: Side) -> list[Any]:
     calls = reply.get("tool_calls") or []
     if not isinstance(calls, list):
-        raise ParticipantError(f"respond() returned tool_calls {_short_repr(calls)}; expected a list", side=side)
+        raise ParticipantError(f"respond() returned tool_calls {short_repr(calls)}; expected a list", side=side)
     return calls
 
 
@@ -58,7 +82,7 @@ def _text(content: Any, side: Side) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
     if content is not None and not isinstance(content, str):
-        raise ParticipantError(f"respond() returned content {_short_repr(content)}; expected text", side=side)
+        raise ParticipantError(f"respond() returned content {short_repr(content)}; expected text", side=side)
     return content if content is None else writable(content)
 
 
@@ -68,7 +92,7 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
     body = call.get("function", call) if isinstance(call, dict) else None
     if not isinstance(body, dict) or not isinstance(body.get("name"), str):
         raise ParticipantError(
-            f"respond() returned tool call {_short_repr(call)}; expected a name and arguments", side=side
+            f"respond() returned tool call {short_repr(call)}; expected a name and arguments", side=side
         )
     arguments, malformed = _arguments(body.get("arguments"))
     if isinstance(body.get("malformed"), str):
@@ -107,9 +131,10 @@ def _as_json(value: Any) -> str:
     try:
         return json.dumps(value, default=repr)
     except (ValueError, TypeError, RecursionError):
-        return _short_repr(value)
+        return short_repr(value)
 
 
-def _short_repr(value: Any) -> str:
+def short_repr(value: Any) -> str:
+    """Return the class of a value and the beginning of its text."""
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 80 else text[:77] + '...'}"

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..chat import attribute_calls
+from .containment import ForeignError, owned_by, run_contained
 
 if TYPE_CHECKING:
     from ..chat import Role, TrialModels
@@ -35,18 +36,31 @@ class BlockingCaller:
         self._jobs: queue.SimpleQueue[_Job | None] | None = None
 
     async def call(self, function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        """Call a function and return its result, awaited if it is awaitable."""
+        """Call a function and return its result, awaited if it is awaitable.
+
+        Raises:
+            ForeignError: The function raised something that is no ``Exception``, or has cancelled itself.
+            Exception: Anything else that the function raises.
+        """
         with attribute_calls(self._models, self._role) if self._models else contextlib.nullcontext():
-            if inspect.iscoroutinefunction(function):
-                return await function(*args, **kwargs)
-            result = await self._in_thread(function, args, kwargs)
-            return await result if inspect.isawaitable(result) else result
+            return await run_contained(lambda: self._call(function, args, kwargs), self)
+
+    def call_here(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function that is sync and short, in this thread, and return its result."""
+        with owned_by(self):
+            return function(*args)
 
     def close(self) -> None:
         """Let the thread end once its current job is done."""
         if self._jobs is not None:
             self._jobs.put(None)
             self._jobs = None
+
+    async def _call(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
+        if inspect.iscoroutinefunction(function):
+            return await function(*args, **kwargs)
+        result = await self._in_thread(function, args, kwargs)
+        return await result if inspect.isawaitable(result) else result
 
     async def _in_thread(self, function: Callable[..., Any], args: Any, kwargs: Any) -> Any:
         if self._jobs is None:
@@ -66,8 +80,10 @@ def _work(jobs: queue.SimpleQueue[_Job | None]) -> None:
             outcome, setter = run(), future.set_result
         except StopIteration as error:  # a future cannot carry it
             outcome, setter = RuntimeError(f"StopIteration: {error}"), future.set_exception
-        except BaseException as error:  # noqa: BLE001 - passed on to the awaiting task
+        except Exception as error:  # noqa: BLE001 - passed on to the awaiting task
             outcome, setter = error, future.set_exception
+        except BaseException as error:  # noqa: BLE001 - passed on as an exception that no loop reacts to
+            outcome, setter = ForeignError(error), future.set_exception
         try:
             loop.call_soon_threadsafe(_settle, future, setter, outcome)
         except RuntimeError:

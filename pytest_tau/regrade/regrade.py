@@ -121,6 +121,9 @@ class _Regrader:
             if run.simulation.task_id not in self._todays:
                 raise ConfigurationError(f"{self._domain.name} has no task {run.simulation.task_id!r}")
             task = self._todays[run.simulation.task_id]
+        if task.unknown_criteria:
+            names = ", ".join(task.unknown_criteria)
+            raise ConfigurationError(f"task {task.id!r} has evaluation criteria that are not known here: {names}")
         return self._tasks.setdefault(canonical(task), task)
 
     async def _graded(self, run: StoredSimulation, task: Task) -> Regraded:

@@ -81,7 +81,9 @@ def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:
         entry: dict[str, Any] = {"test": trial.test}
         entry |= {"domain": trial.domain} if trial.domain else {}
         entry |= trial.simulation.model_dump(mode="json") | {"info": info}
-        entry |= {"task": trial.task.model_dump(mode="json", exclude_none=True)} if trial.task else {}
+        if trial.task is not None:
+            # As any: what is not known of the criteria is kept.
+            entry["task"] = trial.task.model_dump(mode="json", exclude_none=True, serialize_as_any=True)
         file.write(as_json(entry) + "\n")
         written += 1
     return written

@@ -78,7 +78,7 @@ def tau2_info(info: dict[str, Any], domain: str, content: DomainContent, policy:
 
 def tau2_task(task: Task) -> dict[str, Any]:
     """Return a task in τ²-bench's format, without the script of a user without a model."""
-    found = task.model_dump(mode="json", exclude={"user_scenario": {"script"}})
+    found = task.model_dump(mode="json", exclude={"user_scenario": {"script"}}, serialize_as_any=True)
     if found["annotations"] is None:
         del found["annotations"]
     return found

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import traceback
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..chat import TrialModels
 from ..diagnosis.attribution import annotate_failure
@@ -24,16 +23,19 @@ from ..evaluation import LazyJudge, aevaluate, known_components
 from ..models import AssistantMessage, Simulation
 from ..orchestrator import GREETING, Clock, Conversation, Ending
 from ..participants import DONE, ParticipantContext, Prompting
+from ..participants.containment import describe, is_interrupt
 from .judges import with_deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Coroutine
 
     from ..chat import Tape
     from ..environment import Domain, Environment
     from ..models import Message, Task, TerminationReason
     from ..participants import Participant, ParticipantSource, Side
     from .config import SimulationSettings
+
+T = TypeVar("T")
 
 
 class Trial:
@@ -120,7 +122,9 @@ class Trial:
         except asyncio.CancelledError:
             await self._close(participants)
             raise
-        except Exception as error:  # noqa: BLE001
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             # A fault of the harness: kept with the messages so far instead of losing them.
             ending = Ending("unexpected_error", error="".join(traceback.format_exception(error)))
         simulation.termination_reason, simulation.stop_token, simulation.error = ending
@@ -193,6 +197,7 @@ class Trial:
         first, second = participants
         conversation = Conversation(self.task, self.environment, first, second, self.settings.limits)
         conversation.clock, conversation.on_message = clock, self.on_message
+        conversation.retry_seconds = self._retry_seconds
         try:
             return await conversation.run()
         finally:
@@ -209,21 +214,29 @@ class Trial:
             except (ConfigurationError, TaskFormatError):
                 raise
             except (ModelError, ReplayError) as error:
-                return Ending("infrastructure_error", error=f"{type(error).__name__}: {error}")
-            except (Exception, SystemExit) as error:  # noqa: BLE001
+                return Ending("infrastructure_error", error=describe(error))
+            except BaseException as error:
+                if is_interrupt(error):
+                    raise
                 # Whatever a participant's constructor raises is that participant's fault.
-                return Ending(fault, error=f"the {side} could not be built: {type(error).__name__}: {error}")
+                return Ending(fault, error=f"the {side} could not be built: {describe(error)}")
 
-        try:
-            return await asyncio.wait_for(make(), self.settings.limits.timeout)
-        except asyncio.TimeoutError:
-            reason: TerminationReason = "timeout" if side == "agent" else "user_error"
-            return Ending(reason, error=f"the {side} was not built in time")
+        made = await _within(make(), self.settings.limits.timeout)
+        if made is not None:
+            return made
+        limit, retries = self.settings.limits.timeout or 0.0, self._retry_seconds(side)
+        if retries > limit / 2:
+            problem = f"the {side} was not built in time; {retries:.1f} s went to retries of model calls"
+            return Ending("infrastructure_error", error=problem)
+        reason: TerminationReason = "timeout" if side == "agent" else "user_error"
+        return Ending(reason, error=f"the {side} was not built in time")
+
+    def _retry_seconds(self, side: Side) -> float:
+        return self.models.retries[side].seconds
 
     async def _close(self, participants: list[Participant]) -> None:
         for participant in participants:
-            with contextlib.suppress(asyncio.TimeoutError):
-                await asyncio.wait_for(_close(participant), _CLOSING_TIME)
+            await _within(_close(participant), _CLOSING_TIME)
 
     async def _grade(self, simulation: Simulation) -> None:
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
@@ -255,6 +268,23 @@ _CLOSING_TIME = 5.0
 
 
 async def _close(participant: Participant) -> None:
-    # The verdict stands, however untidily a participant leaves.
-    with contextlib.suppress(Exception, SystemExit):
+    try:
         await participant.close()
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        # The verdict stands, however untidily a participant leaves.
+
+
+async def _within(work: Coroutine[Any, Any, T], seconds: float | None) -> T | None:
+    """Return the result of a coroutine; None if it has none in time.
+
+    Unlike ``asyncio.wait_for``, it does not wait for a coroutine that does not let itself be cancelled.
+    """
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        in_time = task.done()
+        task.cancel()
+    return task.result() if in_time else None

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from ..models import RewardInfo, Simulation, Task, TerminationReason
+from ..models.tasks import ForeignCriteria
 from .result_messages import EntryError, first_problem, read_messages, with_unique_ids
 
 M = TypeVar("M", bound=BaseModel)
@@ -74,7 +75,7 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
     """
     entry = _from_export(entry)
     messages = entry.get("messages")
-    if not isinstance(messages, list):
+    if not isinstance(messages, list) or (not messages and entry.get("ticks")):
         voice = "a conversation in ticks, which is not graded here" if entry.get("ticks") else "no conversation"
         raise EntryError(voice)
     if entry.get("task_id") is None:
@@ -151,15 +152,21 @@ def _is_number(value: Any) -> bool:
 def read_task(raw: Any) -> Task:
     """Return a task, without the fields that today's format lacks.
 
+    Fields of its evaluation criteria are kept, since it cannot be graded without them: see ``Task.unknown_criteria``.
+
     Raises:
         EntryError: It does not follow the format even so.
     """
     if isinstance(raw, dict) and isinstance(raw.get("id"), int):
         raw = raw | {"id": str(raw["id"])}
     try:
-        return _forgiving(Task, raw)
+        task = _forgiving(Task, raw)
+        if task.evaluation_criteria is None:
+            return task
+        criteria = _forgiving(ForeignCriteria, raw["evaluation_criteria"])
     except ValidationError as error:
         raise EntryError(first_problem(error)) from None
+    return task.model_copy(update={"evaluation_criteria": criteria}) if criteria.unknown else task
 
 
 def stored_reward(raw: Any) -> float | None:

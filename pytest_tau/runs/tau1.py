@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -74,7 +75,7 @@ def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredSimulation:
         id=name,
         task_id=task.id,
         trial=entry["trial"] if isinstance(entry.get("trial"), int) else 0,
-        termination_reason=_ending(info, messages),
+        termination_reason=_ending(info, messages, entry.get("reward")),
         messages=with_unique_ids(messages),
         reward_info=_stored(entry, info),
     )
@@ -125,11 +126,13 @@ def _stored(entry: dict[str, Any], info: dict[str, Any]) -> RewardInfo | None:
     return stored
 
 
-def _ending(info: dict[str, Any], messages: list[Message]) -> TerminationReason:
+def _ending(info: dict[str, Any], messages: list[Message], reward: Any) -> TerminationReason:
     """Return how a conversation ended: τ¹ grades exactly those that ended before its limit of steps."""
     last = messages[-1] if messages else None
     ended = isinstance(last, UserMessage) and last.stop_token is not None
-    if "reward_info" in info:
+    if stored_reward(reward) == 1:
+        pass  # it was graded, whatever was kept of that
+    elif "reward_info" in info:
         if info["reward_info"] is None:
             return "max_steps"
     elif not ended and _HAND_OVER not in _last_calls(messages):
@@ -138,24 +141,33 @@ def _ending(info: dict[str, Any], messages: list[Message]) -> TerminationReason:
 
 
 def _last_calls(messages: list[Message]) -> list[str]:
-    calling = [m for m in messages[-2:] if isinstance(m, AssistantMessage)]
+    results = len(list(takewhile(lambda message: isinstance(message, ToolMessage), reversed(messages))))
+    last = messages[: len(messages) - results][-1:] if results else messages[-2:]
+    calling = [m for m in last if isinstance(m, AssistantMessage)]
     return [call.name for message in calling for call in message.tool_calls or []]
 
 
 def _chat_messages(trajectory: list[Any]) -> list[Message]:
     messages: list[Message] = []
-    for raw in trajectory:
+    for turn, raw in enumerate(trajectory):
         role, text = raw["role"], text_of(raw.get("content"))
         if role == "user":
             messages.append(UserMessage(content=text))
         elif role == "assistant" and raw.get("tool_calls"):
-            call = ToolCall.model_validate(read_call(raw["tool_calls"][0], "assistant"))
-            messages.append(AssistantMessage(tool_calls=[call]))
+            made = _carried_out(raw["tool_calls"], trajectory[turn + 1 :])
+            calls = [ToolCall.model_validate(read_call(call, "assistant")) for call in made]
+            messages.append(AssistantMessage(tool_calls=calls))
         elif role == "assistant":
             messages.append(AssistantMessage(content=text))
         elif role == "tool":
             messages.append(_result(str(raw.get("tool_call_id") or ""), text))
     return messages
+
+
+def _carried_out(calls: list[Any], following: list[Any]) -> list[Any]:
+    """Return the calls of a message that were carried out: the first, or all if as many results follow."""
+    results = list(takewhile(lambda raw: raw["role"] == "tool", following[: len(calls)]))
+    return calls if len(results) == len(calls) else calls[:1]
 
 
 def _result(call_id: str, text: str | None) -> ToolMessage:

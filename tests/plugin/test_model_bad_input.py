@@ -16,8 +16,10 @@ from pytest_tau.integrations.litellm import check
 from pytest_tau.testing import (
     ContextWindowExceeded,
     ModelServer,
+    RateLimited,
     ServerError,
     Stall,
+    TruncatedJSON,
     Unauthorized,
 )
 
@@ -226,6 +228,30 @@ class TestOverHTTP:
         (entry,) = [json.loads(line) for line in models.kept()[0].read_text(encoding="utf-8").splitlines()]
         assert entry["termination_reason"] == "timeout"
         assert [message["role"] for message in entry["messages"]] == ["assistant", "user", "assistant", "tool"]
+
+    @pytest.mark.parametrize("side", ["agent", "user"])
+    @pytest.mark.parametrize("fault", [RateLimited(retry_after=30), ServerError(), TruncatedJSON()])
+    def test_a_provider_that_fails_until_the_time_is_over_is_an_error_and_no_failure(self, served, models, side, fault):
+        def script(request):
+            return fault if request["model"] == side[0] else play(request)
+
+        run = served("--tau-timeout", "1", script=script)
+        run.outcomes(errors=1)
+        run.line("infrastructure_error: no end after 1 s (waited ", "of it for retries of model calls)")
+        (entry,) = [json.loads(line) for line in models.kept()[0].read_text(encoding="utf-8").splitlines()]
+        assert entry["termination_reason"] == "infrastructure_error"
+
+    def test_an_agent_that_is_slow_is_not_excused_by_a_retry(self, served):
+        faults = iter([ServerError()])
+
+        def script(request):
+            if request["model"] == "a" and request["messages"][-1]["role"] == "tool":
+                return Stall()
+            return next(faults, None) or play(request)
+
+        run = served("--tau-timeout", "3", "--tau-user", "gold", script=script)
+        run.outcomes(failed=1)
+        run.line("cut off: out of time")
 
     def test_nobody_at_the_address(self, bare):
         args = json.dumps({"api_base": "http://127.0.0.1:9/v1", "num_retries": 0})

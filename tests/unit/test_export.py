@@ -20,6 +20,7 @@ from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
 from pytest_tau.reports.export import write_jsonl
 from pytest_tau.runner import SimulationSettings
 from pytest_tau.runs.reader import Run, StoredTrial
+from pytest_tau.runs.result_entries import Unreadable
 from pytest_tau.runs.result_files import ResultFile
 
 if TYPE_CHECKING:
@@ -412,3 +413,19 @@ def test_entries_that_cannot_be_read_are_told_and_the_rest_is_written(tau: Tau, 
     assert ran.status == 1
     assert len(ran.out.splitlines()) == 3
     assert ran.err.count("left out: simulations.jsonl: entry") == 2
+
+
+@pytest.mark.parametrize("form", ["jsonl", "tau2"])
+def test_criteria_that_are_not_known_here_are_kept(tau: Tau, tmp_path: Path, form: str) -> None:
+    (found,) = keep(tmp_path / "run", [trial(basis=["DB"])]).trials
+    file = tmp_path / "run" / "simulations.jsonl"
+    entry = json.loads(file.read_text(encoding="utf-8"))
+    entry["task"]["evaluation_criteria"]["acceptable_outcomes"] = [{"x": 1}]
+    file.write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    assert tau("export", "run", "--format", form, "--out", "out.json").status == 0
+    (again,) = ResultFile.scan(tmp_path / "out.json").simulations()
+    assert not isinstance(again, Unreadable)
+    assert again.task is not None
+    assert again.task.unknown_criteria == ["acceptable_outcomes"]
+    assert found.task is not None
+    assert found.task.unknown_criteria == []

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from pytest_tau.chat import TrialModels, current_attribution
+from pytest_tau.participants.containment import ForeignError
 from pytest_tau.participants.threads import BlockingCaller
 
 from .tiny import run
@@ -82,7 +83,7 @@ def test_closing_twice_or_unused_is_fine() -> None:
     code.close()
 
 
-@pytest.mark.parametrize("error", [ValueError("x"), SystemExit(3), KeyError("k")])
+@pytest.mark.parametrize("error", [ValueError("x"), KeyError("k")])
 def test_exceptions_arrive_as_they_are(error: BaseException) -> None:
     def fail() -> None:
         raise error
@@ -90,6 +91,26 @@ def test_exceptions_arrive_as_they_are(error: BaseException) -> None:
     with pytest.raises(type(error)) as caught:
         called(fail)
     assert caught.value is error
+
+
+@pytest.mark.parametrize(
+    "error", [SystemExit(3), KeyboardInterrupt(), GeneratorExit("g"), asyncio.CancelledError("c"), BaseException("b")]
+)
+@pytest.mark.parametrize("form", ["sync", "async"])
+def test_what_asyncio_or_pytest_reacts_to_arrives_as_an_error_that_carries_it(error: BaseException, form: str) -> None:
+    def fail() -> None:
+        raise error
+
+    async def fail_later() -> None:
+        await asyncio.sleep(0)
+        raise error
+
+    if form == "async" and isinstance(error, KeyboardInterrupt):
+        return  # on the main thread, which this loop runs in, it may be Ctrl-C
+    with pytest.raises(ForeignError) as caught:
+        called(fail if form == "sync" else fail_later)
+    assert type(caught.value.raised) is type(error)
+    assert str(caught.value) == f"{type(error).__name__}: {error}"
 
 
 def test_stop_iteration_arrives_as_an_error() -> None:

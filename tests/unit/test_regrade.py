@@ -212,6 +212,43 @@ def test_one_that_cannot_be_graded_stops_nothing(regrade: Regrade) -> None:
     assert reasons[2] == "not graded: tiny has no task 'unknown'"
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "name"),
+    [
+        ("acceptable_outcomes", [{"actions": []}], "acceptable_outcomes"),
+        ("strict", False, "strict"),
+        ("actions", [{"action_id": "a", "name": "rename", "arguments": RENAME, "weight": 0.5}], "actions.weight"),
+        ("env_assertions", [{**tiny.check("phone_on", "user"), "at": "end"}], "env_assertions.at"),
+    ],
+)
+def test_a_task_with_criteria_of_another_program_is_named_and_not_graded(
+    regrade: Regrade, field: str, value: Any, name: str
+) -> None:
+    foreign = tiny.raw_task("foreign", CRITERIA | {field: value})
+    report = regrade(
+        simulation(*RENAMED, SAID, task_id="foreign"),
+        simulation(*RENAMED, SAID),
+        tasks=[tiny.raw_task("t", CRITERIA), foreign],
+    )
+    assert len(report.results) == 1
+    (unreadable,) = report.unreadable
+    assert unreadable.entry == "entry 0 (task foreign, trial 0)"
+    assert unreadable.reason == f"not graded: task 'foreign' has evaluation criteria that are not known here: {name}"
+
+
+@pytest.mark.parametrize("value", [None, [], {}, ""])
+def test_criteria_of_another_program_that_say_nothing_change_nothing(regrade: Regrade, value: Any) -> None:
+    action = {"action_id": "a", "name": "rename", "arguments": RENAME, "weight": value}
+    raw = tiny.raw_task("t", CRITERIA | {"actions": [action], "acceptable_outcomes": value})
+    assert only(regrade(simulation(*RENAMED, SAID), tasks=[raw])).fresh.reward == 1.0
+
+
+def test_today_s_tasks_are_graded_whatever_the_file_s_say(regrade: Regrade) -> None:
+    raw = tiny.raw_task("t", CRITERIA | {"acceptable_outcomes": [1]})
+    report = regrade(simulation(*RENAMED, SAID), tasks=[raw], fresh_tasks=True)
+    assert "acceptable_outcomes" not in str(report.unreadable)
+
+
 def test_a_file_of_an_unknown_domain_is_unreadable_as_a_whole(regrade: Regrade) -> None:
     report = regrade(simulation(SAID), simulation(SAID), named="banking")
     assert report.results == []

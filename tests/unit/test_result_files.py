@@ -172,6 +172,7 @@ def test_ids_of_calls_that_repeat_are_numbered_anew(tmp_path: Path) -> None:
     [
         ({"messages": None}, "no conversation"),
         ({"messages": None, "ticks": [{}]}, "ticks"),
+        ({"messages": [], "ticks": [{}]}, "ticks"),
         ({"messages": [{"role": "robot"}]}, "messages.0"),
         ({"messages": ["hello"]}, "do not follow the format"),
         ({"messages": [{"content": "x"}]}, "do not follow the format"),
@@ -378,7 +379,7 @@ def test_only_the_first_call_of_a_message_is_made_and_text_beside_it_is_not_said
     ],
 )
 def test_a_trial_that_was_graded_had_ended(tmp_path: Path, last: Any, verdict: Any, reason: str) -> None:
-    trial = tau1(chat_call("transfer_to_human_agents"), last, verdict=verdict)
+    trial = tau1(chat_call("transfer_to_human_agents"), last, verdict=verdict, reward=0.0)
     assert one(tmp_path / "r.json", [trial]).simulation.termination_reason == reason
 
 
@@ -393,9 +394,31 @@ def test_a_trial_that_was_graded_had_ended(tmp_path: Path, last: Any, verdict: A
 def test_where_no_verdict_is_kept_the_conversation_tells_how_it_ended(
     tmp_path: Path, messages: list[Any], reason: str
 ) -> None:
-    trial = tau1(*messages)
+    trial = tau1(*messages, reward=0.0)
     del trial["info"]["reward_info"]
     assert one(tmp_path / "r.json", [trial]).simulation.termination_reason == reason
+
+
+@pytest.mark.parametrize("kept", [True, False])
+@pytest.mark.parametrize(
+    "messages", [[{"role": "user", "content": "And then?"}], [{"role": "assistant", "content": "Bye"}]]
+)
+def test_a_reward_of_1_is_a_verdict(tmp_path: Path, messages: list[Any], kept: bool) -> None:
+    trial = tau1(*messages, verdict=None)
+    if not kept:
+        del trial["info"]["reward_info"]
+    assert one(tmp_path / "r.json", [trial]).simulation.termination_reason == "agent_stop"
+
+
+def test_all_calls_with_as_many_results_were_carried_out(tmp_path: Path) -> None:
+    results = [{"role": "tool", "tool_call_id": call_id, "content": "done"} for call_id in ("x", "y")]
+    trial = tau1(chat_call("transfer_to_human_agents"), *results, reward=0.0)
+    del trial["info"]["reward_info"]
+    simulation = one(tmp_path / "r.json", [trial]).simulation
+    assert isinstance(simulation.messages[0], AssistantMessage)
+    assert [call.name for call in simulation.messages[0].tool_calls or []] == ["transfer_to_human_agents", "remove"]
+    assert [message.role for message in simulation.messages] == ["assistant", "tool", "tool"]
+    assert simulation.termination_reason == "agent_stop"
 
 
 def test_stored_checks_of_both_kinds_are_kept(tmp_path: Path) -> None:

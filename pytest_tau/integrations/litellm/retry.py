@@ -8,6 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from ...chat.retries import current_retry_clock
 from ...errors import ModelError
 from ...text import plural
 
@@ -52,16 +53,23 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
     """
     from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
 
-    began = time.monotonic()
+    began, clock, call = time.monotonic(), current_retry_clock(), object()
+    answered_in = 0.0
+
+    def note(state: RetryCallState) -> None:
+        clock.note_failure(call, began)
+        _log_retry(state, policy, model)
+
     retrying = AsyncRetrying(
         stop=stop_after_attempt(policy.attempts),
         wait=lambda state: policy.wait(state.attempt_number, _fault(state).retry_after),
         retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.passing),
-        before_sleep=lambda state: _log_retry(state, policy, model),
+        before_sleep=note,
         reraise=True,
     )
     try:
-        return await retrying(attempt)
+        reply: ChatReply = await retrying(attempt)
+        answered_in = reply.seconds
     except ModelError as error:
         if not error.passing:
             raise
@@ -71,6 +79,10 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
         exhausted = ModelError(
             f"{problem}\n{rest}" if rest else problem, kind=error.kind, retry_after=error.retry_after
         )
+    else:
+        return reply
+    finally:
+        clock.note_end(call, answered_in)
     raise exhausted
 
 

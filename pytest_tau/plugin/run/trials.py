@@ -8,6 +8,8 @@ import time
 from concurrent.futures import Future
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import pytest
+
 from ...chat import Recorder, TrialModels
 from ...participants import ParticipantSource, load_source
 from ...runner import Trial
@@ -17,8 +19,6 @@ from .models import cassette_path, spend, usage_facts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    import pytest
 
     from ...environment import Environment
     from ...models import Message, Simulation
@@ -119,12 +119,19 @@ class TrialFuture:
                 hooks.pytest_tau_message(item=item, message=message)
             except Exception as error:  # noqa: BLE001 - a hook of another plugin may raise anything
                 failure = failure or error
-        simulation = self._future.result()
+        simulation = self._result()
         self._set_facts(simulation)
         hooks.pytest_tau_simulation_finished(item=item, simulation=simulation)
         if failure is not None:
             raise failure
         return simulation
+
+    def _result(self) -> Simulation:
+        problem = self._future.exception()
+        if problem is not None and not isinstance(problem, Exception | pytest.skip.Exception | pytest.fail.Exception):
+            # pytest's state does not survive any other exception in a fixture; Ctrl-C is raised in this thread alone.
+            raise RuntimeError(f"the trial was ended by {type(problem).__name__}") from problem
+        return self._future.result()
 
     def _source(self, side: Side, target: Any) -> ParticipantSource:
         if isinstance(target, ParticipantSource):

@@ -1,0 +1,145 @@
+"""Containment of the code of participants: what it raises is a plain error, and it cancels no task but its own."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import contextvars
+import threading
+import traceback
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError, TaskFormatError
+from ..models import writable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Iterator
+
+#: Characters of an exception's text that are kept.
+_LONGEST_TEXT = 20_000
+#: The participant whose code is running; None for code of this package.
+_OWNER: contextvars.ContextVar[object | None] = contextvars.ContextVar("tau_owner", default=None)
+
+
+class ForeignError(Exception):
+    """An exception of a participant that means something to pytest, asyncio or this package, made harmless.
+
+    Attributes:
+        raised: The exception.
+    """
+
+    def __init__(self, raised: BaseException) -> None:
+        self.raised = raised
+        super().__init__(describe(raised))
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return whether an exception may be Ctrl-C.
+
+    Python raises it in the main thread, where a run of pytest has no code of participants.
+    """
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+
+
+def describe(error: BaseException, *, place: bool = False) -> str:
+    """Return the class and the text of an exception, which may itself have a text that raises.
+
+    Args:
+        error: The exception.
+        place: Add the line of the participant's own code that raised it.
+    """
+    raised = error.raised if isinstance(error, ForeignError) else error
+    try:
+        text = str(raised)
+        text = text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
+    except BaseException as broken:  # noqa: BLE001 - code of the participant
+        text = f"(its text cannot be shown: {type(broken).__name__})"
+    frames = traceback.extract_tb(raised.__traceback__) if place else []
+    own = [frame for frame in frames if "pytest_tau" not in frame.filename]
+    where = f" (line {own[-1].lineno} of {own[-1].filename})" if own else ""
+    return writable(f"{type(raised).__name__}: {text}{where}")
+
+
+@contextlib.contextmanager
+def owned_by(owner: object) -> Iterator[None]:
+    """Note, for the tasks that are made and cancelled meanwhile, whose code is running."""
+    token = _OWNER.set(owner)
+    try:
+        yield
+    finally:
+        _OWNER.reset(token)
+
+
+@contextlib.contextmanager
+def building() -> Iterator[None]:
+    """Pass errors of a participant's construction on such that they are not taken for mistakes in the settings."""
+    try:
+        yield
+    except (ConfigurationError, TaskFormatError) as error:
+        raise ForeignError(error) from error
+
+
+class GuardedTask(asyncio.Task[Any]):
+    """A task that a participant cannot cancel unless it is the participant's own.
+
+    All async participants of a run share one event loop, on which ``asyncio.all_tasks()`` lists the tasks of other
+    trials, and those of this package that run the conversations.
+
+    Attributes:
+        cancelled_by_us: Code of this package has cancelled the task.
+    """
+
+    def __init__(self, coro: Coroutine[Any, Any, Any], **kwargs: Any) -> None:
+        context = kwargs.get("context")
+        self._owner = _OWNER.get() if context is None else context.get(_OWNER)
+        self.cancelled_by_us = False
+        super().__init__(coro, **kwargs)
+
+    def cancel(self, msg: Any = None) -> bool:
+        """Cancel the task, unless the code that asks for it is another participant's."""
+        by = _OWNER.get()
+        if by is not None and by is not self._owner:
+            return False
+        self.cancelled_by_us |= by is None
+        return super().cancel(msg)
+
+
+def guard(loop: asyncio.AbstractEventLoop) -> None:
+    """Make every task of a loop a guarded one."""
+    loop.set_task_factory(lambda loop, coro, **kwargs: GuardedTask(coro, loop=loop, **kwargs))
+
+
+async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: object) -> Any:
+    """Run code of a participant in a task of its own, and return its result.
+
+    Args:
+        start: Returns the coroutine to run.
+        owner: The participant.
+
+    Raises:
+        asyncio.CancelledError: This package has cancelled it.
+        ForeignError: It raised something else that is no ``Exception``, or has cancelled itself.
+        Exception: Anything else that it raises.
+    """
+    with owned_by(owner):
+        task = GuardedTask(_contained(start), loop=asyncio.get_running_loop())
+    try:
+        return await task
+    except asyncio.CancelledError as error:
+        if task.cancelled_by_us or not task.done():
+            task.cancel()
+            raise
+        # Without a text of its own, it was no ``raise``, and its traceback shows asyncio's code.
+        raise ForeignError(error if error.args else asyncio.CancelledError("its code has cancelled it")) from error
+
+
+async def _contained(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
+    try:
+        return await start()
+    except (Exception, asyncio.CancelledError):
+        raise
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        # asyncio and pytest react to some of these, such as SystemExit and the exception of pytest.skip().
+        raise ForeignError(error) from error

@@ -1,0 +1,284 @@
+"""Participants that misbehave: whatever they raise or cancel is theirs, and no other trial notices."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import time
+
+import pytest
+
+#: What a participant raises, by a name that its task has.
+RAISED = (
+    *("skip", "fail", "xfail", "exit", "system_exit", "keyboard_interrupt", "base_exception", "generator_exit"),
+    *("cancelled", "trio", "configuration", "value_error", "unprintable", "unprintable_base", "surrogate"),
+)
+#: Where it does so.
+PLACES = ("constructor", "respond", "async", "stop", "close", "greeting")
+#: Other ways, with what their failures say.
+OTHER = {
+    "number-greeting": "its greeting is int 5; expected text",
+    "async-cancel_all": "CancelledError: its code has cancelled it",
+    "thread-cancel_all": "CancelledError: its code has cancelled it",
+    "async-foreign_task": "CancelledError: its code has cancelled it",
+}
+#: Ways that only disturb the event loop, which is nobody's verdict.
+HARMLESS = ("async-loop_stop", "async-loop_exit", "thread-loop_stop")
+
+PARTS = """
+import asyncio
+import threading
+
+import pytest
+
+from pytest_tau.errors import ConfigurationError
+from pytest_tau.testing import call
+
+
+class TrioCancelled(BaseException):
+    pass
+
+
+class Unprintable(Exception):
+    def __str__(self):
+        raise RuntimeError("no text")
+
+
+class UnprintableBase(BaseException):
+    def __str__(self):
+        pytest.skip("no text")
+
+
+def misbehave(way):
+    if way == "skip":
+        pytest.skip("not today")
+    if way == "fail":
+        pytest.fail("not today")
+    if way == "xfail":
+        pytest.xfail("not today")
+    if way == "exit":
+        pytest.exit("not today", returncode=0)
+    raise {
+        "system_exit": SystemExit("not today"),
+        "keyboard_interrupt": KeyboardInterrupt("not today"),
+        "base_exception": BaseException("not today"),
+        "generator_exit": GeneratorExit("not today"),
+        "cancelled": asyncio.CancelledError("not today"),
+        "trio": TrioCancelled("not today"),
+        "configuration": ConfigurationError("not today"),
+        "value_error": ValueError("not today"),
+        "unprintable": Unprintable(),
+        "unprintable_base": UnprintableBase(),
+        "surrogate": ValueError("\\ud800"),
+    }[way]
+
+
+class Odd:
+    def __init__(self, task):
+        self.place, _, self.way = task.id.partition("-")
+        self.turn = 0
+        self.do("constructor")
+
+    def do(self, place):
+        if self.place == place:
+            misbehave(self.way)
+
+    @property
+    def greeting(self):
+        self.do("greeting")
+        return 5 if self.place == "number" else None
+
+    def is_stop(self, message):
+        self.do("stop")
+        return self.side == "user" and message.stop_token is not None
+
+    def close(self):
+        self.do("close")
+
+    async def disturb(self):
+        loop = asyncio.get_running_loop()
+        if self.way == "cancel_all":
+            for task in asyncio.all_tasks():
+                task.cancel()
+        elif self.way == "foreign_task":
+            asyncio.current_task().cancel()
+        elif self.way == "loop_stop":
+            loop.stop()
+        elif self.way == "loop_exit":
+            loop.call_soon(misbehave, "keyboard_interrupt")
+            loop.call_soon(misbehave, "system_exit")
+            loop.call_soon(misbehave, "base_exception")
+        elif self.place == "async":
+            misbehave(self.way)
+        await asyncio.sleep(0.01)
+
+    def disturb_from_a_thread(self, loop):
+        loop.call_soon_threadsafe(lambda: asyncio.ensure_future(self.disturb()))
+
+    async def respond_async(self, message):
+        await asyncio.sleep(0.005)
+        if self.place == "async":
+            await self.disturb()
+        if self.place == "thread":
+            thread = threading.Thread(target=self.disturb_from_a_thread, args=(asyncio.get_running_loop(),))
+            if self.way == "cancel_all":
+                await self.disturb()
+            thread.start()
+            await asyncio.sleep(0.01)
+        return self.next()
+
+    def respond(self, message):
+        self.do("respond")
+        return self.respond_async(message)
+
+
+class Agent(Odd):
+    side = "agent"
+
+    def next(self):
+        self.turn += 1
+        return call("create_task", user_id="user_1", title="Buy milk") if self.turn == 1 else "Done."
+
+
+class User(Odd):
+    side = "user"
+
+    def next(self):
+        self.turn += 1
+        return "Buy milk, please." if self.turn == 1 else "###STOP###"
+"""
+
+WAYS = [f"{place}-{way}" for place, way in itertools.product(PLACES, RAISED)] + [*OTHER, *HARMLESS]
+
+
+def is_harmless(way, side):
+    """Whether the verdict of a participant that misbehaves so stands."""
+    place = way.partition("-")[0]
+    no_greeting = side == "user" and (place in ("greeting", "number"))
+    return way in HARMLESS or place == "close" or no_greeting
+
+
+@pytest.mark.parametrize(
+    "args", [[], ["--tau-concurrency", "4"], ["-n", "2"]], ids=lambda args: "".join(args) or "alone"
+)
+@pytest.mark.parametrize("side", ["agent", "user"])
+def test_whatever_a_participant_raises_is_its_own(project, a_task, side, args):
+    tasks = [a_task(name) for way in WAYS for name in (way, f"good-after_{way}")]
+    project.tasks("mock/t.tau.json", tasks)
+    project.write("parts.py", PARTS)
+    run = project.run(f"--tau-{side}", f"parts.py:{side.title()}", "-rA", "--tau-gate", "pass^1>=1", *args)
+    bad = [way for way in WAYS if not is_harmless(way, side)]
+    good = len(tasks) - len(bad)
+    text = run.line("tau: mock:")
+    assert f"{good} passed, {len(bad)} {'failed' if side == 'agent' else 'errors'}" in text
+    run.line("tau: gate pass^1 >= 1: ", "missed" if side == "agent" else "")
+    assert run.ret == (pytest.ExitCode.TESTS_FAILED if side == "agent" else pytest.ExitCode.OK)
+    run.lacks("_finalizers")
+    simulations = {}
+    for line in next(project.path.glob(".tau/runs/*/simulations.jsonl")).read_text("utf-8").splitlines():
+        stored = json.loads(line)
+        simulations[stored["task_id"]] = stored
+    assert set(simulations) == {task["id"] for task in tasks}
+    for way in bad:
+        assert simulations[way]["termination_reason"] == f"{side}_error", way
+        assert (
+            OTHER.get(way, "not today" if "un" not in way and "surr" not in way else ":") in simulations[way]["error"]
+        )
+    for way in set(simulations) - set(bad):
+        assert simulations[way]["reward_info"]["reward"] == 1, way
+        assert simulations[way]["termination_reason"] == "user_stop", way
+
+
+def test_closing_the_event_loop_costs_no_other_trial(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task("close"), a_task("b"), a_task("c")])
+    project.write(
+        "parts.py",
+        PARTS
+        + """
+import time
+
+
+class Closer(Agent):
+    def respond(self, message):
+        return self.respond_async(message) if self.place != "close" else self.close_loop(message)
+
+    async def close_loop(self, message):
+        loop = asyncio.get_running_loop()
+
+        def work():
+            for _ in range(10_000):
+                loop.call_soon_threadsafe(loop.stop)
+                try:
+                    loop.close()
+                except RuntimeError:
+                    pass
+
+        thread = threading.Thread(target=work, daemon=True)
+        thread.start()
+        await asyncio.sleep(0.2)
+        return "Done."
+""",
+    )
+    run = project.run("--tau-agent", "parts.py:Closer")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("2 passed")
+    run.lacks("_finalizers")
+
+
+def test_a_module_that_skips_while_it_is_imported_is_a_usage_error(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.write("parts.py", "import pytest\npytest.skip('no', allow_module_level=True)\n")
+    project.run("--tau-agent", "parts.py:it").usage_error("'parts.py:it' cannot be imported: Skipped: no")
+
+
+def test_a_process_that_is_ended_from_inside_fails_the_run_under_xdist(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task("a"), a_task("b"), a_task("c")])
+    project.write(
+        "parts.py",
+        """
+        import os
+
+        from pytest_tau.testing import call
+
+        class Quits:
+            def __init__(self, task):
+                self.id, self.turn = task.id, 0
+
+            def respond(self, message):
+                if self.id == "b":
+                    os._exit(0)
+                self.turn += 1
+                return call("create_task", user_id="user_1", title="Buy milk") if self.turn == 1 else "Done."
+        """,
+    )
+    run = project.run("--tau-agent", "parts.py:Quits", "-n", "1")
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    run.line("2 passed")
+
+
+@pytest.mark.parametrize("side", ["agent", "user"])
+@pytest.mark.parametrize(
+    "reply",
+    [
+        '"word 1, " * 12_500_000',
+        '{"tool_calls": [{"name": "get_users", "arguments": "[" * 100_000_000}]}',
+        '{"tool_calls": [{"name": "get_users", "arguments": {}}] * 1_000_000}',
+        '{"tool_calls": [{"name": "get_users", "arguments": lots}]}',
+    ],
+    ids=["text", "arguments", "calls", "laughs"],
+)
+def test_a_message_of_100_mb_is_a_failure_in_bounded_time(play, side, reply):
+    source = f"""
+        lots = {{}}
+        for _ in range(90):
+            lots = {{"a": lots, "b": lots}}
+
+        class it:
+            def respond(self, message):
+                return {reply}
+        """
+    start = time.monotonic()
+    run = play(source, side)
+    run.outcomes(**{"failed" if side == "agent" else "errors": 1})
+    run.line("ParticipantError: respond() returned a message of more than 1,000,000 characters")
+    assert time.monotonic() - start < 10
