@@ -11,6 +11,7 @@ import pytest
 
 from ..compat import default_collect_report, fixture_info, load_conftests
 from ..context.run_state import run_state
+from .default_user import settle_user
 from .item import TauItem
 from .selection import is_named, named_trials
 
@@ -95,15 +96,15 @@ class TaskCollector(pytest.Module):
         try:
             context = ensure_context(self.config)
             specs = self.specs(context)
+            # The same for every item, and slow to find.
+            fixtures = fixture_info(TauItem.of(self, specs[0], 0, None)) if specs else None
+            specs = settle_user(specs, self.ihook, fixtures.name2fixturedefs) if fixtures else specs
         except (TauError, pytest.UsageError) as error:
             self.stash[USAGE_ERROR] = True
             raise self.CollectError(str(error)) from error
-        fixtures = None
         for spec in specs:
             for trial in range(max(context.config.trials, self.named_trials(spec.task))):
-                item = TauItem.of(self, spec, trial, fixtures)
-                fixtures = fixture_info(item)  # the same for every item, and slow to determine
-                yield item
+                yield TauItem.of(self, spec, trial, fixtures)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the representation of a mistake, or of any other error."""

@@ -6,6 +6,7 @@ import json
 import queue
 import time
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...chat import Recorder, TrialModels
@@ -75,6 +76,9 @@ class TrialFuture:
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
         trial.models, trial.on_message = inputs.models, self._messages.put
         agent, user = self._source("agent", inputs.agent), self._source("user", inputs.user)
+        if agent.name == "gold" and inputs.spec.config.own_agent and self._is_default_user(user):
+            # A hook or a fixture could have made another agent; here it has not.
+            user = self._context.source("user", replace(inputs.spec.config, user="gold"))
         return self._context.loop.submit(self._run(trial, agent, user))
 
     def _as_finished(self, simulation: Simulation) -> Future[Simulation]:
@@ -125,6 +129,10 @@ class TrialFuture:
         if failure is not None:
             raise failure
         return simulation
+
+    def _is_default_user(self, user: ParticipantSource) -> bool:
+        config = self.inputs.spec.config
+        return config.user is None and user is self._context.source("user", config)
 
     def _source(self, side: Side, target: Any) -> ParticipantSource:
         if isinstance(target, ParticipantSource):
