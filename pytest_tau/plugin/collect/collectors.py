@@ -35,11 +35,26 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Add the run's domains to the session's children; mark the reports of usage errors."""
     report = yield
+    idle = [item.name for item in report.result if _is_idle(item)] if report.passed else []
+    if idle:
+        report.outcome, report.result = "failed", []
+        report.longrepr = (
+            f"marker tau: {', '.join(idle)} would pass without a conversation: request the fixture tau_simulation, or "
+            "remove the marker"
+        )
+        collector.stash[USAGE_ERROR] = True
     if isinstance(collector, pytest.Session) and report.passed:
         report.result += _domain_nodes(collector)
     if collector.stash.get(USAGE_ERROR, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
+
+
+def _is_idle(node: pytest.Item | pytest.Collector) -> bool:
+    """Return whether a node is a marked test that uses no fixture of the plugin; methods of ``unittest`` cannot."""
+    if not isinstance(node, pytest.Item) or node.get_closest_marker("tau") is None:
+        return False
+    return not any(name == "_tau_spec" or name.startswith("tau_") for name in getattr(node, "fixturenames", ()))
 
 
 @pytest.hookimpl(trylast=True)
