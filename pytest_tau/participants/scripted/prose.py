@@ -106,7 +106,7 @@ def is_playable(task: Task) -> bool:
 def opening_of(task: Task) -> str:
     """Return the request of a task in the first person, with what the user knows, as one text."""
     scenario = task.user_scenario
-    if scenario.script is not None:
+    if scenario.script is not None and not words(_reason(task)):
         return scenario.script.requests[0].say
     known = None if isinstance(scenario.instructions, str) else scenario.instructions.known_info
     return first_person(" ".join(part for part in (_reason(task), known) if part))
