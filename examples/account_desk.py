@@ -1,6 +1,6 @@
 """An agent without a model. It fixes problems of the account and leaves the phone to the customer.
 
-    pytest --tau-domain telecom --tau-agent examples/account_desk.py:AccountDesk
+    pytest --tau-domain telecom --tau-agent examples/account_desk.py:AccountDesk --tau-user gold
 
 It does not know about phones and never transfers a customer, so it passes some tasks and fails others. The conversation
 is one generator: each ``yield`` sends a message and returns the reply.

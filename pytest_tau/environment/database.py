@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from .records import Record, canonical, clone, plain
@@ -64,6 +65,21 @@ class Database(Record):
                 state.__pydantic_validator__.validate_assignment(state, name, _overlay(plain(old), part))
         return state
 
+    def misplaced_records(self) -> Iterator[tuple[str, str, str, Any]]:
+        """Yield table, key, field and value of the records whose id is not the key that they are stored under.
+
+        The id is the field ``id``, or the one named after the table or the record's type: ``book_id`` of ``books``.
+        """
+        for name in type(self).model_fields:
+            table = getattr(self, name)
+            if isinstance(table, Table) and not table.ordered:
+                record_type: type[Record] = type(next(table.scan(), self))
+                id_field = _id_field(name, record_type)
+                for key in table if id_field else ():
+                    value = getattr(table.peek(key), id_field)
+                    if value != key:
+                        yield name, key, id_field, value
+
     def equals(self, other: Database) -> bool:
         """Return whether both states are the same, in order of lists and in type of JSON value."""
         return next(self._unequal_fields(other), None) is None
@@ -85,6 +101,14 @@ class Database(Record):
             same = _same_table(mine, theirs) if isinstance(mine, Table) else canonical(mine) == canonical(theirs)
             if not same:
                 yield name
+
+
+def _id_field(table: str, record_type: type[Record]) -> str:
+    singular = table[:-3] + "y" if table.endswith("ies") else table.removesuffix("s")
+    of_type = re.sub(r"(?<!^)(?=[A-Z])", "_", record_type.__name__).lower()
+    fields = record_type.model_fields
+    names = ("id", f"{singular}_id", f"{of_type}_id")
+    return next((name for name in names if name in fields and fields[name].annotation is str), "")
 
 
 def _touched(a: Table[Any], b: Table[Any]) -> list[str]:

@@ -321,15 +321,26 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
     path = folder / f"{stem}.json"
     try:
         if path.is_file():
-            return model.model_validate_json(path.read_bytes())
+            return _checked(model.model_validate_json(path.read_bytes()), path)
         path = folder / f"{stem}.toml"
-        return model.model_validate(_load_toml(path))
+        return _checked(model.model_validate(_load_toml(path)), path)
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(map(str, first["loc"]))
         raise ConfigurationError(f"{path}: {place}: {first['msg']}") from None
     except (OSError, ValueError) as error:  # a ValueError: not UTF-8, or not TOML
         raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _checked(database: Database, path: Path) -> Database:
+    """Return the database, if each record that carries its id is stored under it.
+
+    Raises:
+        ConfigurationError: A key differs; names file, table, key and field.
+    """
+    for table, key, id_field, value in database.misplaced_records():
+        raise ConfigurationError(f"{path}: {table}/{key}: the key differs from {id_field} {value!r}: make them equal")
+    return database
 
 
 def _load_toml(path: Path) -> dict[str, Any]:

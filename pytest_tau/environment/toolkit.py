@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar
+import inspect
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
+from ..errors import ConfigurationError, unknown_name
 from .database import Database
 from .schemas import describe
 
@@ -30,13 +32,34 @@ def tool(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
         kind: The kind of the tool.
         mutates: Whether it changes a database, and so is executed when a trajectory is replayed; by default
             exactly the ``write`` tools do.
+
+    Raises:
+        ConfigurationError: No kind or an unknown one, no docstring, or a parameter without a type.
     """
+    if callable(kind):
+        raise ConfigurationError(f"tool {kind.__qualname__}: name its kind: {_KINDS}")
 
     def mark(method: F) -> F:
+        _check_declaration(method, kind)
         method.tau_tool = ToolInfo(kind, kind == "write" if mutates is None else mutates)  # type: ignore[attr-defined]
         return method
 
     return mark
+
+
+_KINDS = "one of " + ", ".join(f'@tool("{kind}")' for kind in get_args(ToolKind))
+
+
+def _check_declaration(method: Callable[..., Any], kind: str) -> None:
+    name = f"tool {getattr(method, '__qualname__', method)}"
+    if kind not in get_args(ToolKind):
+        raise ConfigurationError(f"{name}: {unknown_name('kind', str(kind), get_args(ToolKind))}")
+    if not (method.__doc__ or "").strip():
+        raise ConfigurationError(f"{name} has no docstring: write one, it is the description that the agent gets")
+    for parameter in inspect.signature(method).parameters.values():
+        if parameter.name != "self" and parameter.annotation is parameter.empty:
+            problem = f"parameter {parameter.name!r} has no type: annotate it, for example '{parameter.name}: str'"
+            raise ConfigurationError(f"{name}: {problem}")
 
 
 class Tool(NamedTuple):

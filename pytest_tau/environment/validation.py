@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TaskFormatError, unknown_name
+from .arguments import misfits
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -25,7 +26,8 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         file: The file of the task.
 
     Raises:
-        TaskFormatError: Names file, task and field: an unknown reward basis, tool or function.
+        TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, or an
+            argument of a reference action that does not match the tool's schema.
     """
 
     def fail(problem: str, field: str) -> None:
@@ -40,6 +42,10 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         if action.name not in tools:
             problem = f"{unknown_name('tool', action.name, tools)} of the {action.requestor}"
             fail(problem, f"evaluation_criteria.actions.{position}.name")
+    for position, action in enumerate(criteria.actions or []):
+        schema = _toolkit(spec, action.requestor).tools()[action.name].parameters
+        for problem in misfits(action.arguments, schema):
+            fail(f"{action.name}: {problem}", f"evaluation_criteria.actions.{position}.arguments")
     for position, assertion in enumerate(criteria.env_assertions or []):
         _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}.func_name")
     actions = (task.initial_state and task.initial_state.initialization_actions) or []

@@ -16,7 +16,7 @@ from .texts import check_phrases
 from .verdicts import check_gold, check_needed, check_null
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from ..environment import Domain
     from ..models import Task
@@ -24,20 +24,21 @@ if TYPE_CHECKING:
 __all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain"]
 
 
-async def lint_domain(domain: Domain, split: str | None) -> LintReport:
+async def lint_domain(domain: Domain, split: str | None, tasks: Sequence[Task] | None = None) -> LintReport:
     """Check the tasks of a domain.
 
     Args:
         domain: With the data to check.
         split: Which tasks; None for all.
+        tasks: The tasks of a file, in place of the domain's own.
 
     Raises:
         ConfigurationError: No such split.
         TaskFormatError: A task file does not follow the format.
     """
-    tasks = _tasks(domain, split)
+    own, tasks = tasks is None, _tasks(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks))
-    report.findings += [*check_splits(domain), *check_duplicates(tasks)]
+    report.findings += [*(check_splits(domain) if own else ()), *check_duplicates(tasks)]
     facts = FactChecker(domain)
     for task in tasks:
         misfit = _misfit(task, domain)

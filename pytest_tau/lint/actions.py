@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..environment.arguments import misfits
 from ..errors import unknown_name
-from .arguments import misfits
 from .findings import Finding
 
 if TYPE_CHECKING:

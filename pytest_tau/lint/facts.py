@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..environment.arguments import resolved
 from .actions import tools_of
-from .arguments import resolved
 from .findings import Finding
 from .known import Known
 from .reading import Reader, Reading

@@ -30,6 +30,7 @@ class LintReport:
 
     Attributes:
         domain: The domain's name.
+        file: The task file that was checked; None for the domain's own tasks.
         split: Which of its tasks were checked; None for all.
         tasks: How many those are.
         findings: What was found, in order of tasks.
@@ -43,6 +44,7 @@ class LintReport:
     findings: list[Finding] = field(default_factory=list)
     floor: int = 0
     floor_but_for_judge: int = 0
+    file: str | None = None
 
     def count(self, severity: Severity) -> int:
         """Return the number of findings of this severity."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..environment.arguments import misfits
 from ..errors import unknown_name
 from .actions import tools_of
-from .arguments import misfits
 from .findings import Finding
 
 if TYPE_CHECKING:

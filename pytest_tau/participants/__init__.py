@@ -32,7 +32,7 @@ from .loading import (
     load_source,
 )
 from .prompts import load_prompt, official_guidelines
-from .scripted import ScriptedUser, script_of
+from .scripted import ScriptedUser, is_playable, script_of
 from .threads import BlockingCaller
 
 __all__ = [
@@ -70,6 +70,7 @@ __all__ = [
     "domain_agent",
     "is_endpoint",
     "is_of_domain",
+    "is_playable",
     "load_object",
     "load_prompt",
     "load_recordings",

@@ -50,6 +50,7 @@ class WorkerOutput(TypedDict, total=False):
         deselected: The number of deselected trials.
         shard: The number of trials in this shard, of all trials, and of other tests.
         quarantine: Entries that match no task, by number, with ids that are spelt alike.
+        unchecked: The ids of tasks that check nothing.
     """
 
     has_context: bool
@@ -57,6 +58,7 @@ class WorkerOutput(TypedDict, total=False):
     deselected: int
     shard: list[int]
     quarantine: dict[int, list[str]]
+    unchecked: list[str]
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -10,7 +10,7 @@ from ..chat import ModelArguments
 from ..environment import Difficulty
 from ..evaluation import Evaluation
 from ..orchestrator import Limits
-from ..participants import calls_no_model, is_endpoint, is_of_domain
+from ..participants import calls_no_model, is_endpoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -99,6 +99,7 @@ class RunConfig:
         seed: Seed of the run, from which each trial's seed follows.
         agent: Specification of the agent, or, from a marker, a class or function; None if none was named.
         user: Specification of the user; None if none was named.
+        own_agent: A hook or an overridden fixture may make the agent where none was named.
         judge: Specification of the judge; None if none was named.
         folder: What relative paths and modules are looked up in.
         concurrency: Conversations that go on at the same time in one process.
@@ -117,6 +118,7 @@ class RunConfig:
     seed: int = DEFAULT_SEED
     agent: Any = None
     user: Any = None
+    own_agent: bool = False
     judge: str | None = None
     folder: Path = field(default_factory=Path.cwd)
     concurrency: int = 1
@@ -133,7 +135,8 @@ class RunConfig:
         """Return the user that is run: the one that was named, else what goes with the agent."""
         if self.user is not None:
             return self.user
-        return default_user(self.agent_spec, solo=self.simulation.solo, llm="user" in self.models.names)
+        agent = None if self.own_agent and self.agent_spec == "gold" else self.agent_spec
+        return default_user(agent, solo=self.simulation.solo, llm="user" in self.models.names)
 
     def choice(self, role: Role) -> ModelChoice | None:
         """Return the model of a role: an endpoint for the agent behind it, and None for a side that needs none."""
@@ -151,11 +154,19 @@ class RunConfig:
 
 
 def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
-    """Return the user that goes with an agent if none is named; ``llm`` says that there is a model for the user."""
+    """Return the user that goes with an agent if none is named.
+
+    Only ``gold`` gets the user that plays the reference actions: any other agent needs a user that reacts to it.
+
+    Args:
+        agent: The agent's specification, or a class or function; None if it is not known yet.
+        solo: The agent works alone.
+        llm: There is a model for the user.
+    """
     if solo:
         return "dummy"
     if isinstance(agent, str) and agent.startswith("replay:"):
         return agent
-    if is_of_domain(agent):
-        return "scripted"
-    return "llm" if llm and not calls_no_model(agent) else "gold"
+    if agent == "gold":
+        return "gold"
+    return "llm" if llm and not calls_no_model(agent) else "scripted"

@@ -142,12 +142,13 @@ def scripted(project: Project) -> Callable[..., str]:
 
 @pytest.fixture
 def play(project, a_task):
-    """Runs a task with ``parts.py:it`` of the given source as agent, or as user."""
+    """Runs a task with ``parts.py:it`` of the given source as agent, to the user gold; or as user."""
 
     def run(source, side="agent", *args, task=None):
         project.tasks("mock/t.tau.json", [task or a_task()])
         project.write("parts.py", source)
-        return project.run(f"--tau-{side}", "parts.py:it", "-s", *args)
+        user = ["--tau-user", "gold"] if side == "agent" else []
+        return project.run(f"--tau-{side}", "parts.py:it", "-s", *user, *args)
 
     return run
 

@@ -30,7 +30,7 @@ class TestRespond:
             class it:
                 {define} respond(self, message):
                     if isinstance(message, UserMessage):
-                        assert message.content == "Have 'Buy milk' put on your list."
+                        assert message.content == "Have 'Buy milk' put on my list."
                         return {call}
                     assert isinstance(message, ToolMessage) and not message.error
                     return AssistantMessage(content="It is there.")

@@ -50,7 +50,7 @@ def test_the_saboteur_does_what_the_readme_shows(pytester: pytest.Pytester, monk
 def test_the_example_agent_passes_most(pytester: pytest.Pytester) -> None:
     agent = f"{ROOT / 'examples' / 'account_desk.py'}:AccountDesk"
     result = pytester.runpytest(
-        "-pno:asyncio", "--tau-domain", "telecom", "--tau-split", "small", f"--tau-agent={agent}"
+        "-pno:asyncio", "--tau-domain", "telecom", "--tau-split", "small", f"--tau-agent={agent}", "--tau-user=gold"
     )
     result.assert_outcomes(passed=18, failed=3)
 

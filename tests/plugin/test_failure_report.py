@@ -29,7 +29,7 @@ def failing(project, a_task, scripted):
 
     def run(criteria, *replies, args=()):
         project.tasks("mock/t.tau.json", [a_task(criteria=criteria)])
-        finished = project.run("--tau-agent", scripted(*replies), *args)
+        finished = project.run("--tau-user", "gold", "--tau-agent", scripted(*replies), *args)
         finished.outcomes(failed=1)
         return finished
 

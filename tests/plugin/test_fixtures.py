@@ -118,7 +118,7 @@ class TestOfOnesOwn:
         project.write(
             "test_agent.py",
             TEST.replace("tau_simulation)", "tau_agent, tau_user)").replace(
-                "assert tau_simulation.reward == 1", 'assert (tau_agent.name, tau_user.name) == ("noop", "gold")'
+                "assert tau_simulation.reward == 1", 'assert (tau_agent.name, tau_user.name) == ("noop", "scripted")'
             ),
         )
         project.run("--tau-agent", "noop").outcomes(passed=1)

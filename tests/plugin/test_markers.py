@@ -96,9 +96,30 @@ class TestArguments:
         run = project.run("--tau-domain", "mock", "--tau-num-tasks", "2", "test_agent.py")
         run.outcomes(passed=2)
 
-    def test_a_test_without_tau_fixtures_runs_once(self, marked):
-        run = marked('domain="mock"', fixtures="")
-        run.outcomes(passed=1)
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_a_test_without_tau_fixtures_is_refused(self, marked, workers):
+        run = marked('domain="mock"', *workers, fixtures="")
+        run.usage_error("marker tau: test_it would pass without a conversation", "tau_simulation")
+        run.lacks("ran")
+
+    def test_a_unittest_class_is_refused(self, project):
+        project.write(
+            "test_case.py",
+            """
+            import unittest
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            class TestCase(unittest.TestCase):
+                def test_it(self):
+                    print("ran")
+            """,
+        )
+        project.run("-s").usage_error("marker tau: test_it would pass without a conversation", "remove the marker")
+
+    @pytest.mark.parametrize("fixture", ["tau_env", "tau_task", "tau_agent"])
+    def test_a_test_may_do_without_a_conversation(self, marked, fixture):
+        marked('domain="mock", tasks="create-task"', fixtures=fixture).outcomes(passed=1)
 
 
 class TestPrecedence:

@@ -113,7 +113,7 @@ class TestWhoPlays:
         project.ini("tau_agent_llm = fake/a", "tau_user_llm = fake/u", "tau_judge_llm = fake/j")
         run = project.run("--tau-agent", agent)
         run.outcomes(**({"passed": 1} if agent == "gold" else {"failed": 1}))
-        run.line(f"agent {agent}, user gold")
+        run.line(f"agent {agent}, user {'gold' if agent == 'gold' else 'scripted'}")
         run.lacks("fake/a")
         assert not models.asked
 

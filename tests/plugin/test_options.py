@@ -60,13 +60,13 @@ class TestAgentAndUser:
         mock("--tau-agent", "gold").outcomes(passed=1)
         run = mock("--tau-agent", "noop")
         run.outcomes(failed=1)
-        run.line("agent noop, user gold")
+        run.line("agent noop, user scripted")
 
     @pytest.mark.parametrize("spec", ["agent:Agent", "agent.py:Agent", "./agent.py:Agent"])
     def test_module_or_file(self, mock, spec):
         run = mock("--tau-agent", spec)
         run.outcomes(failed=1)
-        run.line(f"agent {spec}, user gold")
+        run.line(f"agent {spec}, user scripted")
         run.line("built: tools=['create_task'")
 
     def test_package_module_and_nested_attribute(self, project, mock):

@@ -117,7 +117,7 @@ def test_a_trial_that_fails_is_told_as_ever_and_its_snapshot_stays(snap):
 def test_messages_are_stored_with_every_text(snap):
     snap("--tau-snapshot=messages", "--snapshot-update").outcomes(passed=1)
     (text,) = stored(snap.project).values()
-    assert "  agent: Hi! How can I help you today?\n  user: Have 'Buy milk' put on your list.\n" in text
+    assert "  agent: Hi! How can I help you today?\n  user: Have 'Buy milk' put on my list.\n" in text
     assert '  agent calls create_task(title="Buy milk", user_id="user_1")\n    -> {"task_id": "task_3",' in text
     assert "verdict\n" in text
     snap("--tau-snapshot=messages").outcomes(passed=1)

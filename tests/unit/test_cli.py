@@ -350,3 +350,17 @@ def test_a_task_file_that_cannot_be_read_is_told(tau: Tau, task_set: str, tmp_pa
     ran = tau("lint", "--data", task_set, "mock")
     assert ran.status == 2
     assert "tasks.json: task t: user_scenario: missing" in ran.err
+
+
+def test_lint_takes_task_files(tau: Tau, tmp_path: Path) -> None:
+    action = {"action_id": "a", "name": "create_task", "arguments": {"user_id": "user_1"}}
+    task = {"id": "t", "user_scenario": {"instructions": "Hi."}, "evaluation_criteria": {"actions": [action]}}
+    file = tmp_path / "own.json"
+    file.write_text(json.dumps([task]), encoding="utf-8")
+    ran = tau("lint", str(file))
+    assert ran.status == 2 and "which domain? Name one with --domain" in ran.err
+    ran = tau("lint", "--domain", "mock", str(file))
+    assert ran.status == 1 and "title: missing" in ran.out
+    file.write_text(json.dumps({"domain": "mock", "tasks": [task]}), encoding="utf-8")
+    (report,) = json.loads(tau("lint", "--json", str(file)).out)
+    assert (report["domain"], report["file"], report["tasks"]) == ("mock", str(file), 1)

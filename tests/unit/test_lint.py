@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import pytest
 
 from pytest_tau.environment import ToolError, tool
+from pytest_tau.environment.arguments import misfits
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.lint import LintReport, lint_domain
-from pytest_tau.lint.arguments import misfits
 from pytest_tau.lint.known import Known
 
 from . import tiny

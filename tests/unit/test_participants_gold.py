@@ -71,7 +71,7 @@ def test_both_sides_take_turns_in_the_order_of_the_actions(domain: Domain) -> No
     assert simulation.reward == 1.0
     assert script(simulation) == [
         "assistant: Hi! How can I help you today?",
-        "user: You want something.",
+        "user: I want something.",
         "assistant: rename",
         "assistant: look",
         "assistant: Please do the next step on your side and tell me when it is done.",
@@ -146,7 +146,7 @@ def test_alone_the_agent_carries_out_both_sides_actions(domain: Domain) -> None:
 def test_a_scenario_in_parts_is_what_the_user_opens_with(domain: Domain) -> None:
     told = {"reason_for_call": "The lamp is dark.", "known_info": "You are Ada.", "task_instructions": "Secret."}
     wanted = task({"actions": []}, user_scenario={"instructions": told})
-    assert script(gold(domain, wanted))[1] == "user: The lamp is dark. You are Ada."
+    assert script(gold(domain, wanted))[1] == "user: The lamp is dark. I am Ada."
 
 
 def test_arguments_are_copies(domain: Domain) -> None:
@@ -167,7 +167,7 @@ def test_a_user_that_does_not_start_says_nothing_first() -> None:
     context = ParticipantContext("user", [], "", task({"actions": [SWITCH]}), history=[user("Hi")])
     assert run(GoldUser(context).respond(agent("Go"))).tool_calls
     opening = ParticipantContext("user", [], "", task({"actions": [SWITCH]}), history=[agent("Hi")])
-    assert run(GoldUser(opening).respond(agent("Hi"))).content == "You want something."
+    assert run(GoldUser(opening).respond(agent("Hi"))).content == "I want something."
 
 
 def test_gold_meets_assertions_that_the_actions_bring_about(domain: Domain) -> None:

@@ -82,13 +82,13 @@ def test_trials_of_a_task_are_told_apart(domain: Domain) -> None:
     assert len(ids) == 3
 
 
-def test_the_default_is_gold_on_both_sides(domain: Domain) -> None:
+def test_the_default_user_is_gold_beside_gold_alone(domain: Domain) -> None:
     assert pytest_tau.simulate(WANTED, domain=domain).reward == 1.0
     assert [default_user(agent, solo=False) for agent in ("gold", "noop", "replay:x.json", object())] == [
         "gold",
-        "gold",
+        "scripted",
         "replay:x.json",
-        "gold",
+        "scripted",
     ]
     assert default_user("gold", solo=True) == "dummy"
 

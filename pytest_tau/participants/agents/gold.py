@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ...models import AssistantMessage, ToolCall, UserMessage
 from ..adapters import BuiltIn
+from ..scripted import opening_of
 
 if TYPE_CHECKING:
     from ...models import Action, Requestor, Task
@@ -75,7 +76,7 @@ class GoldUser(_Gold):
 
     def __init__(self, context: ParticipantContext) -> None:
         super().__init__([user for _, user in rounds_of(context.task)])
-        self._opening = _request(context.task) if context.starts else None
+        self._opening = opening_of(context.task) if context.starts else None
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the request, then the next call of the round, or its final text."""
@@ -87,10 +88,3 @@ class GoldUser(_Gold):
         if call:
             return UserMessage(tool_calls=[call])
         return UserMessage(content="###STOP###" if self._end_round() else "Done, what is next?")
-
-
-def _request(task: Task) -> str:
-    instructions = task.user_scenario.instructions
-    if isinstance(instructions, str):
-        return instructions
-    return " ".join(part for part in (instructions.reason_for_call, instructions.known_info) if part)

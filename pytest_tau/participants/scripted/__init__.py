@@ -1,6 +1,6 @@
 """The user without a model: it follows the task's script and understands its agent by tables of words."""
 
-from .prose import script_of
+from .prose import is_playable, opening_of, script_of
 from .user import ScriptedUser
 
-__all__ = ["ScriptedUser", "script_of"]
+__all__ = ["ScriptedUser", "is_playable", "opening_of", "script_of"]

@@ -98,6 +98,25 @@ def script_of(task: Task, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -
     )
 
 
+def is_playable(task: Task) -> bool:
+    """Return whether the scripted user can play a task: it has a script, or prose that states a request."""
+    return task.user_scenario.script is not None or bool(words(_reason(task)))
+
+
+def opening_of(task: Task) -> str:
+    """Return the request of a task in the first person, with what the user knows, as one text."""
+    scenario = task.user_scenario
+    if scenario.script is not None and not words(_reason(task)):
+        return scenario.script.requests[0].say
+    known = None if isinstance(scenario.instructions, str) else scenario.instructions.known_info
+    return first_person(" ".join(part for part in (_reason(task), known) if part))
+
+
+def _reason(task: Task) -> str:
+    given = task.user_scenario.instructions
+    return given if isinstance(given, str) else given.reason_for_call
+
+
 def first_person(text: str) -> str:
     """Return text about the user in the first person."""
     said = " ".join(text.split())

@@ -11,6 +11,7 @@ import pytest
 
 from ..compat import default_collect_report, fixture_info, load_conftests
 from ..context.run_state import run_state
+from .default_user import settle_user
 from .item import TauItem
 from .selection import is_named, named_trials
 
@@ -34,11 +35,26 @@ def pytest_make_collect_report(
 ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
     """Add the run's domains to the session's children; mark the reports of usage errors."""
     report = yield
+    idle = [item.name for item in report.result if _is_idle(item)] if report.passed else []
+    if idle:
+        report.outcome, report.result = "failed", []
+        report.longrepr = (
+            f"marker tau: {', '.join(idle)} would pass without a conversation: request the fixture tau_simulation, or "
+            "remove the marker"
+        )
+        collector.stash[USAGE_ERROR] = True
     if isinstance(collector, pytest.Session) and report.passed:
         report.result += _domain_nodes(collector)
     if collector.stash.get(USAGE_ERROR, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
     return report
+
+
+def _is_idle(node: pytest.Item | pytest.Collector) -> bool:
+    """Return whether a node is a marked test that uses no fixture of the plugin; methods of ``unittest`` cannot."""
+    if not isinstance(node, pytest.Item) or node.get_closest_marker("tau") is None:
+        return False
+    return not any(name == "_tau_spec" or name.startswith("tau_") for name in getattr(node, "fixturenames", ()))
 
 
 @pytest.hookimpl(trylast=True)
@@ -95,15 +111,15 @@ class TaskCollector(pytest.Module):
         try:
             context = ensure_context(self.config)
             specs = self.specs(context)
+            # The same for every item, and slow to find.
+            fixtures = fixture_info(TauItem.of(self, specs[0], 0, None)) if specs else None
+            specs = settle_user(specs, self.ihook, fixtures.name2fixturedefs) if fixtures else specs
         except (TauError, pytest.UsageError) as error:
             self.stash[USAGE_ERROR] = True
             raise self.CollectError(str(error)) from error
-        fixtures = None
         for spec in specs:
             for trial in range(max(context.config.trials, self.named_trials(spec.task))):
-                item = TauItem.of(self, spec, trial, fixtures)
-                fixtures = fixture_info(item)  # the same for every item, and slow to determine
-                yield item
+                yield TauItem.of(self, spec, trial, fixtures)
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the representation of a mistake, or of any other error."""

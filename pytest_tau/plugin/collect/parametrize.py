@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..compat import fixture_info
 from .collectors import USAGE_ERROR
+from .default_user import settle_user
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,6 +57,8 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("tau")
     try:
         specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), _marker_arguments(marker))
+        fixtures = fixture_info(metafunc.definition).name2fixturedefs
+        specs = settle_user(specs, metafunc.definition.ihook, fixtures, _own_parameters(metafunc))
     except (TauError, pytest.UsageError) as error:
         if metafunc.definition.parent is not None:
             metafunc.definition.parent.stash[USAGE_ERROR] = True
@@ -63,6 +67,15 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "tau_trial" in metafunc.fixturenames:
         trials = range(specs[0].config.trials if specs else 1)
         metafunc.parametrize("tau_trial", trials, ids=[f"trial-{trial}" for trial in trials], indirect=True)
+
+
+def _own_parameters(metafunc: pytest.Metafunc) -> set[str]:
+    """Return the names that the test's own ``parametrize`` markers give values to."""
+    found: set[str] = set()
+    for marker in metafunc.definition.iter_markers("parametrize"):
+        names = marker.args[0] if marker.args else marker.kwargs.get("argnames", ())
+        found.update(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
+    return found
 
 
 def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:

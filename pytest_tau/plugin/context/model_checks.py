@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...errors import ConfigurationError
-from ...participants import BY_MODEL, is_endpoint
+from ...participants import BY_MODEL
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def check_choices(config: RunConfig) -> None:
         raise ConfigurationError(f"agent {agent!r} needs a model: name one with --tau-agent-llm")
     if user == "llm" and config.choice("user") is None:
         raise ConfigurationError("user 'llm' needs a model: name one with --tau-user-llm")
-    if (by_model or is_endpoint(agent)) and user == "gold" and config.user is None:
+    if by_model and user == "scripted" and config.user is None:
         raise ConfigurationError(
             "an agent that is a model needs a user that listens: name the user's model with --tau-user-llm "
             "(--tau-user gold plays the reference actions whatever the agent says)"

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..context.run_state import get_context, run_state
+from ..items import spec_of
 from ..options import named_domains
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     import pytest
 
     from ...participants import Side
@@ -24,12 +27,20 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     return _settings_lines(config, context)
 
 
-def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
-    """Show what runs, if tasks were found only by collection."""
+def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
+    """Show what runs, if only collection has found out that there are tasks; and what only the items know."""
     context = get_context(config)
-    if context is None or run_state(config).header_shown or config.get_verbosity() < 0:
+    if context is None or config.get_verbosity() < 0:
         return []
-    return _settings_lines(config, context)
+    shown = [] if run_state(config).header_shown else _settings_lines(config, context)
+    return shown + _user_lines(context.config, items)
+
+
+def _user_lines(run: RunConfig, items: Sequence[pytest.Item]) -> list[str]:
+    """Return a line if hooks and fixtures make agents, which get another user than the header has named."""
+    own = {spec.config.user_spec for item in items if (spec := spec_of(item)) and spec.config.own_agent}
+    others = sorted(str(user) for user in own - {run.user_spec})
+    return [f"tau: agents of hooks and fixtures talk to the user {' or '.join(others)}"] if others else []
 
 
 def _settings_lines(config: pytest.Config, context: RunContext) -> list[str]:
@@ -50,7 +61,7 @@ def _settings_lines(config: pytest.Config, context: RunContext) -> list[str]:
     lines += [f"tau: {line}" for line in _model_lines(run)]
     if run.agent is None and run.agent_spec == "gold":
         lines.append("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
-    elif run.user is None and run.user_spec == "gold" and run.agent_spec not in ("gold", "noop"):
+    elif run.user_spec == "gold" and run.agent_spec != "gold":
         lines.append("tau: user gold plays the reference actions whatever the agent says; --tau-user scripted listens")
     replay = context.source("agent", run).replay
     if replay is not None:

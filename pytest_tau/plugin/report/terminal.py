@@ -13,6 +13,7 @@ SECTIONS = (
     "resume",
     "early stop",
     "quarantine",
+    "unchecked",
     "counts",
     "exit status",
     "lost workers",

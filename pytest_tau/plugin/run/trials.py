@@ -6,6 +6,7 @@ import json
 import queue
 import time
 from concurrent.futures import Future
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -75,6 +76,9 @@ class TrialFuture:
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
         trial.models, trial.on_message = inputs.models, self._messages.put
         agent, user = self._source("agent", inputs.agent), self._source("user", inputs.user)
+        if agent.name == "gold" and inputs.spec.config.own_agent and self._is_default_user(user):
+            # A hook or a fixture could have made another agent; here it has not.
+            user = self._context.source("user", replace(inputs.spec.config, user="gold"))
         return self._context.loop.submit(self._run(trial, agent, user))
 
     def _as_finished(self, simulation: Simulation) -> Future[Simulation]:
@@ -132,6 +136,10 @@ class TrialFuture:
             # pytest's state does not survive any other exception in a fixture; Ctrl-C is raised in this thread alone.
             raise RuntimeError(f"the trial was ended by {type(problem).__name__}") from problem
         return self._future.result()
+
+    def _is_default_user(self, user: ParticipantSource) -> bool:
+        config = self.inputs.spec.config
+        return config.user is None and user is self._context.source("user", config)
 
     def _source(self, side: Side, target: Any) -> ParticipantSource:
         if isinstance(target, ParticipantSource):

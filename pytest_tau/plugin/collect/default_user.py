@@ -1,0 +1,66 @@
+"""The user that goes with the agent if none is named: who needs it, and whether it can play the tasks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ConfigurationError
+from ...text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from ...models import Task
+    from ..items import TaskSpec
+
+_NAMED = 5
+
+
+def settle_user(
+    specs: Sequence[TaskSpec], hooks: Any, fixtures: Mapping[str, Any], parameters: Collection[str] = ()
+) -> list[TaskSpec]:
+    """Return tasks with the knowledge of whether a hook or a fixture makes their agent.
+
+    Args:
+        specs: Tasks that have the same hooks and fixtures.
+        hooks: The hooks of their collector.
+        fixtures: Definitions of their fixtures, by name.
+        parameters: Names of fixtures whose values the test gives itself.
+
+    Raises:
+        ConfigurationError: The scripted user would play by default, and a task has nothing to play from.
+    """
+
+    def is_own(side: str) -> bool:
+        name = f"tau_{side}"
+        if name in parameters or len(getattr(hooks, f"pytest_tau_make_{side}").get_hookimpls()) > 1:
+            return True
+        return any(not definition.func.__module__.startswith("pytest_tau.plugin") for definition in fixtures[name])
+
+    if "tau_simulation" not in fixtures or not specs:
+        return list(specs)
+    if is_own("agent"):
+        specs = [spec._replace(config=replace(spec.config, own_agent=True)) for spec in specs]
+    if not is_own("user"):
+        _check_playable([spec.task for spec in specs if spec.config.user is None and _by_script(spec)])
+    return list(specs)
+
+
+def _by_script(spec: TaskSpec) -> bool:
+    # An agent that says nothing but goodbye needs no user.
+    user, agent = spec.config.user_spec, spec.config.agent_spec
+    return bool(user == "scripted" and agent != "noop")
+
+
+def _check_playable(tasks: Sequence[Task]) -> None:
+    from ...participants import is_playable
+
+    silent = [task.id for task in tasks if not is_playable(task)]
+    if silent:
+        more = f" and {len(silent) - _NAMED} more" if len(silent) > _NAMED else ""
+        raise ConfigurationError(
+            f"the scripted user cannot play {plural(len(silent), 'task')} without a script and without a request in "
+            f"the instructions: {', '.join(map(repr, silent[:_NAMED]))}{more}: name a model for the user with "
+            "--tau-user-llm, or give the task a script (user_scenario.script)"
+        )

@@ -1,0 +1,77 @@
+"""Tasks that check nothing: they pass whatever the agent does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ...text import plural
+from ..items import spec_of
+from ..seams import SummaryBlock, SummaryLine
+from ..wire import give_output, output_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ...models import Task
+
+_NAMED = 5
+
+
+def register(config: pytest.Config) -> None:
+    """Register the note."""
+    config.pluginmanager.register(UncheckedTasks(), "tau-unchecked")
+
+
+class UncheckedTasks:
+    """Collects the tasks that check nothing, also from xdist workers."""
+
+    def __init__(self) -> None:
+        self._ids: list[str] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
+        """Look through the tasks that are left to be run."""
+        tasks = {id(spec.task): spec.task for item in items if (spec := spec_of(item)) is not None}
+        self._ids = list(dict.fromkeys(task.id for task in tasks.values() if checks_nothing(task)))
+        if self._ids:
+            give_output(config, unchecked=self._ids)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        """Take what a worker has found; every worker finds the same."""
+        self._ids = list(output_of(node).get("unchecked", [])) or self._ids
+
+    def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
+        """Warn before anything runs."""
+        return [line.text for line in self._lines()] if config.get_verbosity() >= 0 else []
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return one line, if there are such tasks."""
+        return SummaryBlock("unchecked", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
+        if self._ids:
+            checks = "checks" if len(self._ids) == 1 else "check"
+            yield SummaryLine(
+                f"tau: warning: {plural(len(self._ids), 'task')} {checks} nothing: {_listed(self._ids)}",
+                {"yellow": True},
+            )
+
+
+def checks_nothing(task: Task) -> bool:
+    """Return whether no part of a task's reward basis can fail; one that a plugin adds can."""
+    criteria = task.criteria
+    parts = {
+        "ACTION": criteria.actions,
+        "ENV_ASSERTION": criteria.env_assertions,
+        "COMMUNICATE": criteria.communicate_info,
+        "NL_ASSERTION": criteria.nl_assertions,
+    }
+    return not any(parts.get(name, True) for name in criteria.reward_basis)
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return ", ".join(map(repr, ids[:_NAMED])) + more

@@ -1,0 +1,57 @@
+"""Tasks that would pass whatever the agent does: refused or named."""
+
+from __future__ import annotations
+
+import pytest
+
+FINE = {"user_id": "user_1", "title": "Buy milk"}
+
+
+def _status(status):
+    arguments = {"task_id": "task_1", "status": status}
+    return {"actions": [{"action_id": "a", "name": "update_task_status", "arguments": arguments}]}
+
+
+@pytest.fixture
+def refused(project, a_task):
+    """Runs a task with the given arguments of ``create_task``, or criteria; it must be refused."""
+
+    def run(arguments, *parts, workers=(), criteria=None):
+        action = {"action_id": "a", "name": "create_task", "arguments": arguments}
+        project.tasks("mock/t.tau.json", [a_task(criteria=criteria or {"actions": [action]})])
+        project.run("--tau-agent", "noop", *workers).usage_error("t.tau.json", "buy-milk", *parts)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("arguments", "problem"),
+    [
+        ({"user_id": "user_1"}, "create_task: title: missing"),
+        (FINE | {"colour": "red"}, "create_task: colour: unknown argument (known: user_id, title"),
+        (FINE | {"title": 3}, "create_task: title: expected string, got 3"),
+    ],
+)
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_arguments_are_checked(refused, arguments, problem, workers):
+    refused(arguments, "evaluation_criteria.actions.0.arguments", problem, workers=workers)
+
+
+def test_a_value_outside_of_an_enum(refused):
+    refused({}, "update_task_status: status: expected one of", criteria=_status("lost"))
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_tasks_that_check_nothing_are_counted(project, a_task, workers):
+    empty = {"reward_basis": ["ACTION", "COMMUNICATE"], "actions": []}
+    tasks = [a_task(), a_task("bare"), a_task("empty", criteria=empty)]
+    del tasks[1]["evaluation_criteria"]
+    project.tasks("mock/t.tau.json", tasks)
+    run = project.run(*workers)
+    run.outcomes(passed=3)
+    run.line("tau: warning: 2 tasks check nothing: 'bare', 'empty'")
+
+
+def test_a_sound_set_gets_no_warning(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.run().lacks("check nothing")

@@ -1,0 +1,69 @@
+"""Mistakes in tools and records are errors where they are made."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_tau.environment import Database, DomainSpec, Record, Table, Toolkit, tool
+from pytest_tau.errors import ConfigurationError
+
+
+class Book(Record):
+    book_id: str
+    title: str = ""
+
+
+class Library(Database):
+    books: Table[Book]
+    news: Table[Book]
+
+
+def test_a_tool_without_a_kind() -> None:
+    with pytest.raises(ConfigurationError, match=r'Tools\.lend: name its kind: one of @tool\("read"\)'):
+
+        class Tools(Toolkit[Library]):
+            @tool  # type: ignore[arg-type]
+            def lend(self) -> None:
+                """Lend."""
+
+
+@pytest.mark.parametrize("kind", ["reads", "wrtie", "", None, 3])
+def test_a_tool_of_an_unknown_kind(kind: Any) -> None:
+    with pytest.raises(ConfigurationError, match=r"Tools\.lend: unknown kind .*read, think, write"):
+
+        class Tools(Toolkit[Library]):
+            @tool(kind)
+            def lend(self) -> None:
+                """Lend."""
+
+
+def test_a_tool_without_a_docstring() -> None:
+    with pytest.raises(ConfigurationError, match=r"Tools\.lend has no docstring: write one"):
+
+        class Tools(Toolkit[Library]):
+            @tool("write")
+            def lend(self) -> None:
+                pass
+
+
+def test_a_parameter_without_a_type() -> None:
+    with pytest.raises(ConfigurationError, match=r"Tools\.lend: parameter 'reader' has no type: .*'reader: str'"):
+
+        class Tools(Toolkit[Library]):
+            @tool("write")
+            def lend(self, book_id: str, reader) -> None:  # type: ignore[no-untyped-def]
+                """Lend."""
+
+
+@pytest.mark.parametrize("table", ["books", "news"])
+def test_a_key_that_is_not_the_records_id(tmp_path: Path, table: str) -> None:
+    content = {"books": {}, "news": {}} | {table: {"b1": {"book_id": "b1"}, "b2": {"book_id": "B2"}}}
+    (tmp_path / "db.json").write_text(json.dumps(content))
+    (tmp_path / "policy.md").write_text("Lend.")
+    domain = DomainSpec("library", tmp_path, tmp_path, Library, Toolkit).load()
+    with pytest.raises(ConfigurationError, match=rf"db\.json: {table}/b2: the key differs from book_id 'B2'"):
+        domain.environment()
