@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from .records import Record, canonical, clone, plain
+from ..models import clone
+from .records import Record, canonical, plain
 from .tables import Table
 
 if TYPE_CHECKING:

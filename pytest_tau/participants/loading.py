@@ -64,6 +64,13 @@ class ParticipantSource(NamedTuple):
     of_domain: str | None = None
     faulty: type[FaultyAgent] | None = None
 
+    def needs_reference(self, domain_agents: Mapping[str, type | str]) -> bool:
+        """Return whether the participant declares that it is to be given the whole task, with its reference actions."""
+        if self.of_domain and self.of_domain not in domain_agents:
+            return False
+        target = domain_agent(self.of_domain, domain_agents) if self.of_domain else self.target
+        return getattr(target, "needs_reference", False) is True
+
     async def make(self, context: ParticipantContext) -> Participant:
         """Make a participant for one simulation.
 
