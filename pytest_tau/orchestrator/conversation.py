@@ -238,7 +238,7 @@ class Conversation:
 
     def _is_stop(self, side: Side, message: Reply) -> bool:
         try:
-            return self._sides[side].is_stop(clone(message))
+            return self._sides[side].is_stop(message)
         except BaseException as error:
             if is_interrupt(error):
                 raise

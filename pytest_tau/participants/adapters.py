@@ -111,7 +111,7 @@ class _Adapter(BuiltIn):
 
     def _own_stop(self, message: Reply) -> bool | None:
         own = getattr(self._target, "is_stop", None)
-        return bool(own(message)) if callable(own) else None
+        return bool(own(clone(message))) if callable(own) else None
 
     async def close(self) -> None:
         own = getattr(self._target, "close", None)

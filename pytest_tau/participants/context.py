@@ -56,7 +56,7 @@ class Participant(Protocol):
         ...
 
     def is_stop(self, message: Reply) -> bool:
-        """Return whether this message of the side's own ends the conversation."""
+        """Return whether this message of the side's own, which is that of the trajectory, ends the conversation."""
         ...
 
     async def close(self) -> None:
