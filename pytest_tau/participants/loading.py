@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import inspect
 import sys
 import warnings
 from pathlib import Path
@@ -69,7 +70,8 @@ class ParticipantSource(NamedTuple):
         if self.of_domain and self.of_domain not in domain_agents:
             return False
         target = domain_agent(self.of_domain, domain_agents) if self.of_domain else self.target
-        return getattr(target, "needs_reference", False) is True
+        # Statically: a lookup may run code of the participant.
+        return inspect.getattr_static(target, "needs_reference", False) is True
 
     async def make(self, context: ParticipantContext) -> Participant:
         """Make a participant for one simulation.
