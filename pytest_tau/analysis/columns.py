@@ -189,6 +189,7 @@ COLUMNS: tuple[Column, ...] = (
     *(Column(name if name != "actions" else "reference_actions", _group(name)) for name in GROUPS),
     Column("blame", _blame("party"), page=PageColumn("blame")),
     Column("blame_reason", _blame("reason")),
+    Column("saw_reference", lambda record: "; ".join(record.saw_reference)),
     Column("simulation_id", from_simulation=lambda simulation: simulation.id),
     Column("test", lambda record: record.test),
 )

@@ -9,7 +9,23 @@ from ..text import plural
 from .metrics import pass_hat_k
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
+
+    from ..runs.record import TrialRecord
+
+
+def given_reference(records: Sequence[TrialRecord]) -> str:
+    """Return the sides that were given the reference actions, with the number of trials if it was not in all of them.
+
+    Args:
+        records: The trials.
+    """
+    found = Counter(side for record in records for side in record.saw_reference)
+    return ", ".join(
+        side if found[side] == len(records) else f"{side} ({found[side]} of {plural(len(records), 'trial')})"
+        for side in ("agent", "user")
+        if found[side]
+    )
 
 
 def outcome_summary(tasks: Mapping[str, Counter[str]]) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..errors import ConfigurationError, ModelError, TauError
-from ..models import ModelUsage
+from ..models import ModelUsage, clone
 from .requests import ChatReply, ChatRequest, ModelArguments
 from .retries import RetryClock, count_retries
 
@@ -93,7 +93,7 @@ class TrialModel:
     """
 
     def __init__(self, role: Role, llm: LLM, models: TrialModels) -> None:
-        self.name, self.args = llm.name, ModelArguments(llm.args)
+        self.name, self.args = llm.name, ModelArguments(clone(dict(llm.args)))
         self._role, self._llm, self._models = role, llm, models
 
     async def complete(

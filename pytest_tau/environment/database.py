@@ -6,7 +6,8 @@ import hashlib
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
-from .records import Record, canonical, clone, plain
+from ..models import clone
+from .records import Record, canonical, plain
 from .tables import Table
 
 if TYPE_CHECKING:

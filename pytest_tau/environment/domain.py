@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import sys
 import warnings
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from pydantic import ValidationError
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from ..models import load_splits, load_task_file
 from .environment import Environment
+from .records import canonical
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -126,7 +128,7 @@ class Domain:
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
-        self._of_tasks: dict[tuple[int, str], tuple[Task, Any]] = {}
+        self._of_tasks: dict[tuple[bytes, str], Any] = {}
         self._task_files: dict[str, Path] = {}
         self._policies: dict[tuple[str | None, bool], str] = {}
 
@@ -220,15 +222,15 @@ class Domain:
         """Return the result of a function of a task, computed once a process.
 
         Args:
-            task: The task, compared by identity: results of a run may have another one of the same id.
+            task: The task, compared by content: its lists and objects can be changed in place, and results of a run
+                may have another one of the same id.
             what: The name of the result.
             compute: Computes it.
         """
-        key = (id(task), what)
+        key = (_digest(task), what)
         if key not in self._of_tasks:
-            # The task is kept so that no other object gets its id().
-            self._of_tasks[key] = (task, compute(task))
-        found: T = self._of_tasks[key][1]
+            self._of_tasks[key] = compute(task)
+        found: T = self._of_tasks[key]
         return found
 
     def _after_reference_actions(self, task: Task) -> Environment:
@@ -315,6 +317,15 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
     except Exception as error:
         # Any exception of a domain's function here means that the task does not fit the domain.
         raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error
+
+
+def _digest(task: Task) -> bytes:
+    """Return a digest of a task's content."""
+    try:
+        content = task.model_dump_json()
+    except ValueError:  # a value that is no JSON, or text that is no Unicode
+        content = canonical(task)
+    return hashlib.blake2b(content.encode(), digest_size=16).digest()
 
 
 def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ToolError
-from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, json_copy, writable
+from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from .results import result_text
 
 if TYPE_CHECKING:
@@ -58,7 +58,11 @@ class Environment:
         return (self._user.tool_infos if self._user else {}) | self._agent.tool_infos
 
     def tools(self, requestor: Requestor = "assistant") -> list[Tool]:
-        """Return the tools that a side can call, in order of definition."""
+        """Return the tools that a side can call, in order of definition; their schemas are copies."""
+        return [tool.copy() for tool in self.shared_tools(requestor)]
+
+    def shared_tools(self, requestor: Requestor = "assistant") -> list[Tool]:
+        """Return the same tools, with schemas that all environments share, for reading only."""
         agent, user = self._agent.tools(), self._user.tools() if self._user else {}
         if self.solo:
             return [*agent.values(), *user.values()] if requestor == "assistant" else []
@@ -80,7 +84,7 @@ class Environment:
         Source: τ²-bench v1.0.1, environment responses.
         """
         try:
-            result = self.execute(name, arguments, requestor)
+            result = self._execute(name, arguments, requestor)
             self.sync()
             content, failed = result_text(result), False
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
@@ -88,13 +92,17 @@ class Environment:
         return ToolMessage(id=call_id, content=writable(content), requestor=requestor, error=failed)
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
-        """Run a tool without syncing and return what it returns.
+        """Run a tool without syncing and return a copy of what it returns.
 
         Raises:
             ToolError: No such tool for this side, or the arguments are no object.
             TypeError, ValueError: The arguments are no JSON, or cannot be stored.
             Exception: Anything that the tool raises.
         """
+        # Tools return records of the state, and of the data that all environments share.
+        return clone(self._execute(name, arguments, requestor))
+
+    def _execute(self, name: str, arguments: Any, requestor: Requestor) -> Any:
         toolkit = self._toolkit_of(name, requestor)
         if not isinstance(arguments, dict):
             raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")
@@ -109,6 +117,9 @@ class Environment:
     def run_function(self, env_type: Requestor, name: str, arguments: dict[str, Any]) -> Any:
         """Run a toolkit function by name, tool or not, as initial states and assertions do, then sync.
 
+        Returns:
+            A copy of what the function returns.
+
         Raises:
             ToolError: No such function.
             Exception: Anything that the function raises.
@@ -116,7 +127,7 @@ class Environment:
         toolkit = self._agent if env_type == "assistant" else self._user
         if toolkit is None or toolkit.function(name) is None:
             raise ToolError(f"no function '{name}' on the {env_type}'s side of {self.domain_name}")
-        result = getattr(toolkit, name)(**json_copy(arguments))
+        result = clone(getattr(toolkit, name)(**json_copy(arguments)))
         self.sync()
         return result
 

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any, TypeVar
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict
-
-T = TypeVar("T")
 
 
 class Record(BaseModel):
@@ -17,22 +15,6 @@ class Record(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", ser_json_inf_nan="constants")
-
-
-def clone(value: T) -> T:
-    """Return a deep copy of a record, a list or a dict; all other values of a database are immutable."""
-    if isinstance(value, BaseModel):
-        copy = value.model_copy()
-        fields = copy.__dict__
-        for name, field in fields.items():
-            if isinstance(field, BaseModel | list | dict):
-                fields[name] = clone(field)
-        return copy
-    if isinstance(value, list):
-        return [clone(item) for item in value]  # type: ignore[return-value]
-    if isinstance(value, dict):
-        return {key: clone(item) for key, item in value.items()}  # type: ignore[return-value]
-    return value
 
 
 def plain(value: Any) -> Any:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, get_args
 
 from pydantic_core import PydanticCustomError, core_schema
 
-from .records import Record, clone
+from ..models import clone
+from .records import Record
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler

@@ -7,6 +7,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, unknown_name
+from ..models import clone
 from .database import Database
 from .schemas import describe
 
@@ -75,10 +76,14 @@ class Tool(NamedTuple):
     kind: ToolKind
     mutates: bool
 
+    def copy(self) -> Tool:
+        """Return the tool with a schema of its own."""
+        return self._replace(parameters=clone(self.parameters))
+
     @property
     def openai_schema(self) -> dict[str, Any]:
-        """The tool in the format of OpenAI's chat API."""
-        function = {"name": self.name, "description": self.description, "parameters": self.parameters}
+        """The tool in the format of OpenAI's chat API, a copy."""
+        function = {"name": self.name, "description": self.description, "parameters": clone(self.parameters)}
         return {"type": "function", "function": function}
 
 

@@ -1,5 +1,6 @@
 """Plain data: messages, tasks, simulations and rewards."""
 
+from .copying import clone
 from .json_values import json_copy, writable
 from .messages import (
     AssistantMessage,
@@ -85,6 +86,7 @@ __all__ = [
     "UserScenario",
     "UserScript",
     "call_as_text",
+    "clone",
     "in_split",
     "json_copy",
     "load_json",

@@ -8,12 +8,13 @@ _MAX_DEPTH, _MAX_INTEGER = 100, 10**1000
 
 
 def writable(text: str) -> str:
-    """Return the text with lone surrogates escaped, which JSON allows and files do not."""
+    """Return the text with lone surrogates escaped, which JSON allows and files do not; a plain string in any case."""
+    text = str.__str__(text)
     return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def json_copy(value: Any, depth: int = 0) -> Any:
-    """Return a copy of a JSON value.
+    """Return a copy of a JSON value, of plain strings and numbers: those of other classes may compare as they like.
 
     Raises:
         TypeError: It contains something that is no JSON value.
@@ -27,8 +28,13 @@ def json_copy(value: Any, depth: int = 0) -> Any:
         return [json_copy(item, depth + 1) for item in value]
     if isinstance(value, str):
         return writable(value)
-    if isinstance(value, int) and abs(value) >= _MAX_INTEGER:
-        raise ValueError("an integer of more than 1000 digits")
-    if value is None or isinstance(value, int | float):
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, int):
+        number = int.__int__(value)
+        if abs(number) >= _MAX_INTEGER:
+            raise ValueError("an integer of more than 1000 digits")
+        return number
+    if isinstance(value, float):
+        return float.__float__(value)
     raise TypeError(f"{type(value).__name__} is no JSON value")

@@ -37,7 +37,16 @@ class ToolCall(BaseModel):
     malformed: str | None = None
 
 
-class _Message(BaseModel):
+class _WithRole(BaseModel):
+    """Base of everything that is recognised by its role."""
+
+    def model_post_init(self, context: Any) -> None:
+        """Count the role as set, also by default: a dump without unset fields can be read back."""
+        del context
+        self.__pydantic_fields_set__.add("role")
+
+
+class _Message(_WithRole):
     model_config = ConfigDict(extra="ignore")
 
     turn_idx: int | None = None
@@ -105,7 +114,7 @@ class ToolMessage(_Message):
     error: bool = False
 
 
-class MultiToolMessage(BaseModel):
+class MultiToolMessage(_WithRole):
     """The results of a message with several calls, in the order of the calls; never part of a trajectory."""
 
     role: Literal["tool"] = "tool"

@@ -44,6 +44,10 @@ class RecordingEnded(ReplayError):  # noqa: N818 - an event of the conversation,
         super().__init__(f"the recording ends here ({reason})")
 
 
+#: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
+_SAW_REFERENCE = "saw_reference"
+
+
 class ModelUsage(BaseModel):
     """The calls, tokens and costs of the models of one role in one simulation.
 
@@ -133,6 +137,16 @@ class Simulation(BaseModel):
         if self.termination_reason in FAULTS or self.reward_info is None:
             return "error"
         return "passed" if self.reward_info.passed else "failed"
+
+    @property
+    def saw_reference(self) -> list[str]:
+        """The sides that were given the task's reference actions: ``agent``, ``user``."""
+        sides = (self.info or {}).get(_SAW_REFERENCE)
+        return [side for side in ("agent", "user") if isinstance(sides, list) and side in sides]
+
+    def note_reference_seen(self, side: str) -> None:
+        """Record that a side was given the task's reference actions."""
+        self.info = {**(self.info or {}), _SAW_REFERENCE: [*self.saw_reference, side]}
 
     @property
     def calls(self) -> list[Call]:

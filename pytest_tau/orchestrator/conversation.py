@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ContextWindowError, ModelError, ReplayError
-from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage
+from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage, clone
 from ..participants import DONE, trailing_results
 from ..participants.containment import describe, is_interrupt
 from ..text import plural
@@ -59,7 +59,7 @@ class Conversation:
 
     Attributes:
         messages: The trajectory so far, oldest first; complete for every kind of end.
-        on_message: Called with each message as it is added to the trajectory.
+        on_message: Called with a copy of each message that is added to the trajectory.
         clock: Dates the messages.
         retry_seconds: Returns the time that a side's model calls have spent on retries; None if it calls no model.
     """
@@ -141,7 +141,7 @@ class Conversation:
     async def _start(self) -> tuple[Side | None, Incoming | None]:
         history = self._task.message_history
         if history:
-            self.messages += [message.model_copy() for message in history]
+            self.messages += clone(history)
             return self._after_history(history)
         if self._environment.solo:
             ticket = UserMessage(content=self._task.ticket)
@@ -183,7 +183,8 @@ class Conversation:
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
         self._asking = side, time.perf_counter()
         try:
-            reply = await self._sides[side].respond(message)  # type: ignore[arg-type]
+            # Neither side holds a message of the trajectory: what it is handed and what it returns are copied.
+            reply = clone(await self._sides[side].respond(clone(message)))  # type: ignore[arg-type]
         except RecordingEnded as end:
             raise _Ended(Ending(end.termination_reason, error=end.error)) from end
         except (ModelError, ReplayError) as error:
@@ -264,7 +265,7 @@ class Conversation:
         message.timestamp = self.clock.now()
         self.messages.append(message)
         if self.on_message:
-            self.on_message(message)
+            self.on_message(clone(message))
 
 
 class _Ended(Exception):  # noqa: N818 - no error: the conversation is over

@@ -33,6 +33,7 @@ from .loading import (
 )
 from .prompts import load_prompt, official_guidelines
 from .scripted import ScriptedUser, is_playable, script_of
+from .task_views import AgentTask, UserTask, view_of
 from .threads import BlockingCaller
 
 __all__ = [
@@ -41,6 +42,7 @@ __all__ = [
     "DONE",
     "FAULTY_AGENTS",
     "Agent",
+    "AgentTask",
     "BlockingCaller",
     "DummyUser",
     "EndpointAgent",
@@ -64,6 +66,7 @@ __all__ = [
     "ScriptedUser",
     "Side",
     "User",
+    "UserTask",
     "adapt",
     "calls_no_model",
     "chat_messages",
@@ -78,5 +81,6 @@ __all__ = [
     "official_guidelines",
     "script_of",
     "trailing_results",
+    "view_of",
     "visible_to",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import importlib.util
 import inspect
 import json
@@ -10,9 +11,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, ParticipantError
-from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage, writable
+from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage, clone, writable
 from .containment import building
 from .replies import as_message, short_repr
+from .task_views import own_copy
 from .threads import BlockingCaller
 
 if TYPE_CHECKING:
@@ -23,7 +25,13 @@ if TYPE_CHECKING:
 
 
 class BuiltIn:
-    """Base of this package's own participants, which need no adapting."""
+    """Base of this package's own participants, which need no adapting.
+
+    Attributes:
+        needs_reference: The participant is given the whole task, with its reference actions.
+    """
+
+    needs_reference = False
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the side's next message."""
@@ -51,7 +59,7 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
     """
     check_form(target, context.side)
     greeting = getattr(target, "greeting", None)
-    if isinstance(greeting, str) and context.history and not context.task.message_history:
+    if isinstance(greeting, str) and context.history and not context.continues:
         context = replace(context, history=[AssistantMessage(content=greeting)])
     if isinstance(target, BuiltIn):
         return target
@@ -103,7 +111,7 @@ class _Adapter(BuiltIn):
 
     def _own_stop(self, message: Reply) -> bool | None:
         own = getattr(self._target, "is_stop", None)
-        return bool(own(message)) if callable(own) else None
+        return bool(own(clone(message))) if callable(own) else None
 
     async def close(self) -> None:
         own = getattr(self._target, "close", None)
@@ -155,7 +163,7 @@ class StatefulAdapter(_Adapter):
         set_seed = getattr(target, "set_seed", None)
         if callable(set_seed) and context.seed is not None:
             await caller.call(set_seed, context.seed)
-        history = [_as_tau2(message) for message in visible_to(context.side, context.past)]
+        history = [_as_tau2(message) for message in clone(visible_to(context.side, context.past))]
         return cls(target, context, caller, await caller.call(target.get_init_state, history))
 
     async def respond(self, message: Incoming) -> Reply:
@@ -218,13 +226,16 @@ def _greeting(target: Any, context: ParticipantContext) -> str | None:
     return writable(given) if given else None
 
 
-def _offered_arguments(context: ParticipantContext) -> dict[str, Any]:
-    offered: dict[str, Any] = {
-        name: getattr(context, name) for name in ("tools", "task", "seed", "model", "llm", "llm_args")
+def _offered_arguments(context: ParticipantContext) -> dict[str, Callable[[], Any]]:
+    """Return what a constructor can ask for, each made when it is asked for: an object of the participant's own."""
+    offered: dict[str, Callable[[], Any]] = {
+        name: functools.partial(getattr, context, name) for name in ("seed", "model", "llm", "llm_args")
     }
-    offered["history"] = context.past
+    offered["tools"] = lambda: [tool.copy() for tool in context.tools]
+    offered["task"] = lambda: own_copy(context.task)
+    offered["history"] = lambda: clone(visible_to(context.side, context.past))
     names = ("policy", "domain_policy") if context.side == "agent" else ("instructions",)
-    return offered | dict.fromkeys(names, context.instructions)
+    return offered | dict.fromkeys(names, lambda: context.instructions)
 
 
 #: Parameters that a constructor may have, by side.
@@ -254,8 +265,8 @@ def _check_constructor(target: Any, side: str) -> None:
 def _arguments(target: Any, context: ParticipantContext) -> dict[str, Any]:
     offered, parameters = _offered_arguments(context), _parameters(target)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
-        return offered
-    return {parameter.name: offered[parameter.name] for parameter in parameters if parameter.name in offered}
+        return {name: make() for name, make in offered.items()}
+    return {parameter.name: offered[parameter.name]() for parameter in parameters if parameter.name in offered}
 
 
 def _as_tau2(message: Any) -> Any:

@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
-from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage
+from ..models import AssistantMessage, MultiToolMessage, Task, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..chat import TrialModel, TrialModels
     from ..environment import Tool
-    from ..models import Message, Spoken, Task
+    from ..models import Message, Spoken
+    from .task_views import AgentTask, UserTask
 
 Side: TypeAlias = Literal["agent", "user"]
 #: Messages that a participant answers: the other side's text, or the results of its own last tool calls.
@@ -25,7 +26,8 @@ class Agent(Protocol):
 
     Its constructor may ask, by name, for ``tools``, ``policy``, ``task``, ``seed``, ``model``, ``llm``,
     ``llm_args`` and ``history``. It may define ``is_stop(message)`` to end the conversation, ``greeting``, and
-    ``close()``.
+    ``close()``. ``task`` is an ``AgentTask``, or the whole task if the class has ``needs_reference = True``; reports
+    then say that the agent was given the reference actions. All that it receives are copies.
     """
 
     def respond(self, message: Any) -> Any:
@@ -39,7 +41,7 @@ class Agent(Protocol):
 
 
 class User(Protocol):
-    """The first form of a user; like ``Agent``, with ``instructions`` instead of ``policy``."""
+    """The first form of a user; like ``Agent``, with ``instructions`` instead of ``policy`` and a ``UserTask``."""
 
     def respond(self, message: Any) -> Any:
         """Return the next message: a ``UserMessage``, a string, or a dict in OpenAI chat format; sync or async."""
@@ -54,7 +56,7 @@ class Participant(Protocol):
         ...
 
     def is_stop(self, message: Reply) -> bool:
-        """Return whether this message of the side's own ends the conversation."""
+        """Return whether this message of the side's own, which is that of the trajectory, ends the conversation."""
         ...
 
     async def close(self) -> None:
@@ -99,9 +101,10 @@ class ParticipantContext:
         side: The side that it plays.
         tools: The tools that it can call.
         instructions: The policy for an agent, the scenario for a user.
-        task: The task; an honest agent reads no more of it than the ticket.
+        task: What the side may know of the task; the whole task if the participant declares ``needs_reference``.
         seed: The trial's seed.
         history: The conversation so far, oldest first: the greeting, or the task's message history.
+        continues: The history is the task's message history.
         solo: The agent works alone, from the ticket.
         trial: The number of the trial.
         models: The models of the trial; None if there are none.
@@ -113,7 +116,7 @@ class ParticipantContext:
     side: Side
     tools: list[Tool]
     instructions: str
-    task: Task
+    task: Task | AgentTask | UserTask
     seed: int | None = None
     history: list[Message] = field(default_factory=list)
     solo: bool = False
@@ -122,6 +125,18 @@ class ParticipantContext:
     prompting: Prompting = field(default_factory=Prompting)
     domain_agents: Mapping[str, type | str] = field(default_factory=dict)
     spoken: Mapping[str, Spoken] = field(default_factory=dict)
+    continues: bool = False
+
+    @property
+    def whole_task(self) -> Task:
+        """The task with its reference actions.
+
+        Raises:
+            TypeError: The participant does not declare that it needs them.
+        """
+        if not isinstance(self.task, Task):
+            raise TypeError(f"this {self.side} does not declare needs_reference = True")
+        return self.task
 
     @property
     def model(self) -> TrialModel | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import importlib
 import importlib.util
+import inspect
 import sys
 import warnings
 from pathlib import Path
@@ -63,6 +64,14 @@ class ParticipantSource(NamedTuple):
     replay: Replay | None = None
     of_domain: str | None = None
     faulty: type[FaultyAgent] | None = None
+
+    def needs_reference(self, domain_agents: Mapping[str, type | str]) -> bool:
+        """Return whether the participant declares that it is to be given the whole task, with its reference actions."""
+        if self.of_domain and self.of_domain not in domain_agents:
+            return False
+        target = domain_agent(self.of_domain, domain_agents) if self.of_domain else self.target
+        # Statically: a lookup may run code of the participant.
+        return inspect.getattr_static(target, "needs_reference", False) is True
 
     async def make(self, context: ParticipantContext) -> Participant:
         """Make a participant for one simulation.

@@ -70,7 +70,8 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
 
     Args:
         item: The test item being run.
-        task: The task; frozen.
+        task: The task; a copy. An agent that it is given to has seen the reference actions, and declares that by
+            ``needs_reference = True``.
         domain: The domain, with its tools and policy.
         config: The run's settings.
 
@@ -133,7 +134,7 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
 
     Args:
         item: The test item being run.
-        task: The task.
+        task: The task; a copy.
         trial: The number of the trial, from 0.
 
     Use in conftest plugins: any conftest.py at or above the task file.
@@ -149,7 +150,7 @@ def pytest_tau_message(item: pytest.Item, message: Message) -> None:
 
     Args:
         item: The test item being run.
-        message: The message; it must not be changed.
+        message: A copy of the message.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """

@@ -57,6 +57,7 @@ class ItemState:
         quarantine_entry: The number of the entry of the quarantine that names the task.
         not_run: The reason why the trial is skipped: ``budget`` or ``settled``.
         results_problem: The error of writing the simulation to the run's folder.
+        graded: The value of the fixture ``tau_task``, and the same task as it is run and graded.
     """
 
     prefetched: StartedTrial | None = None
@@ -69,6 +70,7 @@ class ItemState:
     quarantine_entry: int | None = None
     not_run: str | None = None
     results_problem: str | None = None
+    graded: tuple[Task, TaskSpec] | None = None
 
 
 _STATE = pytest.StashKey[ItemState]()

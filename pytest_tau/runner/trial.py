@@ -20,9 +20,9 @@ from ..errors import (
     unknown_name,
 )
 from ..evaluation import LazyJudge, aevaluate, known_components
-from ..models import AssistantMessage, Simulation
+from ..models import AssistantMessage, Simulation, clone
 from ..orchestrator import GREETING, Clock, Conversation, Ending
-from ..participants import DONE, ParticipantContext, Prompting
+from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.containment import describe, is_interrupt
 from .judges import with_deadline
 
@@ -42,7 +42,7 @@ class Trial:
     """One trial of a task, over an environment of its own.
 
     Attributes:
-        on_message: Called with each message as it is added to the trajectory.
+        on_message: Called with a copy of each message that is added to the trajectory.
         models: The models that its participants and its judge call.
     """
 
@@ -86,10 +86,16 @@ class Trial:
             self._end_tape(tape, simulation, clock)
         return simulation
 
-    def context(self, side: Side, greeting: str | None = None) -> ParticipantContext:
-        """Return what a participant may know; ``greeting`` is the agent's own, if it has one."""
+    def context(self, side: Side, greeting: str | None = None, *, needs_reference: bool = False) -> ParticipantContext:
+        """Return what a participant may know.
+
+        Args:
+            side: The side that it plays.
+            greeting: The agent's own greeting, if it has one.
+            needs_reference: It declares that it needs the whole task.
+        """
         task, environment = self.task, self.environment
-        tools = environment.tools("assistant" if side == "agent" else "user")
+        tools = environment.shared_tools("assistant" if side == "agent" else "user")
         if side == "user" and task.user_tools is not None:
             tools = [tool for tool in tools if tool.name in task.user_tools]
         if environment.solo and side == "agent":
@@ -99,9 +105,10 @@ class Trial:
             side=side,
             tools=tools,
             instructions=environment.policy if side == "agent" else str(task.user_scenario),
-            task=task,
+            task=task if needs_reference else view_of(task, side),
             seed=self.seed,
-            history=list(task.message_history) or opening,
+            history=clone(task.message_history) or opening,
+            continues=bool(task.message_history),
             solo=environment.solo,
             trial=self.trial,
             models=self.models,
@@ -190,6 +197,8 @@ class Trial:
     ) -> Ending:
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None
+            if source.needs_reference(self.domain.spec.agents):
+                simulation.note_reference_seen(side)
             built = await self._build(side, source, greeting)
             if isinstance(built, Ending):
                 return built
@@ -205,7 +214,7 @@ class Trial:
             simulation.messages = list(conversation.messages)
 
     async def _build(self, side: Side, source: ParticipantSource, greeting: str | None) -> Participant | Ending:
-        context = self.context(side, greeting)
+        context = self.context(side, greeting, needs_reference=source.needs_reference(self.domain.spec.agents))
         fault: TerminationReason = "agent_error" if side == "agent" else "user_error"
 
         async def make() -> Participant | Ending:

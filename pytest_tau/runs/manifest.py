@@ -72,8 +72,10 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
             hashes[part] = found
     hashes["tasks"] = _merge_tasks(hashes["tasks"], now["hashes"]["tasks"], lambda _old, new: new)
     again, before = {name: now[name] for name in ("started", "commit", "dirty")}, then.get("resumed", [])
+    seen = {*then.get("saw_reference", ()), *now.get("saw_reference", ())}
     return {
         **then,
+        **({"saw_reference": sorted(seen)} if "saw_reference" in now else {}),
         "finished": None,
         "resumed": before if again["started"] in {each["started"] for each in before} else [*before, again],
         "hashes": hashes,

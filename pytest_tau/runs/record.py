@@ -42,6 +42,7 @@ class TrialRecord:
         cost_told: USD in a result file of others, without saying for what.
         blame: Whose fault a failure looks like, and why; None if nothing failed.
         restored: It was taken from an earlier run.
+        saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
     """
 
     domain: str
@@ -66,6 +67,7 @@ class TrialRecord:
     blame: Mapping[str, Any] | None = None
     seed: int | None = None
     restored: bool = False
+    saw_reference: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
@@ -94,6 +96,7 @@ class TrialRecord:
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
         values["failed_checks"] = list(self.failed_checks)
+        values["saw_reference"] = list(self.saw_reference)
         return {name: value for name, value in values.items() if value or name in _ALWAYS}
 
     @classmethod
@@ -106,7 +109,7 @@ class TrialRecord:
         """
         known = {each.name for each in fields(cls)}
         kept = {name: value for name, value in values.items() if name in known}
-        kept["failed_checks"] = tuple(kept.get("failed_checks", ()))
+        kept |= {name: tuple(kept.get(name, ())) for name in ("failed_checks", "saw_reference")}
         kept["usage"] = {role: ModelUsage.model_validate(used) for role, used in kept.get("usage", {}).items()}
         return cls(**kept)
 
@@ -156,6 +159,7 @@ class TrialRecord:
             blame=(simulation.info or {}).get("blame"),
             seed=simulation.seed,
             restored=restored,
+            saw_reference=tuple(simulation.saw_reference),
         )
 
 

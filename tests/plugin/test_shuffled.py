@@ -26,6 +26,8 @@ from pytest_tau.models import AssistantMessage, ToolCall
 class Meddler:
     """Makes the calls of its own task among those of others, in an order and with gaps that its seed settles."""
 
+    needs_reference = True
+
     def __init__(self, task, pool, seed):
         chance = random.Random(f"{task.id} {seed}")
         own = [(a.name, a.arguments) for a in task.criteria.actions or [] if a.requestor == "assistant"]

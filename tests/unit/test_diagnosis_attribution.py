@@ -322,7 +322,7 @@ def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Doma
 
 def test_a_passed_trial_costs_nothing(domain: Domain) -> None:
     passed = simulate(WANTED, domain=domain, agent="gold", user="gold")
-    assert (passed.outcome, passed.info) == ("passed", None)
+    assert (passed.outcome, passed.info) == ("passed", {"saw_reference": ["agent", "user"]})
 
 
 def test_evidence_that_is_nowhere_else_is_in_the_report(domain: Domain) -> None:

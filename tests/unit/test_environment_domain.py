@@ -8,6 +8,7 @@ import pytest
 
 from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles
 from pytest_tau.errors import ConfigurationError, TaskFormatError
+from pytest_tau.models import Action
 
 from . import tiny
 from .tiny import AGENT_DATA, USER_DATA, action, raw_task, task
@@ -379,5 +380,25 @@ def test_what_is_made_of_a_task_is_made_once(domain: Domain) -> None:
     found = [domain.once_per_task(wanted, what, compute) for what in ("one", "one", "other")]
     assert found == [f"of {wanted.id}"] * 3
     assert len(made) == 2
-    domain.once_per_task(wanted.model_copy(), "one", compute)  # another task of the same id
+    domain.once_per_task(wanted.model_copy(), "one", compute)  # the same task
+    assert len(made) == 2
+    domain.once_per_task(wanted.model_copy(update={"ticket": "Other."}), "one", compute)  # another one of the same id
     assert len(made) == 3
+
+
+def test_what_is_made_of_a_task_is_made_again_when_the_task_is_changed_in_place(domain: Domain) -> None:
+    wanted = task({"actions": []})
+    count = Action(action_id="1", name="count", arguments={"by": 2})
+    before = domain.reference_environment(wanted)
+    wanted.criteria.actions.append(count)  # type: ignore[union-attr]
+    after = domain.reference_environment(wanted)
+    assert before.dump() != after.dump()
+    wanted.criteria.actions[0].arguments["by"] = 3  # type: ignore[index]
+    assert domain.reference_environment(wanted).dump() not in (before.dump(), after.dump())
+
+
+def test_a_task_with_a_value_that_is_no_json_has_a_reference_state(domain: Domain) -> None:
+    for odd in (object(), "\ud800"):
+        wanted = task({"actions": []})
+        wanted.criteria.actions.append(Action(action_id="1", name="count", arguments={"by": odd}))  # type: ignore[union-attr]
+        assert domain.reference_environment(wanted) is domain.reference_environment(wanted)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 from pydantic import ValidationError
 
+from pytest_tau import load_domain
 from pytest_tau.environment import Environment, ToolError, same_result
 from pytest_tau.models import ToolCall, ToolMessage
 
@@ -403,3 +404,43 @@ def test_trials_of_one_task_begin_alike(domain: Domain) -> None:
     first.call("tag", {"item_id": "sofa", "tag": "red"})
     first.agent_db.items["lamp"].meta["sizes"].append(8)  # type: ignore[attr-defined]
     assert domain.environment(wanted).dump() == before
+
+
+# What leaves an environment is its own
+
+
+@pytest.mark.parametrize(
+    ("name", "tool", "arguments", "field"),
+    [
+        ("retail", "get_order_details", "order_id", "status"),
+        ("airline", "get_user_details", "user_id", "email"),
+        ("telecom", "get_customer_by_id", "customer_id", "full_name"),
+    ],
+)
+def test_a_returned_record_is_no_part_of_any_environment(name: str, tool: str, arguments: str, field: str) -> None:
+    domain = load_domain(name)
+    env, other = domain.environment(), domain.environment()
+    before = env.dump()
+    table = {"order_id": "orders", "user_id": "users", "customer_id": "customers"}[arguments]
+    record_id = next(iter(getattr(env.agent_db, table)))
+    found = env.execute(tool, {arguments: record_id})
+    setattr(found, field, "spoilt")
+    assert env.dump() == other.dump() == domain.environment().dump() == before
+    assert env.agent_db.equals(other.agent_db)
+    assert not env.agent_db.changes(other.agent_db)
+    assert "spoilt" not in str(domain.environment().call(tool, {arguments: record_id}).content)
+
+
+def test_functions_return_copies(env: Environment) -> None:
+    found = env.run_function("assistant", "look", {"item_id": "lamp"})
+    found.name = "spoilt"
+    assert "spoilt" not in str(env.dump())
+
+
+def test_schemas_of_tools_are_copies(env: Environment) -> None:
+    tool = env.tools()[0]
+    before = str(tool.parameters)
+    tool.parameters["additionalProperties"] = False
+    tool.openai_schema["function"]["parameters"].clear()
+    del tool.parameters["title"]
+    assert str(env.tools()[0].parameters) == str(env.shared_tools()[0].parameters) == before

@@ -7,7 +7,8 @@ import pytest
 from pydantic import ValidationError
 
 from pytest_tau.environment import Record, canonical
-from pytest_tau.environment.records import clone, plain
+from pytest_tau.environment.records import plain
+from pytest_tau.models import clone
 
 
 class Inner(Record):

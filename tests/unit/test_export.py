@@ -176,7 +176,10 @@ def test_the_file_has_the_fields_of_the_format_and_no_others(tau: Tau, tmp_path:
         *("id", "task_id", "timestamp", "start_time", "end_time", "duration", "termination_reason"),
         *("agent_cost", "user_cost", "reward_info", "messages", "trial", "seed", "mode", "info"),
     }
-    assert simulation["info"] == {"pytest_tau": {"test": "mock::create-task[trial-0]", "stop_token": "###STOP###"}}
+    assert simulation["info"] == {
+        "saw_reference": ["agent", "user"],
+        "pytest_tau": {"test": "mock::create-task[trial-0]", "stop_token": "###STOP###"},
+    }
     assert "db_diff" not in simulation["reward_info"]
     assert "script" not in task["user_scenario"]
     assert [message["turn_idx"] for message in simulation["messages"]] == list(range(len(simulation["messages"])))

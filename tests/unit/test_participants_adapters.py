@@ -255,6 +255,32 @@ HISTORY = [
 ]
 
 
+def test_a_class_gets_a_copy_of_the_history_that_its_side_sees() -> None:
+    class Agent:
+        given: list[Any] = []
+
+        def __init__(self, history: list[Any]) -> None:
+            type(self).given = history
+
+        def respond(self, message: Any) -> str:
+            return "Hi"
+
+    replies(Agent, HISTORY[-1], history=HISTORY)
+    assert Agent.given == HISTORY[:4]  # the user's calls are its own
+    assert not any(one is other for one in Agent.given for other in HISTORY)
+
+
+def test_arguments_of_models_are_copies() -> None:
+    args = {"extra_body": {"top_k": 1}}
+    models = TrialModels({"agent": LLM("gpt", None, args)})  # type: ignore[arg-type]
+    replies(Everything, user("Hello"), models=models)
+    Everything.seen["llm_args"]["extra_body"]["top_k"] = 2
+    Everything.seen["model"].args["extra_body"]["top_k"] = 3
+    Everything.seen["tools"][0].parameters.clear()
+    assert args == {"extra_body": {"top_k": 1}}
+    assert TOOLS[0].parameters
+
+
 def test_a_function_continues_a_history_and_is_told_nothing_twice() -> None:
     recorder = Recorder("Fine", "Bye")
     replies(recorder, HISTORY[-1], user("More"), history=HISTORY)

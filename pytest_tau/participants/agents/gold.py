@@ -33,6 +33,8 @@ def rounds_of(task: Task) -> list[tuple[list[Action], list[Action]]]:
 class _Gold(BuiltIn):
     """One side of the rounds. Each side says one thing a round, after its calls, so both stay in the same round."""
 
+    needs_reference = True
+
     def __init__(self, rounds: list[list[Action]]) -> None:
         self._rounds = [list(actions) for actions in rounds]
 
@@ -54,9 +56,10 @@ class GoldAgent(_Gold):
     """The agent's side; without a user it makes the calls of both sides."""
 
     def __init__(self, context: ParticipantContext) -> None:
-        actions = context.task.criteria.actions or []
-        super().__init__([list(actions)] if context.solo else [agent for agent, _ in rounds_of(context.task)])
-        self._solo, self._phrases = context.solo, context.task.criteria.communicate_info or []
+        task = context.whole_task
+        actions = task.criteria.actions or []
+        super().__init__([list(actions)] if context.solo else [agent for agent, _ in rounds_of(task)])
+        self._solo, self._phrases = context.solo, task.criteria.communicate_info or []
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the next call of the round, or its final text."""
@@ -75,8 +78,8 @@ class GoldUser(_Gold):
     """The user's side; its first message is the request of the scenario."""
 
     def __init__(self, context: ParticipantContext) -> None:
-        super().__init__([user for _, user in rounds_of(context.task)])
-        self._opening = opening_of(context.task) if context.starts else None
+        super().__init__([user for _, user in rounds_of(context.whole_task)])
+        self._opening = opening_of(context.whole_task) if context.starts else None
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the request, then the next call of the round, or its final text."""

@@ -72,6 +72,7 @@ class LLMGuidedAgent(LLMAgent):
     """
 
     name = "llm-gt"
+    needs_reference = True
     with_arguments: ClassVar[bool] = True
 
     def __init__(self, context: ParticipantContext) -> None:
@@ -83,7 +84,7 @@ class LLMGuidedAgent(LLMAgent):
         return built_in("agent_gt")
 
     def _values(self, context: ParticipantContext) -> dict[str, str]:
-        steps = resolution_steps(context.task, with_arguments=self.with_arguments)
+        steps = resolution_steps(context.whole_task, with_arguments=self.with_arguments)
         return {"policy": context.instructions, "steps": steps}
 
 

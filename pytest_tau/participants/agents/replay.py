@@ -102,7 +102,7 @@ class ReplayParticipant(BuiltIn):
 
     def __init__(self, recording: Recording, context: ParticipantContext) -> None:
         self._reason, self._side = recording.termination_reason, context.side
-        given = context.task.message_history
+        given = context.history if context.continues else []
         first = recording.messages[0] if recording.messages else None
         opens = not given and not context.solo and isinstance(first, AssistantMessage) and not first.tool_calls
         self.greeting = first.content if opens and isinstance(first, AssistantMessage) else None

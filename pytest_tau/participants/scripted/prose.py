@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from ...environment import Tool
     from ...models import Task
+    from ..task_views import UserTask
 
 _PATIENCE = 8
 
@@ -71,7 +72,7 @@ _CONTENT = re.compile(r"\b(?:resolved|content|satisfied|want|until)\b")
 _OFFER_WORDS = 4
 
 
-def script_of(task: Task, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> UserScript:
+def script_of(task: Task | UserTask, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> UserScript:
     """Return the script of a task: its own, or one made of the prose.
 
     Args:

@@ -35,7 +35,7 @@ class ScriptedUser(BuiltIn):
     def __init__(self, context: ParticipantContext) -> None:
         tools = list(context.tools)
         self._device = Device(tools, context.spoken)
-        self._script = script_of(context.task, tools, context.spoken)
+        self._script = script_of(context.task, tools, context.spoken)  # type: ignore[arg-type] # a user has its scenario
         self._memory = Memory(self._script)
         self._acting: Acting | None = None
         self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)

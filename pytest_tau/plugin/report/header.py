@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from ..context.run_context import RunContext
 
 
+_SIDES: tuple[Side, ...] = ("agent", "user")
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Show what runs: domain, data, participants and models, with the defaults of what is not given."""
     context = get_context(config)
@@ -49,7 +52,7 @@ def _settings_lines(config: pytest.Config, context: RunContext) -> list[str]:
     if named_domains(config):
         parts.insert(0, f"domain {', '.join(run.domains)}")
     parts.append(f"data {run.data_dir}" if run.data_dir else "bundled data")
-    parts += [_participant(context, side) for side in ("agent", "user")]
+    parts += [_participant(context, side) for side in _SIDES]
     parts += ["solo"] if run.simulation.solo else []
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     if context.judge is not None:
@@ -63,6 +66,8 @@ def _settings_lines(config: pytest.Config, context: RunContext) -> list[str]:
         lines.append("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
     elif run.user_spec == "gold" and run.agent_spec != "gold":
         lines.append("tau: user gold plays the reference actions whatever the agent says; --tau-user scripted listens")
+    given = [_participant(context, side) for side in _SIDES if context.source(side, run).needs_reference({})]
+    lines += [f"tau: given the reference actions: {', '.join(given)}"] if given else []
     replay = context.source("agent", run).replay
     if replay is not None:
         lines.append(f"tau: only tasks that {replay.path.name} has conversations of ({len(replay.task_ids)})")

@@ -183,6 +183,11 @@ class Summary:
             yield SummaryLine(f"{_PREFIX} simulations kept in {shown}")
         for problem in self._problems:
             yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
+        if graded:
+            from ...analysis.outcomes import given_reference
+
+            if given := given_reference(records_of(self._config)):
+                yield SummaryLine(f"{_PREFIX} given the reference actions: {given}")
         context = get_context(self._config)
         judge = context.judge if context else None
         if graded and judge is not None and judge.name in ("accept", "reject"):

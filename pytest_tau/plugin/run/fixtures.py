@@ -27,9 +27,14 @@ def _tau_spec(request: pytest.FixtureRequest) -> TaskSpec:
 
 
 @pytest.fixture
-def tau_task(_tau_spec: TaskSpec) -> Task:
-    """Return the task of this test."""
-    return _tau_spec.task
+def tau_task(request: pytest.FixtureRequest, _tau_spec: TaskSpec) -> Iterator[Task]:
+    """Yield the task of this test: a copy, so that changes to it have no effect on what is graded."""
+    from ...models import clone
+
+    task, state = clone(_tau_spec.task), item_state(request.node)
+    state.graded = task, _tau_spec
+    yield task
+    state.graded = None
 
 
 @pytest.fixture
@@ -43,7 +48,7 @@ def tau_trial(request: pytest.FixtureRequest) -> int:
 def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Environment:
     """Return a fresh environment in the task's initial state; ``tau_simulation`` runs on it."""
     inputs = _prefetched_inputs(request)
-    return inputs.environment if inputs else make_environment(request.node, _tau_spec._replace(task=tau_task))
+    return inputs.environment if inputs else make_environment(request.node, _graded(request, _tau_spec, tau_task))
 
 
 @pytest.fixture
@@ -53,7 +58,7 @@ def _tau_models(
     """Yield the models of this trial; skip the trial if the budget is spent."""
     from .models import end_models
 
-    inputs, spec = _prefetched_inputs(request), _tau_spec._replace(task=tau_task)
+    inputs, spec = _prefetched_inputs(request), _graded(request, _tau_spec, tau_task)
     models = inputs.models if inputs else _affordable_models(request, spec, tau_trial, tau_env)
     yield models
     end_models(request.node, spec, models)
@@ -91,14 +96,14 @@ def tau_model(_tau_models: TrialModels) -> TrialModel:
 def tau_agent(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
     """Return the agent: an object, a class or a function of one of the three forms, or a source of them."""
     inputs = _prefetched_inputs(request)
-    return inputs.agent if inputs else make_participant("agent", request.node, _tau_spec._replace(task=tau_task))
+    return inputs.agent if inputs else make_participant("agent", request.node, _graded(request, _tau_spec, tau_task))
 
 
 @pytest.fixture
 def tau_user(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
     """Return the simulated user, in one of the same forms as the agent."""
     inputs = _prefetched_inputs(request)
-    return inputs.user if inputs else make_participant("user", request.node, _tau_spec._replace(task=tau_task))
+    return inputs.user if inputs else make_participant("user", request.node, _graded(request, _tau_spec, tau_task))
 
 
 @pytest.fixture
@@ -117,12 +122,22 @@ def tau_simulation(
     from .outcomes import HarnessError
     from .trials import TrialInputs, run_trial
 
-    item, spec = request.node, _tau_spec._replace(task=tau_task)
+    item, spec = request.node, _graded(request, _tau_spec, tau_task)
     simulation = run_trial(item, TrialInputs(spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user))
     item_state(item).simulation = simulation
     if simulation.outcome == "error":
         raise HarnessError(simulation)
     return simulation
+
+
+def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskSpec:
+    """Return what is run and graded for the value of ``tau_task``: an object that nobody else has."""
+    from ...models import clone
+
+    state = item_state(request.node)
+    if state.graded is None or state.graded[0] is not task:
+        state.graded = task, spec._replace(task=clone(task))  # overridden
+    return state.graded[1]
 
 
 def _prefetched_inputs(request: pytest.FixtureRequest) -> TrialInputs | None:

@@ -11,6 +11,7 @@ from ..context.run_state import require_context
 if TYPE_CHECKING:
     from ...chat import ChatModel
     from ...environment import Environment
+    from ...models import Task
     from ...participants import Side
     from ..items import TaskSpec
 
@@ -34,7 +35,20 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
 def make_participant(side: Side, item: pytest.Item, spec: TaskSpec) -> Any:
     """Return the participant of a side in a trial, by the hooks."""
     hook = item.ihook.pytest_tau_make_agent if side == "agent" else item.ihook.pytest_tau_make_user
-    return hook(item=item, task=spec.task, domain=spec.domain, config=spec.config)
+    return hook(item=item, task=task_for(hook, spec.task, own=1), domain=spec.domain, config=spec.config)
+
+
+def task_for(hook: Any, task: Task, *, own: int = 0) -> Task:
+    """Return a task to call a hook with: a copy, if anyone but this plugin implements the hook.
+
+    Args:
+        hook: The hook.
+        task: The task, which is graded.
+        own: The number of this plugin's own implementations.
+    """
+    from ...models import clone
+
+    return clone(task) if len(hook.get_hookimpls()) > own else task
 
 
 @pytest.hookimpl(trylast=True)

@@ -17,6 +17,7 @@ from ...runner import Trial
 from ..context.run_state import require_context
 from ..items import item_state, set_properties
 from .models import cassette_path, spend, usage_facts
+from .setup import task_for
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -116,7 +117,8 @@ class TrialFuture:
     def _follow(self) -> Simulation:
         item, inputs = self._item, self.inputs
         hooks = item.ihook  # each access looks the hooks up again, which takes time
-        hooks.pytest_tau_simulation_started(item=item, task=inputs.spec.task, trial=inputs.trial)
+        started = hooks.pytest_tau_simulation_started
+        started(item=item, task=task_for(started, inputs.spec.task), trial=inputs.trial)
         failure: Exception | None = None
         while (message := self._messages.get()) is not None:
             try:

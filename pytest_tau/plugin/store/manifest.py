@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
     from pathlib import Path
 
+    from ...participants import Side
     from ...runner import RunConfig
     from ..items import TaskSpec
     from .paths import RunPaths
@@ -43,10 +44,29 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run) | _of_plugin(config),
+        "saw_reference": _sides_with_reference(specs),
         "hashes": hashes(unique_tasks(specs), run.simulation),
         "planned": counts.trials,
         "excluded": counts.excluded,
     }
+
+
+def _sides_with_reference(specs: Iterable[TaskSpec]) -> list[str]:
+    """Return the sides whose named participants declare that they are given the reference actions."""
+    from ...errors import ConfigurationError
+    from ...participants import load_source
+
+    found = set()
+    for spec in {(each.domain.name, id(each.config)): each for each in specs}.values():
+        run = spec.config
+        sides: tuple[tuple[Side, Any], ...] = (("agent", run.agent_spec), ("user", run.user_spec))
+        for side, named in sides:
+            if isinstance(named, str) and named.startswith("replay:"):
+                continue  # a recording, which may be large
+            with contextlib.suppress(ConfigurationError):  # the trial reports it
+                if load_source(named, side, run.folder).needs_reference(spec.domain.spec.agents):
+                    found.add(side)
+    return sorted(found)
 
 
 def unique_tasks(specs: Iterable[TaskSpec]) -> list[tuple[Any, Any]]:

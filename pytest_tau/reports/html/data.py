@@ -60,7 +60,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlock
         shown.append(
             {
                 "name": run.name,
-                "about": about(run),
+                "about": about(run, records),
                 "counts": counts(run, records),
                 "rates": rates(records),
                 "kept": gatherer.kept,

