@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-#: Plays each task by the beginning of its id. Where the environment says so, ``stop-`` interrupts the run and
-#: ``lucky-`` fails.
+#: Plays each task by the beginning of its id. If the environment says so, ``lucky-`` fails.
 PARTS = """
 import os
 from pytest_tau.testing import ScriptedParticipant, call
@@ -31,8 +30,6 @@ class Agent(ScriptedParticipant):
             broken(ValueError("out of ideas"))
         if self.kind == "empty":
             return ""
-        if self.kind == "stop" and "STOP" in os.environ:
-            raise KeyboardInterrupt
         if self.kind == "crash":
             os._exit(3)
         return super().respond(message)
@@ -47,6 +44,29 @@ class User:
             broken(ConnectionError("provider down"))
         self.said, before = True, self.said
         return "###STOP###" if before else "Milk!"
+"""
+#: A conftest.py that interrupts the run in the conversation of ``stop-``, if the environment says so.
+STOP = """
+import asyncio
+import os
+
+import parts
+
+
+class Agent(parts.Agent):
+    async def respond(self, message):
+        if self.kind == "stop" and os.environ.get("STOP") == "early":
+            await asyncio.sleep(60)  # until it is cancelled
+        return super().respond(message)
+
+
+def pytest_tau_make_agent():
+    return Agent
+
+
+def pytest_tau_message(item, message):
+    if item.task.id.startswith("stop-") and "STOP" in os.environ and message.role == "user":
+        raise KeyboardInterrupt
 """
 #: What names them in the ini.
 PARTS_INI = "[pytest]\ntau_agent = parts.py:Agent\ntau_user = parts.py:User\n"
@@ -176,6 +196,11 @@ def tasks(*ids: str) -> str:
 def scripted(*ids: str, ini: str = "", **files: str) -> dict[str, str]:
     """Return a project with these tasks and with participants that play each by its id."""
     return {"pytest.ini": PARTS_INI + ini, "parts.py": PARTS, "mock/t.tau.json": tasks(*ids), **files}
+
+
+def stopped(*ids: str) -> dict[str, str]:
+    """Return a project of the same kind, whose runs can be interrupted."""
+    return {**scripted(*ids), "conftest.py": STOP}
 
 
 def modelled(*ids: str, ini: str = "") -> dict[str, str]:

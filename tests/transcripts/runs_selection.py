@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .projects import scripted
+from .projects import scripted, stopped
 from .running import Run
 
 SMALL = "pytest --tau-domain mock --tau-split small"
@@ -45,16 +45,16 @@ RUNS = [
         ("pytest --tau-shard 1/2 -v", "pytest --tau-shard 2/2 -v --tau-trials 3"),
         scripted("good-1", "good-2", "good-3"),
     ),
-    Run("interrupted", ("STOP=1 pytest --tb=no --junitxml=junit.xml",), scripted(*STOPPED)),
-    Run("interrupted_concurrency", ("STOP=1 pytest --tb=no --tau-concurrency 2",), scripted("stop-1", "stop-2")),
+    Run("interrupted", ("STOP=early pytest --tb=no --junitxml=junit.xml",), stopped(*STOPPED)),
+    Run("interrupted_concurrency", ("STOP=late pytest --tb=no --tau-concurrency 2 --tau-results none",), stopped("stop-1", "stop-2")),
     Run(
         "resumed",
         (
-            "STOP=1 pytest --tb=no",
+            "STOP=early pytest --tb=no",
             "pytest --tau-resume --tb=short --junitxml=junit.xml",
             "pytest --tau-resume --tb=no -q --tau-trials 2",
         ),
-        scripted(*STOPPED),
+        stopped(*STOPPED),
     ),
     Run(
         "rerun",
