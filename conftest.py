@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 
 import pytest
 from _pytest.pytester import SysModulesSnapshot
@@ -16,6 +17,10 @@ _KEPT = frozenset(
         *("pytest_tau", "pytest_tau_domains", "pytest_tau_tasks", "pydantic", "pydantic_core"),
     }
 )
+
+# A shell without job control starts background processes such that they ignore Ctrl-C, which some tests send.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)
