@@ -24,7 +24,7 @@ class TestNames:
             (["--tau-policy", "work"], ["unknown policy 'work'", "default", "mock"]),
             (["--tau-grading", "lenient"], ["--tau-grading", "'lenient'", "official", "strict"]),
             (
-                ["--tau-agent", "https://example.org/v1"],
+                ["--tau-agent-llm", "openai/gpt-4.1"],
                 ["an agent that is a model needs a user that listens", "--tau-user-llm"],
             ),
         ],

@@ -65,8 +65,9 @@ class TestEvaluators:
 
     def test_a_component_gates_where_the_basis_names_it(self, polite, scripted):
         create = 'call("create_task", user_id="user_1", title="Buy milk")'
-        polite.run("--tau-agent", scripted(create, '"Wait, please."')).outcomes(passed=1)
-        run = polite.run("--tau-agent", scripted(create, '"Done."'))
+        user = ("--tau-user", "gold")
+        polite.run("--tau-agent", scripted(create, '"Wait, please."'), *user).outcomes(passed=1)
+        run = polite.run("--tau-agent", scripted(create, '"Done."'), *user)
         run.outcomes(failed=1)
         run.line("reward 0 = DB 1 x POLITE 0")
         run.line("POLITE 0: no please")

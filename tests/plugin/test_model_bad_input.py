@@ -442,8 +442,8 @@ class TestEndpoint:
         run.outcomes(passed=1)
         run.line("user llm (openai/u)")
 
-    def test_without_a_user_it_is_told(self, bare):
-        bare.run("--tau-agent", "http://127.0.0.1:9/v1").usage_error("needs a user that listens", "--tau-user-llm")
+    def test_the_scripted_user_talks_to_it_unless_another_is_named(self, bare):
+        bare.run("--tau-agent", "http://127.0.0.1:9/v1", "--collect-only").line("agent http", "user scripted")
 
 
 class TestFaults:

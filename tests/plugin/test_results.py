@@ -161,7 +161,7 @@ class TestWhatARunTells:
             "trials": 2,
             "seed": 300,
             "agent": "noop",
-            "user": "gold",
+            "user": "scripted",
             "grading": "official",
             "max_steps": 50,
             "max_errors": 10,

@@ -46,7 +46,11 @@ RUNS = [
         scripted("good-1", "good-2", "good-3"),
     ),
     Run("interrupted", ("STOP=early pytest --tb=no --junitxml=junit.xml",), stopped(*STOPPED)),
-    Run("interrupted_concurrency", ("STOP=late pytest --tb=no --tau-concurrency 2 --tau-results none",), stopped("stop-1", "stop-2")),
+    Run(
+        "interrupted_concurrency",
+        ("STOP=late pytest --tb=no --tau-concurrency 2 --tau-results none",),
+        stopped("stop-1", "stop-2"),
+    ),
     Run(
         "resumed",
         (
