@@ -21,7 +21,7 @@ def test_a_noop_agent_ends_at_its_first_message(domain: Domain) -> None:
     assert (simulation.termination_reason, simulation.reward) == ("agent_stop", 0.0)
     assert [message.content for message in simulation.messages] == [
         "Hi! How can I help you today?",
-        "You want something.",
+        "I want something.",
         "Goodbye.",
     ]
     assert simulation.calls == []
