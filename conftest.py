@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 
 import pytest
 from _pytest.pytester import SysModulesSnapshot
@@ -35,8 +36,12 @@ def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
 def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
     """Return pytest's own, which keeps libraries imported that must not be imported twice."""
 
+    def is_kept(name: str) -> bool:
+        # A run may have blocked a library, by None.
+        return name.partition(".")[0] in _KEPT and sys.modules[name] is not None
+
     def snapshot() -> SysModulesSnapshot:
-        return SysModulesSnapshot(preserve=lambda name: name.partition(".")[0] in _KEPT)
+        return SysModulesSnapshot(preserve=is_kept)
 
     # Private names of pytester's. It has taken the first snapshot already, which it restores at the end of the test.
     setattr(pytester, "_sys_modules_snapshot", snapshot())  # noqa: B010
