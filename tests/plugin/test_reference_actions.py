@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from pytest_tau.models import parse_task
+from pytest_tau.plugin.collect.unchecked import checks_nothing
+
 FINE = {"user_id": "user_1", "title": "Buy milk"}
 
 
@@ -55,3 +58,10 @@ def test_tasks_that_check_nothing_are_counted(project, a_task, workers):
 def test_a_sound_set_gets_no_warning(project, a_task):
     project.tasks("mock/t.tau.json", [a_task()])
     project.run().lacks("check nothing")
+
+
+@pytest.mark.parametrize(("criteria", "expected"), [({}, True), ({"actions": []}, False), ({"actions": None}, True)])
+def test_the_database_is_compared_only_if_there_is_a_reference(criteria, expected):
+    scenario = {"instructions": "Buy milk."}
+    task = parse_task({"id": "a", "user_scenario": scenario, "evaluation_criteria": criteria})
+    assert checks_nothing(task) is expected

@@ -64,6 +64,8 @@ def checks_nothing(task: Task) -> bool:
     """Return whether no part of a task's reward basis can fail; one that a plugin adds can."""
     criteria = task.criteria
     parts = {
+        # Without either, the final state is compared with nothing; an empty list means that nothing may change.
+        "DB": criteria.actions is not None or criteria.env_assertions is not None,
         "ACTION": criteria.actions,
         "ENV_ASSERTION": criteria.env_assertions,
         "COMMUNICATE": criteria.communicate_info,
