@@ -105,7 +105,7 @@ def pytest_configure(config: pytest.Config) -> None:
         part.register(config)
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)
-        config.pluginmanager.register(ManifestEnd(state.paths, state.counts), "tau-manifest")
+        config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
     unchecked.register(config)
     selection.register(config)
     # Registered after the selection, which some of them read in a run that names a domain.

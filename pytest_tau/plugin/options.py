@@ -106,6 +106,11 @@ def options_given(config: pytest.Config) -> bool:
     return any(config.getoption(option.dest, None) is not None for option in OPTIONS.values())
 
 
+def runs_no_test(config: pytest.Config) -> bool:
+    """Return whether the session only collects or plans its tests (``--collect-only``, ``--setup-plan``)."""
+    return bool(config.option.collectonly or getattr(config.option, "setupplan", False))
+
+
 def named_domains(config: pytest.Config) -> tuple[str, ...]:
     """Return the domains that options or ini name, in order, each once."""
     names: tuple[str, ...] = OptionValues(config).get("domain")

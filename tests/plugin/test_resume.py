@@ -197,6 +197,9 @@ class TestRestored:
         assert len(lines(cut_off)) == 3
 
     def test_what_is_only_looked_at_stays_as_it_is(self, project, cut_off):
+        manifest = cut_off / "run.json"
+        # A time that no run of today could write again.
+        manifest.write_text(json.dumps(info_of(cut_off) | {"finished": "2020-01-01T00:00:00+00:00"}), encoding="utf-8")
         before = {file: file.read_bytes() for file in cut_off.iterdir()}
         assert len(project.collected(*MOCK, "--tau-agent", "noop", "--tau-resume")) == 3
         assert {file: file.read_bytes() for file in cut_off.iterdir()} == before

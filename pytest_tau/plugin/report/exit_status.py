@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..context.run_state import get_context, run_state
-from ..options import options_given
+from ..options import options_given, runs_no_test
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import is_worker, trial_report
 from .records import records_of
@@ -82,8 +82,7 @@ class ExitStatus:
 
         Other passed tests count only if no option of pytest-tau was given.
         """
-        option = self._config.option
         if self._others_passed and not options_given(self._config):
             return False
-        dry = option.collectonly or getattr(option, "setupplan", False) or getattr(option, "setuponly", False)
+        dry = runs_no_test(self._config) or getattr(self._config.option, "setuponly", False)
         return get_context(self._config) is not None and not dry and not records_of(self._config) and not self._not_run

@@ -10,6 +10,7 @@ import pytest
 
 from ..context.run_state import get_context, run_state
 from ..items import get_item_state
+from ..options import runs_no_test
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ _LONGEST_WAIT = 1.0
 def _ensure_prefetcher(config: pytest.Config) -> TrialPrefetcher | None:
     """Return the prefetcher of this process, made at the first call; None if trials are not prefetched."""
     context, state = get_context(config), run_state(config)
-    if context is None or config.option.collectonly or getattr(config.option, "setupplan", False):
+    if context is None or runs_no_test(config):
         return None
     if state.prefetcher is None:
         from .prefetch import TrialPrefetcher

@@ -12,7 +12,7 @@ import pytest
 
 from ...runs.layout import MANIFEST
 from ..items import spec_of
-from ..options import OptionValues
+from ..options import OptionValues, runs_no_test
 from .paths import make_folder
 
 if TYPE_CHECKING:
@@ -165,19 +165,20 @@ class ManifestEnd:
     """Completes ``run.json`` at the end of the run: when it ended, and what was not run.
 
     Args:
+        config: pytest's configuration.
         paths: The folders of the run.
         counts: How many trials were planned, and why some were not run.
     """
 
-    def __init__(self, paths: RunPaths, counts: RunCounts) -> None:
-        self._paths, self._counts = paths, counts
+    def __init__(self, config: pytest.Config, paths: RunPaths, counts: RunCounts) -> None:
+        self._config, self._paths, self._counts = config, paths, counts
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, exitstatus: int) -> Generator[None, None, None]:
         """Complete the file after everybody else has finished."""
         yield
         folder = self._paths.used_results
-        if folder is not None and folder.is_dir():
+        if folder is not None and folder.is_dir() and not runs_no_test(self._config):
             from ...errors import TauError
 
             # Every verdict is reported by now; if this fails, only the time of the end is lost.
