@@ -167,6 +167,7 @@ class TrialModels:
         self.finish_args: tuple[TerminationReason, str | None, list[str], bool] | None = None
         self.spent = 0.0
         self.retries: dict[Role, RetryClock] = {"agent": RetryClock(), "user": RetryClock(), "judge": RetryClock()}
+        self._failures: list[BaseException] = []
 
     @property
     def roles(self) -> list[Role]:
@@ -181,8 +182,19 @@ class TrialModels:
         seeded = role != "judge" and self._seed is not None
         return TrialModel(role, replace(llm, args={"seed": self._seed, **llm.args}) if seeded else llm, self)
 
+    def has_raised(self, error: BaseException) -> bool:
+        """Return whether a model call of the trial raised this very exception."""
+        return any(error is failure for failure in self._failures)
+
     async def call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         """Return the answer to a request, from the model or from the recording, and count it."""
+        try:
+            return await self._call(role, request, chat)
+        except TauError as error:
+            self._failures.append(error)
+            raise
+
+    async def _call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         try:
             with count_retries(self.retries[role]):
                 if self.tape is None:

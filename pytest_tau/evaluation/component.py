@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import EvaluatorError
-from ..models import CustomCheck, RewardInfo
+from ..models import CustomCheck, RewardInfo, clone
 from .component_reports import Check, ComponentReports, Line
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ class CustomComponent(RewardComponent):
             EvaluatorError: It failed, or returned something else.
         """
         try:
-            check: object = self.evaluate(given.task, given.messages, given.environment)
+            check: object = self.evaluate(*clone((given.task, list(given.messages))), given.environment)
         except Exception as error:
             # A foreign evaluator may raise anything.
             raise EvaluatorError(f"evaluator {self.name!r} failed: {type(error).__name__}: {error}") from error

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
 from ..errors import JudgeError, TauError
-from ..models import NLAssertionCheck
+from ..models import NLAssertionCheck, clone
 
 if TYPE_CHECKING:
     from ..models import Message
@@ -68,7 +68,7 @@ async def judge_statements(
         TauError: As the judge raises it: a model that fails, a recording that does not fit.
     """
     try:
-        answer = judge.judge(statements, messages)
+        answer = judge.judge(list(statements), clone(list(messages)))
         verdicts = await answer if inspect.isawaitable(answer) else answer
         checks = [
             NLAssertionCheck(nl_assertion=statement, met=verdict.met, justification=verdict.justification)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
+import os
 import threading
 import traceback
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TaskFormatError
@@ -15,6 +17,8 @@ from ..models import writable
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
+#: Where the code of this package lies, which is no participant's own.
+_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 #: Characters of an exception's text that are kept.
 _LONGEST_TEXT = 20_000
 #: The participant whose code is running; None for code of this package.
@@ -55,7 +59,7 @@ def describe(error: BaseException, *, place: bool = False) -> str:
     except BaseException as broken:  # noqa: BLE001 - code of the participant
         text = f"(its text cannot be shown: {type(broken).__name__})"
     frames = traceback.extract_tb(raised.__traceback__) if place else []
-    own = [frame for frame in frames if "pytest_tau" not in frame.filename]
+    own = [frame for frame in frames if not frame.filename.startswith(_PACKAGE)]
     where = f" (line {own[-1].lineno} of {own[-1].filename})" if own else ""
     return writable(f"{type(raised).__name__}: {text}{where}")
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..chat import attribute_calls
+from ..errors import ModelError, ReplayError
 from .containment import ForeignError, owned_by, run_contained
 
 if TYPE_CHECKING:
@@ -39,11 +40,18 @@ class BlockingCaller:
         """Call a function and return its result, awaited if it is awaitable.
 
         Raises:
-            ForeignError: The function raised something that is no ``Exception``, or has cancelled itself.
+            ForeignError: The function raised something that is no ``Exception``, has cancelled itself, or raised an
+                error that only a model call of its trial may raise.
             Exception: Anything else that the function raises.
         """
-        with attribute_calls(self._models, self._role) if self._models else contextlib.nullcontext():
-            return await run_contained(lambda: self._call(function, args, kwargs), self)
+        try:
+            with attribute_calls(self._models, self._role) if self._models else contextlib.nullcontext():
+                return await run_contained(lambda: self._call(function, args, kwargs), self)
+        except (ModelError, ReplayError) as error:
+            # These end a trial without a verdict against its participant.
+            if self._models is not None and self._models.has_raised(error):
+                raise
+            raise ForeignError(error) from error
 
     def call_here(self, function: Callable[..., Any], *args: Any) -> Any:
         """Call a function that is sync and short, in this thread, and return its result."""

@@ -225,6 +225,23 @@ def test_an_evaluator_that_does_not_gate_is_told_all_the_same(domain: Domain) ->
     assert [found.reward for found in info.custom_checks or []] == [0.0]
 
 
+def test_an_evaluator_changes_nothing_that_is_graded(domain: Domain) -> None:
+    class Normalizer(Politeness):
+        def evaluate(self, task: Any, messages: Any, environment: Any) -> CustomCheck:
+            task.evaluation_criteria.actions.clear()
+            for message in messages:
+                message.content = "please"
+            return super().evaluate(task, messages, environment)
+
+    gating = task(CRITERIA | {"reward_basis": ["POLITENESS"]})
+    said = [*ALL_DONE, agent("Lower the lamp.")]
+    for evaluators in ([Normalizer()], [Normalizer(), Politeness()]):
+        info = graded(domain, gating, *said, evaluators=evaluators)
+        assert info.reward == (0.5 if len(evaluators) == 1 else 0.0)
+    assert gating.criteria.actions
+    assert said[-1].content == "Lower the lamp."
+
+
 def test_an_evaluator_that_raises_is_no_verdict(domain: Domain) -> None:
     class Broken(Politeness):
         def evaluate(self, task: Any, messages: Any, environment: Any) -> CustomCheck:

@@ -21,6 +21,7 @@ from .tiny import agent, call, run, task, user
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from pytest_tau.environment import Domain
     from pytest_tau.models import Simulation, Task
@@ -216,14 +217,14 @@ def test_a_token_beside_a_call_ends_nothing(domain: Domain) -> None:
             {"agent": "failed", "user": "error"},
         ),
         (
-            ModelError("down"),
-            {"agent": "infrastructure_error", "user": "infrastructure_error"},
-            {"agent": "error", "user": "error"},
+            ModelError("down"),  # its own, and not of a model call
+            {"agent": "agent_error", "user": "user_error"},
+            {"agent": "failed", "user": "error"},
         ),
         (
-            ReplayError("lost"),
-            {"agent": "infrastructure_error", "user": "infrastructure_error"},
-            {"agent": "error", "user": "error"},
+            ReplayError("lost"),  # its own, and not of a model call
+            {"agent": "agent_error", "user": "user_error"},
+            {"agent": "failed", "user": "error"},
         ),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
@@ -238,6 +239,16 @@ def test_whose_fault_an_exception_is(domain: Domain, side: str, error: Any, reas
     assert simulation.reward == 0.0
     assert type(error).__name__ in (simulation.error or "")
     assert route(simulation).startswith("auAr")  # what was said before is kept
+
+
+def test_the_line_that_raised_is_named_wherever_the_project_lies(domain: Domain, tmp_path: Path) -> None:
+    file = tmp_path / "pytest_tau_agents" / "mine.py"
+    namespace: dict[str, Any] = {}
+    exec(
+        compile("class Mine:\n    def respond(self, message):\n        raise ValueError('no')\n", file, "exec"),
+        namespace,
+    )  # noqa: S102
+    assert hold(domain, namespace["Mine"]()).error == f"ValueError: no (line 3 of {file})"
 
 
 def test_an_agent_whose_own_task_was_cancelled(domain: Domain) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Evaluation, Limits, SimulationSettings
+from pytest_tau.chat import LLM
 from pytest_tau.errors import ConfigurationError, JudgeError, ModelError, TaskFormatError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, STRICT
 from pytest_tau.models import CustomCheck, Simulation
@@ -224,6 +225,38 @@ def test_an_unknown_component_is_told_before_anybody_speaks(domain: Domain) -> N
 # Constructors
 
 
+class Unavailable:
+    async def complete(self, request: Any) -> Any:
+        raise ModelError("provider down")
+
+
+class Caller:
+    """Calls its model, and raises the error of the call or one that looks the same."""
+
+    genuine = True
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    async def respond(self, message: Any) -> str:
+        try:
+            await self.model.complete([{"role": "user", "content": "Hi"}])
+        except ModelError as error:
+            if self.genuine:
+                raise
+            raise ModelError(str(error)) from error
+        return "Hi"
+
+
+@pytest.mark.parametrize(("genuine", "reason"), [(True, "infrastructure_error"), (False, "agent_error")])
+def test_only_the_error_of_a_model_call_is_the_provider_s(domain: Domain, genuine: Any, reason: str) -> None:
+    settings = SimulationSettings(llms={"agent": LLM("m", Unavailable())})
+    simulation = simulate(domain, type("Kind", (Caller,), {"genuine": genuine}), USER, settings=settings)
+    assert simulation.termination_reason == reason
+    assert simulation.error is not None
+    assert simulation.error.startswith("ModelError: provider down")
+
+
 class Built:
     """Raises what it is told while it is built."""
 
@@ -242,7 +275,7 @@ class Built:
         (ValueError("no key"), "agent_error", "user_error"),
         (SystemExit("no key"), "agent_error", "user_error"),
         (asyncio.TimeoutError("no key"), "agent_error", "user_error"),
-        (ModelError("no key"), "infrastructure_error", "infrastructure_error"),
+        (ModelError("no key"), "agent_error", "user_error"),
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else "",
 )
