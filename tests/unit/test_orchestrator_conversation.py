@@ -247,7 +247,7 @@ def test_the_line_that_raised_is_named_wherever_the_project_lies(domain: Domain,
     exec(
         compile("class Mine:\n    def respond(self, message):\n        raise ValueError('no')\n", file, "exec"),
         namespace,
-    )  # noqa: S102
+    )
     assert hold(domain, namespace["Mine"]()).error == f"ValueError: no (line 3 of {file})"
 
 
