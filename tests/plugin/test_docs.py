@@ -6,6 +6,7 @@ import importlib.util
 import json
 import re
 import shlex
+import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -176,6 +177,31 @@ def test_the_task_file_of_the_docs_passes_lint_and_runs(pytester: pytest.Pyteste
     pytester.path.joinpath("chairs.tau.json").write_text(blocks("docs/tasks.md", "json")[0], encoding="utf-8")
     pytester.runpytest("-pno:asyncio").assert_outcomes(passed=1)
     assert main(["lint", str(pytester.path / "chairs.tau.json")]) == 0
+
+
+def test_the_properties_of_the_docs_are_those_that_are_written(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(broken="def user(messages, tools):\n    raise OSError\n")
+    command = ["-pno:asyncio", "--tau-domain", "mock", "--tau-num-tasks", "2"]
+    runs = [["--tau-agent", "noop"], ["--tau-agent", "noop", "--tau-resume"], ["--tau-user", "broken.py:user"]]
+    cases: list[dict[str, str]] = []
+    suites: set[str] = set()
+    for number, arguments in enumerate(runs):
+        pytester.runpytest(*command, *arguments, f"--junitxml={number}.xml")
+        for suite in ET.parse(pytester.path / f"{number}.xml").iter("testsuite"):
+            suites |= {each.attrib["name"] for each in suite.findall("properties/property")}
+            cases += [
+                {each.attrib["name"]: each.attrib["value"] for each in case.findall("properties/property")}
+                for case in suite.iter("testcase")
+            ]
+    assert [case["tau_outcome"] for case in cases] == ["failed"] * 4 + ["error"] * 2
+    page = (ROOT / "docs" / "junit.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(tau_\w+)` \| .+ \| (.+?) \|$", page, re.MULTILINE))
+    written = set().union(*cases)
+    assert written <= rows.keys()
+    assert rows.keys() - written == {"tau_cost", "tau_usage"}  # of models
+    assert {name for name, when in rows.items() if when == "always"} <= set.intersection(*map(set, cases))
+    assert {name.removeprefix("tau.mock.") for name in suites} == {"tasks", "trials", "errors", "pass^1", "floor"}
+    assert {case["tau_reward"] for case in cases} == {"0.0"}
 
 
 def test_the_figures_of_the_bundled_domains_are_counted() -> None:
