@@ -51,22 +51,26 @@ def on_page_markdown(markdown: str, page: Page, **_others: object) -> str:
             return f"[{text}]({posixpath.relpath(PAGES[path], folder or '.')}{anchor})"
         if not (ROOT / path).exists():
             return link[0]  # MkDocs reports it
-        return f"`{path}`" if text.strip("`") in {path, Path(path).name} else f"{text} (`{path}`)"
+        return f"`{path}`" if text.strip("`/") in {path, Path(path).name} else f"{text} (`{path}`)"
 
     return _LINK.sub(replace, markdown)
 
 
 def unreleased() -> str:
     """Return the changes since the last release, by their type."""
-    lines = ["## Since the last release", ""]
+    parts = ["## Since the last release"]
     for kind, title in TYPES.items():
         fragments = sorted((ROOT / "changelog").glob(f"*.{kind}.md"), key=lambda path: int(path.name.partition(".")[0]))
-        # Python-Markdown wants four spaces inside of a list.
-        texts = [
-            re.sub(r"^  (?=\S)", "    ", path.read_text("utf-8").strip(), flags=re.MULTILINE) for path in fragments
-        ]
-        lines += [f"### {title}", "", *texts, ""] if texts else []
-    return "\n".join(lines)
+        texts = [as_list(path.read_text(encoding="utf-8").strip()) for path in fragments]
+        parts += [f"### {title}", "\n".join(texts)] if texts else []
+    return "\n\n".join(parts) + "\n"
+
+
+def as_list(fragment: str) -> str:
+    """Return a fragment as a list, indented by four spaces, which Python-Markdown needs."""
+    if not fragment.startswith("- "):
+        fragment = "- " + fragment.replace("\n", "\n  ")
+    return re.sub(r"^  (?=\S)", "    ", fragment, flags=re.MULTILINE)
 
 
 def _from_root(link: re.Match[str]) -> str:
