@@ -31,6 +31,7 @@ from pytest_tau.models import (
     UserScenario,
     UserScript,
 )
+from pytest_tau.plugin.options_table import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -215,6 +216,29 @@ def test_the_task_format_has_every_field(title: str, model: type[BaseModel]) -> 
     assert {name: bool(required) for name, required in rows} == {
         name: field.is_required() for name, field in model.model_fields.items()
     }
+
+
+COMMANDS = set(re.findall(r"^## `tau (\w+)`$", (DOCS / "reference" / "commands.md").read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=ids)
+def test_every_option_and_command_that_a_page_names_exists(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w-])--tau-([a-z]+(?:-[a-z]+)*)", text))
+    also = {"data"} if "commands.md" in path.name else set()  # of the command tau
+    assert named - {option.name for option in OPTIONS.values()} - also == set()
+    commands = set(re.findall(r"(?:`|^\$ )tau ([a-z]+)\b", text, re.MULTILINE))
+    assert commands <= COMMANDS
+
+
+def test_the_defaults_for_readers_of_tau2_are_those_of_the_options() -> None:
+    rows = re.findall(
+        r"^\| .+ \| `--tau-([\w-]+)` \| ([\w.]+) \|$", sections("from_tau2.md")["Options of tau2 run"], re.M
+    )
+    options = {option.name: str(option.default) for option in OPTIONS.values()}
+    shown = {name: default for name, default in rows if options[name] != "None"}
+    assert len(shown) >= 5
+    assert {name: options[name].removesuffix(".0") for name in shown} == shown
 
 
 def test_the_components_of_the_reward_are_those_of_the_models() -> None:

@@ -236,6 +236,15 @@ def test_a_picture_that_shows_something_else_is_found(monkeypatch: pytest.Monkey
     assert "now 'other'" in pictures.stale_line()
 
 
+def test_without_a_browser_the_picture_of_the_report_is_not_made_in_silence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert script("pictures").main(["report"]) == 1
+    assert "report.png was not made: there is no Chromium" in capsys.readouterr().err
+
+
 def test_the_pictures_are_small_and_need_no_other_host() -> None:
     images = ROOT / "docs" / "images"
     assert images.joinpath("report.png").stat().st_size < 200_000
