@@ -233,7 +233,7 @@ def test_every_option_and_command_that_a_page_names_exists(path: Path) -> None:
 
 def test_the_defaults_for_readers_of_tau2_are_those_of_the_options() -> None:
     rows = re.findall(
-        r"^\| .+ \| `--tau-([\w-]+)` \| ([\w.]+) \|$", sections("from_tau2.md")["Options of tau2 run"], re.M
+        r"^\| .+ \| `--tau-([\w-]+)` \| ([\w.]+) \|$", sections("from_tau2.md")["Options of tau2 run"], re.MULTILINE
     )
     options = {option.name: str(option.default) for option in OPTIONS.values()}
     shown = {name: default for name, default in rows if options[name] != "None"}

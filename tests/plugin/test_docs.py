@@ -179,6 +179,31 @@ def test_the_task_file_of_the_docs_passes_lint_and_runs(pytester: pytest.Pyteste
     assert main(["lint", str(pytester.path / "chairs.tau.json")]) == 0
 
 
+@pytest.mark.parametrize(
+    ("status", "arguments"),
+    [
+        (0, ["--tau-domain", "mock"]),
+        (0, ["--tau-domain", "mock", "--tau-user", "noop", "--tau-gate", "pass^1<=1"]),
+        (1, ["--tau-domain", "mock", "--tau-agent", "noop"]),
+        (1, ["--tau-domain", "mock", "--tau-user", "broken.py:user"]),
+        (1, ["--tau-domain", "mock", "--tau-agent", "noop", "--tau-gate", "pass^1>=0.5"]),
+        (2, ["test_broken.py"]),
+        (4, ["--tau-domain", "mok"]),
+        (4, ["broken.tau.json"]),
+        (5, ["--tau-agent", "noop"]),
+    ],
+)
+def test_the_exit_statuses_of_the_docs(status: int, arguments: list[str], pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(broken="def user(messages, tools):\n    raise OSError\n", test_broken="import no_such_module\n")
+    pytester.path.joinpath("broken.tau.json").write_text('{"domain": "mock", "tasks": [{"id": "x"}]}', encoding="utf-8")
+    own = [] if "test_broken.py" in arguments else ["--ignore=test_broken.py"]
+    own += [] if "broken.tau.json" in arguments else ["--ignore=broken.tau.json"]
+    assert pytester.runpytest("-pno:asyncio", "-q", "--tb=no", "--tau-num-tasks=1", *own, *arguments).ret == status
+    page = (ROOT / "docs" / "outcomes.md").read_text(encoding="utf-8")
+    table = page.partition("## Exit statuses of pytest")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| (\d) \|", table, re.MULTILINE) == ["0", "1", "2", "3", "4", "5"]
+
+
 def test_the_properties_of_the_docs_are_those_that_are_written(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(broken="def user(messages, tools):\n    raise OSError\n")
     command = ["-pno:asyncio", "--tau-domain", "mock", "--tau-num-tasks", "2"]
