@@ -1,13 +1,17 @@
-"""Write docs/reference.md, the API reference, from the signatures and docstrings of the public names.
+"""Write docs/reference/, the reference of options, hooks and the Python API, from the code and its docstrings.
 
-python scripts/reference.py            write the page
-python scripts/reference.py --check    exit with 1 if the page is not up to date
+python scripts/reference.py            write the pages
+python scripts/reference.py --check    exit with 1 if a page is not up to date
+
+mkdocstrings would make the pages of the Python API while the site is built. They would be empty in the repository then,
+where many people read them, so this script writes plain Markdown.
 """
 
 # ruff: noqa: INP001, T201 - a script
 
 from __future__ import annotations
 
+import argparse
 import ast
 import importlib
 import inspect
@@ -16,39 +20,41 @@ import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from unittest import mock
 
 from pydantic import BaseModel
 
 import pytest_tau.plugin
+from pytest_tau.cli import main as tau
 from pytest_tau.plugin import hookspecs
+from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
 from pytest_tau.plugin.collect.selection import MARKER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import ModuleType
 
-PAGE = Path(__file__).parents[1] / "docs" / "reference.md"
-#: The modules that users import from. Their ``__all__`` is the public API.
-MODULES = (
-    "pytest_tau",
-    "pytest_tau.environment",
-    "pytest_tau.models",
-    "pytest_tau.evaluation",
-    "pytest_tau.diagnosis",
-    "pytest_tau.participants",
-    "pytest_tau.chat",
-    "pytest_tau.testing",
-    "pytest_tau.errors",
-    "pytest_tau.integrations.litellm",
-)
+FOLDER = Path(__file__).parents[1] / "docs" / "reference"
+#: The modules that users import from, and what they are for. Their ``__all__`` is the public API.
+MODULES = {
+    "pytest_tau": "load domains, simulate and grade, without pytest",
+    "pytest_tau.environment": "write a domain: records, databases, toolkits",
+    "pytest_tau.models": "messages, tasks, simulations, rewards",
+    "pytest_tau.evaluation": "grading, reward components of your own, judges",
+    "pytest_tau.diagnosis": "turning point and party at fault",
+    "pytest_tau.participants": "agents and users: interfaces, built-in ones",
+    "pytest_tau.chat": "model calls, cassettes, context budgets",
+    "pytest_tau.testing": "a scripted model server for tests of your own agent",
+    "pytest_tau.errors": "the exceptions",
+    "pytest_tau.integrations.litellm": "model calls through litellm",
+}
 #: Classes that hooks receive; users do not import their module.
 ARGUMENTS = {"pytest_tau.runner": ("ModelChoice", "ModelSettings", "RunConfig")}
-INTRODUCTION = """\
-# API reference
+GENERATED = "`python scripts/reference.py` generates this page from the code.\n"
 
-This page lists every public class, function, hook, fixture, marker and option. `python scripts/reference.py` generates
-it from the code.
-"""
+
+class ParserBuilt(Exception):  # noqa: N818 - no error
+    """Carries the finished parser of the command line out of the command."""
 
 
 class OptionRecorder:
@@ -72,29 +78,79 @@ class OptionRecorder:
 
 
 def main() -> int:
-    """Write or check the page."""
-    text = reference()
-    if "--check" not in sys.argv:
-        PAGE.write_text(text, encoding="utf-8")
-        return 0
-    if PAGE.read_text(encoding="utf-8") == text:
-        return 0
-    print("docs/reference.md is not up to date: run python scripts/reference.py", file=sys.stderr)
-    return 1
+    """Write or check the pages."""
+    expected, existing = pages(), {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+    if "--check" in sys.argv:
+        stale = sorted(name for name in {*expected, *existing} if expected.get(name) != existing.get(name))
+        if stale:
+            print(
+                f"not up to date in docs/reference: {', '.join(stale)}; run python scripts/reference.py",
+                file=sys.stderr,
+            )
+        return int(bool(stale))
+    FOLDER.mkdir(exist_ok=True)
+    for name in existing.keys() - expected.keys():
+        (FOLDER / name).unlink()
+    for name, text in expected.items():
+        (FOLDER / name).write_text(text, encoding="utf-8")
+    return 0
 
 
-def reference() -> str:
-    """Return the text of the page."""
-    chapters = [
-        *((f"`{name}`", module_chapter(name)) for name in MODULES),
-        ("Hooks", hooks_chapter()),
-        ("Fixtures", fixtures_chapter()),
-        ("Marker", marker_chapter()),
-        ("Options", options_chapter()),
-    ]
-    contents = "\n".join(f"- [{title}](#{anchor(title)})" for title, _ in chapters)
-    body = "\n".join(f"## {title}\n\n{text}" for title, text in chapters)
-    return f"{INTRODUCTION}\n{contents}\n\n{body}"
+def pages() -> dict[str, str]:
+    """Return the text of each page by the name of its file."""
+    chapters = {
+        "options.md": ("Options and ini keys", options_chapter()),
+        "commands.md": ("Commands", commands_chapter()),
+        "fixtures.md": ("Fixtures", fixtures_chapter()),
+        "marker.md": ("Marker", marker_chapter()),
+        "hooks.md": ("Hooks", hooks_chapter()),
+        **{page_of(name): (f"`{name}`", module_chapter(name)) for name in MODULES},
+    }
+    found = {name: f"# {title}\n\n{GENERATED}\n{text}" for name, (title, text) in chapters.items()}
+    return {"index.md": index(), **found}
+
+
+def page_of(module: str) -> str:
+    """Return the name of the page of a module."""
+    return f"{module.rpartition('.')[2]}.md"
+
+
+def index() -> str:
+    """Return the overview of the reference."""
+    return f"""\
+# Reference
+
+## Use
+
+| page | |
+|---|---|
+| [Options and ini keys](options.md) | of pytest, `--tau-…` and `tau_…` |
+| [Commands](commands.md) | `tau view`, `tau compare`, … |
+| [Fixtures](fixtures.md), [marker](marker.md) | for tests of your own |
+| [Hooks](hooks.md) | for a `conftest.py` or a plugin |
+| [Outcomes and exit statuses](../outcomes.md) | passed, failed, error; 0, 1, 4, 5 |
+| [JUnit](../junit.md) | properties of test cases and suites |
+
+## Formats
+
+| page | |
+|---|---|
+| [Task format](../tasks.md) | every field of a task |
+| [Reward components of your own](../evaluators.md) | the protocol of evaluators |
+| [File formats](../file_formats.md) | runs, cassettes, baselines, exports |
+
+## Python API
+
+| module | |
+|---|---|
+{table_of_modules()}
+
+{GENERATED}"""
+
+
+def table_of_modules() -> str:
+    """Return a row for each public module."""
+    return "\n".join(f"| [`{name}`]({page_of(name)}) | {purpose} |" for name, purpose in MODULES.items())
 
 
 def anchor(title: str) -> str:
@@ -110,7 +166,7 @@ def module_chapter(name: str, names: tuple[str, ...] = ()) -> str:
     parts = [] if names else [summary(module)]
     for public in sorted(found, key=lambda public: kind(found[public])):
         text = elsewhere(name, public) or entry_text(public, found[public], comments.get(public, ""))
-        parts.append(f"### `{public}`\n\n{text}")
+        parts.append(f"## `{public}`\n\n{text}")
     return "\n".join(parts)
 
 
@@ -121,12 +177,12 @@ def kind(found: Any) -> int:
 
 def elsewhere(module: str, name: str) -> str:
     """Refer from the package itself to the module that has the name too."""
-    if module != MODULES[0]:
+    if module != "pytest_tau":
         return ""
     found = getattr(importlib.import_module(module), name)
-    for other in MODULES[1:]:
+    for other in list(MODULES)[1:]:
         if getattr(importlib.import_module(other), name, None) is found:
-            return f"See [`{other}`](#{anchor(other)}).\n"
+            return f"See [`{other}.{name}`]({page_of(other)}#{anchor(name)}).\n"
     return ""
 
 
@@ -156,7 +212,7 @@ def function_text(name: str, found: Any) -> str:
 def hooks_chapter() -> str:
     """Describe the hooks and the classes that they receive."""
     hooks = {name: hook for name, hook in vars(hookspecs).items() if name.startswith("pytest_tau_")}
-    parts = [summary(hookspecs), *(f"### `{name}`\n\n{hook_text(name, hook)}" for name, hook in hooks.items())]
+    parts = [summary(hookspecs), *(f"## `{name}`\n\n{hook_text(name, hook)}" for name, hook in hooks.items())]
     return "\n".join([*parts, *(module_chapter(module, names) for module, names in ARGUMENTS.items())])
 
 
@@ -175,13 +231,23 @@ def fixtures_chapter() -> str:
     """Describe the fixtures."""
     plugin = vars(pytest_tau.plugin)
     names = [name for name in pytest_tau.plugin.__all__ if name.startswith("tau_")]
-    return "\n".join(f"### `{name}`\n\n{summary(plugin[name])}" for name in names)
+    return "\n".join(f"## `{name}`\n\n{summary(plugin[name])}" for name in names)
 
 
 def marker_chapter() -> str:
-    """Describe the marker."""
+    """Describe the marker and its keywords."""
     call, _, text = MARKER.partition(": ")
-    return f"`@pytest.mark.{call}`: {text}.\n"
+    rows = "\n".join(f"| `{key}` | {cell(expected)} |" for key, (expected, _) in _MARKER_KEYS.items())
+    return f"""\
+`@pytest.mark.tau({call.partition("(")[2]}`: {text}.
+
+A test with the marker requests `tau_simulation`, or another [fixture](fixtures.md) of the plugin. All keywords are
+optional; what is not given here comes from the options of the run.
+
+| keyword | value |
+|---|---|
+{rows}
+"""
 
 
 def options_chapter() -> str:
@@ -199,6 +265,50 @@ def options_chapter() -> str:
         "Each option has an ini key with underscores: `--tau-agent` is `tau_agent`. The command line takes precedence."
     )
     return f"{intro}\n\n" + "\n".join(rows) + "\n"
+
+
+def commands_chapter() -> str:
+    """Describe the commands of ``tau`` with their arguments."""
+    parser = command_parser()
+    commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
+    texts = {choice.dest: choice.help or "" for choice in commands._choices_actions}  # noqa: SLF001
+    parts = [
+        f"## `tau {name}`\n\n{(found.description or texts[name]).strip()}\n\n{arguments_table(found)}"
+        for name, found in commands.choices.items()
+    ]
+    return "\n".join(parts)
+
+
+def command_parser() -> argparse.ArgumentParser:
+    """Return the parser of the command ``tau``."""
+
+    def stop(parser: argparse.ArgumentParser, *_arguments: Any) -> None:
+        raise ParserBuilt(parser)
+
+    with mock.patch.object(argparse.ArgumentParser, "parse_known_args", stop):
+        try:
+            tau(["view"])
+        except ParserBuilt as built:
+            parser: argparse.ArgumentParser = built.args[0]
+            return parser
+    raise AssertionError("the command tau has parsed nothing")
+
+
+def arguments_table(parser: argparse.ArgumentParser) -> str:
+    """Return a row for each argument of a command."""
+    rows = ["| argument | |", "|---|---|"]
+    for action in parser._actions:  # noqa: SLF001
+        if isinstance(action, argparse._HelpAction):  # noqa: SLF001
+            continue
+        value = action.metavar or (action.dest.upper() if action.nargs != 0 else "")
+        value = " ".join(value) if isinstance(value, tuple) else value
+        if action.choices and not action.metavar:
+            value = "{" + ",".join(map(str, action.choices)) + "}"
+        value = value.replace("|", " or ")  # a code span in a table cannot have it, on all sites
+        shown = ", ".join(f"{name} {value}".strip() for name in action.option_strings) or value
+        text = (action.help or "") % {**vars(action), "prog": parser.prog}
+        rows.append(f"| `{shown}` | {cell(text)} |")
+    return "\n".join(rows) + "\n"
 
 
 def cell(text: str) -> str:

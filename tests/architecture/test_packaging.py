@@ -52,6 +52,15 @@ def test_the_roots_keep_their_names(arguments: dict[str, Any]) -> None:
     assert {"reports/html/page/page.html"} <= set(arguments["package_data"]["pytest_tau"])
 
 
+def test_the_sources_of_the_site_are_not_packaged(arguments: dict[str, Any]) -> None:
+    names = [f"{root}/{name}" for root, files in arguments["package_data"].items() for name in files]
+    assert [name for name in names if re.search(r"(^|/)(docs|site|images)/|mkdocs", name)] == []
+    assert not (ROOT / "MANIFEST.in").exists()
+    assert not re.search(r"mkdocs|rich", PROJECT.partition("\ndependencies = [")[2].partition("\n]")[0])
+    (extra,) = re.findall(r"^docs = \[(.+)\]$", PROJECT, re.MULTILINE)
+    assert "mkdocs-material==" in extra
+
+
 def entry_points() -> list[EntryPoint]:
     """The scripts, plugins and domains in pyproject.toml, whatever an earlier installation has registered."""
     found = []

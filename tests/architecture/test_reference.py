@@ -14,14 +14,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 import pytest_tau.plugin
+from pytest_tau.cli import main
 from pytest_tau.plugin import hookspecs
 
 if TYPE_CHECKING:
     from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "reference.md").read_text(encoding="utf-8")
-CHAPTERS = dict(re.findall(r"^## ([^\n]+)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+FOLDER = ROOT / "docs" / "reference"
+PAGES = {path.name: path.read_text(encoding="utf-8") for path in FOLDER.glob("*.md")}
+TITLES = {name: text.partition("\n")[0].removeprefix("# ") for name, text in PAGES.items()}
+CHAPTERS = {TITLES[name]: text for name, text in PAGES.items()}
 MODULES = [title.strip("`") for title in CHAPTERS if title.startswith("`")]
 
 
@@ -35,11 +38,11 @@ def script() -> ModuleType:
 
 
 def entries(chapter: str) -> list[str]:
-    return re.findall(r"^### `(\w+)`$", CHAPTERS[chapter], re.MULTILINE)
+    return re.findall(r"^## `(\w+)`$", CHAPTERS[chapter], re.MULTILINE)
 
 
 def described(chapter: str) -> dict[str, str]:
-    parts = re.split(r"^### `(\w+)`$", CHAPTERS[chapter], flags=re.MULTILINE)[1:]
+    parts = re.split(r"^## `(\w+)`$", CHAPTERS[chapter], flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 
 
@@ -66,16 +69,32 @@ def test_the_fixtures_are_listed() -> None:
 
 
 def test_the_options_and_ini_keys_are_listed(pytestconfig: pytest.Config) -> None:
-    listed = re.findall(r"^\| `(--tau-[\w-]+)", CHAPTERS["Options"], re.MULTILINE)
+    listed = re.findall(r"^\| `(--tau-[\w-]+)", CHAPTERS["Options and ini keys"], re.MULTILINE)
     given = {action for action in vars(pytestconfig.option) if action.startswith("tau_")}
     assert {option[2:].replace("-", "_") for option in listed} == given
-    keys = re.findall(r"^\| `(tau_\w+)`", CHAPTERS["Options"], re.MULTILINE)
+    keys = re.findall(r"^\| `(tau_\w+)`", CHAPTERS["Options and ini keys"], re.MULTILINE)
     assert [pytestconfig.getini(key) is not None for key in keys] == [True] * len(keys)
 
 
 def test_the_marker_is_listed(pytestconfig: pytest.Config) -> None:
     (call,) = [text.partition(":")[0] for text in pytestconfig.getini("markers") if text.startswith("tau(")]
     assert f"`@pytest.mark.{call}`" in CHAPTERS["Marker"]
+    keywords = re.findall(r"^\| `(\w+)` \|", CHAPTERS["Marker"], re.MULTILINE)
+    assert keywords == call.removeprefix("tau(").removesuffix(")").split(", ")
+
+
+def test_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    helped = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    assert len(helped) >= 7
+    assert set(re.findall(r"^## `tau (\w+)`$", CHAPTERS["Commands"], re.MULTILINE)) == set(helped)
+    for name in helped:
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        given = set(re.findall(r"--[a-z][\w-]+", capsys.readouterr().out)) - {"--help"}
+        chapter = CHAPTERS["Commands"].partition(f"## `tau {name}`\n")[2].partition("\n## ")[0]
+        assert [option for option in given if option not in chapter] == []
 
 
 def test_what_the_documentation_imports_is_in_the_reference() -> None:
@@ -92,11 +111,30 @@ def test_what_the_documentation_imports_is_in_the_reference() -> None:
     assert missing == []
 
 
-def test_the_modules_are_those_of_the_script() -> None:
+def test_the_pages_are_those_of_the_script() -> None:
     module = script()
-    assert list(module.MODULES) == MODULES
-    links = re.findall(r"^- \[.+\]\(#(.+)\)$", PAGE, re.MULTILINE)
-    assert links == [module.anchor(title) for title in CHAPTERS]
+    assert sorted(MODULES) == sorted(module.MODULES)
+    assert sorted(PAGES) == sorted(module.pages())
+    linked = {link for link in re.findall(r"\]\(([\w.]+\.md)\)", PAGES["index.md"]) if "/" not in link}
+    assert linked == PAGES.keys() - {"index.md"}
+
+
+def test_a_page_that_is_not_up_to_date_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    module = script()
+    monkeypatch.setattr(module, "FOLDER", tmp_path / "reference")
+    monkeypatch.setattr("sys.argv", ["reference.py"])
+    assert module.main() == 0
+    monkeypatch.setattr("sys.argv", ["reference.py", "--check"])
+    assert module.main() == 0
+    (tmp_path / "reference" / "marker.md").write_text("# Marker\n", encoding="utf-8")
+    (tmp_path / "reference" / "old.md").write_text("# Old\n", encoding="utf-8")
+    assert module.main() == 1
+    assert "docs/reference: marker.md, old.md;" in capsys.readouterr().err
+    monkeypatch.setattr("sys.argv", ["reference.py"])
+    assert module.main() == 0
+    assert not (tmp_path / "reference" / "old.md").exists()
 
 
 def test_long_signatures_are_split_at_their_parameters() -> None:

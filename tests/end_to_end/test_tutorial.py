@@ -181,7 +181,7 @@ def is_of_snapshots(step: Step) -> bool:
 
 def test_what_it_installs_there_is() -> None:
     installs = [shlex.split(step.command)[-1] for step in steps(TUTORIAL) if is_install(step)]
-    assert installs == [".[snapshot,xdist]", "pytest-tau"]
+    assert installs == [".[snapshot,xdist]", "./pytest-tau"]
     project = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     for line in ('name = "pytest-tau"', "snapshot = [", "xdist = ["):
         assert f"\n{line}" in project

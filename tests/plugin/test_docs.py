@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
+import importlib.util
+import json
 import re
 import shlex
+import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+import pytest_tau
+from pytest_tau.cli import main
+from pytest_tau.testing import ModelServer
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 ROOT = Path(__file__).parents[2]
 
@@ -14,6 +25,22 @@ ROOT = Path(__file__).parents[2]
 def blocks(name: str, language: str) -> list[str]:
     text = (ROOT / name).read_text(encoding="utf-8")
     return re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL)
+
+
+def shown_command(name: str, part: str) -> list[str]:
+    """The arguments of the command of pytest that a page shows."""
+    found = [line for block in blocks(name, "console") for line in block.splitlines() if part in line]
+    (line,) = [each for each in found if each.startswith("$ pytest ")]
+    return shlex.split(line)[2:]
+
+
+def script(name: str) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, ROOT / "scripts" / f"{name}.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester) -> None:
@@ -33,12 +60,14 @@ def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester) -> None:
     result.stdout.fnmatch_lines(['*books/b1/lent_to*expected "Ines"*got null*'])
 
 
-def test_the_saboteur_does_what_the_readme_shows(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_saboteur_does_what_the_first_page_shows(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("COLUMNS", "110")
     agent = "--tau-agent=saboteur:forgets-last-write"
     result = pytester.runpytest("-pno:asyncio", "--tau-domain", "retail", "--tau-split", "small", agent)
     result.assert_outcomes(passed=1, failed=11)
-    shown = next(block for block in blocks("README.md", "console") if "saboteur" in block)
+    shown = next(block for block in blocks("docs/get_started.md", "console") if "saboteur" in block)
     begun = ("reward 0", "database", "  orders", "turning point", "looks like", "  agent", "  user", "tau: retail:")
     lines = [line for line in shown.splitlines() if line.startswith(begun)]
     assert len(lines) == 10
@@ -55,23 +84,23 @@ def test_the_example_agent_passes_most(pytester: pytest.Pytester) -> None:
     result.assert_outcomes(passed=18, failed=3)
 
 
-def test_the_marked_test_of_the_readme_runs(pytester: pytest.Pytester) -> None:
-    marked = next(block for block in blocks("README.md", "python") if "pytest.mark.tau" in block)
+def test_the_marked_test_of_the_docs_runs(pytester: pytest.Pytester) -> None:
+    marked = next(block for block in blocks("docs/own_tests.md", "python") if "pytest.mark.tau" in block)
     pytester.makepyfile(marked)
     result = pytester.runpytest("-pno:asyncio", "-k", "service.airplane and trial-1")
     assert result.ret == 0
     assert result.parseoutcomes()["passed"] > 1
 
 
-def test_the_python_of_the_readme_runs() -> None:
-    code = next(block for block in blocks("README.md", "python") if "load_domain" in block)
+def test_the_python_without_pytest_runs() -> None:
+    code = next(block for block in blocks("docs/own_tests.md", "python") if "load_domain" in block)
     names: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(code, "own_tests.md", "exec"), names)
     assert names["reward"].reward == names["simulation"].reward == 1  # type: ignore[attr-defined]
 
 
-def test_the_commands_of_the_readme_select_something(pytester: pytest.Pytester) -> None:
-    shown = next(block for block in blocks("README.md", "console") if "--tau-split small     " in block)
+def test_the_commands_of_the_docs_select_something(pytester: pytest.Pytester) -> None:
+    shown = next(block for block in blocks("docs/select.md", "console") if "--tau-split small     " in block)
     commands = [shlex.split(line.removeprefix("$ pytest"), comments=True) for line in shown.splitlines()]
     commands = [command for command in commands if "tests/tasks/refunds.json" not in command and "-n" not in command]
     assert len(commands) == 7
@@ -79,3 +108,172 @@ def test_the_commands_of_the_readme_select_something(pytester: pytest.Pytester) 
         result = pytester.runpytest("-pno:asyncio", "-q", *command)
         assert result.ret == 0
         assert result.parseoutcomes()["passed"] >= 1
+
+
+def test_the_agent_of_the_first_pages_is_the_same() -> None:
+    (agent,) = blocks("README.md", "python")
+    assert agent in blocks("docs/get_started.md", "python")
+    assert len(agent.splitlines()) <= 10
+
+
+def test_the_agent_of_the_first_pages_runs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip(
+        "openai", reason="the agent of the README is a client of OpenAI's (comes with litellm, dev extra)"
+    )
+    pytester.path.joinpath("my_agent.py").write_text(blocks("README.md", "python")[0], encoding="utf-8")
+    command = shown_command("README.md", "my_agent.py")
+
+    def model(request: dict[str, Any]) -> Any:
+        calls = [
+            ("get_order_details", {"order_id": "#W7171180"}),
+            ("cancel_pending_order", {"order_id": "#W7171180", "reason": "no longer needed"}),
+        ]
+        made = sum(message["role"] == "tool" for message in request["messages"])
+        if made < len(calls):
+            name, arguments = calls[made]
+            return {"tool_calls": [{"function": {"name": name, "arguments": arguments}}]}
+        return "The order has been cancelled. You get back $267.79. Is there anything else I can help you with?"
+
+    with ModelServer(model) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        monkeypatch.setenv("OPENAI_API_KEY", "any")
+        result = pytester.runpytest("-pno:asyncio", *command, "--tau-task", "cancel-unneeded")
+    result.assert_outcomes(passed=1)
+    assert server.requests[0]["messages"][0]["role"] == "system"
+
+
+def test_the_class_of_the_docs_is_an_agent(pytester: pytest.Pytester) -> None:
+    pytester.path.joinpath("my_agent.py").write_text(blocks("docs/your_agent.md", "python")[0], encoding="utf-8")
+    result = pytester.runpytest(
+        "-pno:asyncio", "--tau-domain", "telecom", "--tau-num-tasks", "1", "--tau-agent", "my_agent.py:Agent"
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*agent*What is your phone number?"])
+
+
+def test_the_function_of_the_docs_is_an_agent() -> None:
+    openai = pytest.importorskip("openai", reason="a client of OpenAI's (comes with litellm, dev extra)")
+    with ModelServer(lambda _request: "Goodbye.") as server:
+        names: dict[str, Any] = {"client": openai.OpenAI(base_url=server.base_url, api_key="any")}
+        exec(compile(blocks("docs/your_agent.md", "python")[1], "your_agent.md", "exec"), names)
+        assert names["agent"]([{"role": "user", "content": "Hello"}], openai.NOT_GIVEN)["content"] == "Goodbye."
+
+
+def test_the_evaluator_of_the_docs_counts(pytester: pytest.Pytester) -> None:
+    pytester.path.joinpath("conftest.py").write_text(blocks("docs/evaluators.md", "python")[0], encoding="utf-8")
+    document = json.loads(blocks("docs/tasks.md", "json")[0])
+    criteria = document["tasks"][0]["evaluation_criteria"]
+    criteria |= json.loads(blocks("docs/evaluators.md", "json")[0])
+    pytester.path.joinpath("polite.tau.json").write_text(json.dumps(document), encoding="utf-8")
+    result = pytester.runpytest("-pno:asyncio")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["reward 0 = DB 1 x POLITE 0*", "POLITE 0: no please"])
+    criteria["communicate_info"] = ["please"]
+    pytester.path.joinpath("polite.tau.json").write_text(json.dumps(document), encoding="utf-8")
+    pytester.runpytest("-pno:asyncio").assert_outcomes(passed=1)
+
+
+def test_the_task_file_of_the_docs_passes_lint_and_runs(pytester: pytest.Pytester) -> None:
+    pytester.path.joinpath("chairs.tau.json").write_text(blocks("docs/tasks.md", "json")[0], encoding="utf-8")
+    pytester.runpytest("-pno:asyncio").assert_outcomes(passed=1)
+    assert main(["lint", str(pytester.path / "chairs.tau.json")]) == 0
+
+
+@pytest.mark.parametrize(
+    ("status", "arguments"),
+    [
+        (0, ["--tau-domain", "mock"]),
+        (0, ["--tau-domain", "mock", "--tau-user", "noop", "--tau-gate", "pass^1<=1"]),
+        (1, ["--tau-domain", "mock", "--tau-agent", "noop"]),
+        (1, ["--tau-domain", "mock", "--tau-user", "broken.py:user"]),
+        (1, ["--tau-domain", "mock", "--tau-agent", "noop", "--tau-gate", "pass^1>=0.5"]),
+        (2, ["test_broken.py"]),
+        (4, ["--tau-domain", "mok"]),
+        (4, ["broken.tau.json"]),
+        (5, ["--tau-agent", "noop"]),
+    ],
+)
+def test_the_exit_statuses_of_the_docs(status: int, arguments: list[str], pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(broken="def user(messages, tools):\n    raise OSError\n", test_broken="import no_such_module\n")
+    pytester.path.joinpath("broken.tau.json").write_text('{"domain": "mock", "tasks": [{"id": "x"}]}', encoding="utf-8")
+    own = [] if "test_broken.py" in arguments else ["--ignore=test_broken.py"]
+    own += [] if "broken.tau.json" in arguments else ["--ignore=broken.tau.json"]
+    assert pytester.runpytest("-pno:asyncio", "-q", "--tb=no", "--tau-num-tasks=1", *own, *arguments).ret == status
+    page = (ROOT / "docs" / "outcomes.md").read_text(encoding="utf-8")
+    table = page.partition("## Exit statuses of pytest")[2].partition("\n## ")[0]
+    assert re.findall(r"^\| (\d) \|", table, re.MULTILINE) == ["0", "1", "2", "3", "4", "5"]
+
+
+def test_the_properties_of_the_docs_are_those_that_are_written(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(broken="def user(messages, tools):\n    raise OSError\n")
+    command = ["-pno:asyncio", "--tau-domain", "mock", "--tau-num-tasks", "2"]
+    runs = [["--tau-agent", "noop"], ["--tau-agent", "noop", "--tau-resume"], ["--tau-user", "broken.py:user"]]
+    cases: list[dict[str, str]] = []
+    suites: set[str] = set()
+    for number, arguments in enumerate(runs):
+        pytester.runpytest(*command, *arguments, f"--junitxml={number}.xml")
+        for suite in ET.parse(pytester.path / f"{number}.xml").iter("testsuite"):
+            suites |= {each.attrib["name"] for each in suite.findall("properties/property")}
+            cases += [
+                {each.attrib["name"]: each.attrib["value"] for each in case.findall("properties/property")}
+                for case in suite.iter("testcase")
+            ]
+    assert [case["tau_outcome"] for case in cases] == ["failed"] * 4 + ["error"] * 2
+    page = (ROOT / "docs" / "junit.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| `(tau_\w+)` \| .+ \| (.+?) \|$", page, re.MULTILINE))
+    written = set().union(*cases)
+    assert written <= rows.keys()
+    assert rows.keys() - written == {"tau_cost", "tau_usage"}  # of models
+    assert {name for name, when in rows.items() if when == "always"} <= set.intersection(*map(set, cases))
+    assert {name.removeprefix("tau.mock.") for name in suites} == {"tasks", "trials", "errors", "pass^1", "floor"}
+    assert {case["tau_reward"] for case in cases} == {"0.0"}
+
+
+def test_the_figures_of_the_bundled_domains_are_counted() -> None:
+    counts = {}
+    for name in ("airline", "retail", "telecom", "mock"):
+        domain = pytest_tau.load_domain(name)
+        tasks = domain.tasks(split=None)
+        counts[name] = (sum(not task.needs_judge for task in tasks), sum(task.needs_judge for task in tasks))
+    base = len(pytest_tau.load_domain("telecom").tasks(split="base"))
+    assert counts["retail"][1] == 3
+    assert base == 145
+    readme = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    page = (ROOT / "docs" / "select.md").read_text(encoding="utf-8")
+    for name, (plain, judged) in counts.items():
+        total = plain + (judged if name == "mock" else 0)
+        assert f"`{name}` ({total}" in readme
+        assert f"| `{name}` | {total}" in page
+    assert f"`telecom` ({counts['telecom'][0]}, {base} in `base`)" in readme
+
+
+def test_the_picture_of_the_failure_shows_what_is_printed() -> None:
+    pictures = script("pictures")
+    assert pictures.stale_line() is None
+    shown = pictures.picture_lines((ROOT / "docs" / "images" / "failure.svg").read_text(encoding="utf-8"))
+    assert shown[0] == f"$ {pictures.COMMAND}"
+    assert any(line.startswith("turning point: never made: cancel_pending_order(") for line in shown)
+
+
+def test_a_picture_that_shows_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures = script("pictures")
+    monkeypatch.setattr(pictures, "run_failure", lambda: f"$ {pictures.COMMAND}\nF   [100%]\nother")
+    assert "now 'other'" in pictures.stale_line()
+
+
+def test_without_a_browser_the_picture_of_the_report_is_not_made_in_silence(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert script("pictures").main(["report"]) == 1
+    assert "report.png was not made: there is no Chromium" in capsys.readouterr().err
+
+
+def test_the_pictures_are_small_and_need_no_other_host() -> None:
+    images = ROOT / "docs" / "images"
+    assert images.joinpath("report.png").stat().st_size < 200_000
+    text = images.joinpath("failure.svg").read_text(encoding="utf-8")
+    assert set(re.findall(r"https?://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert "@import" not in text
+    assert "url(http" not in text

@@ -1,0 +1,294 @@
+"""The site and its pages: every page is in the navigation, every link leads somewhere, every quoted message exists.
+
+The pages are read in the repository too, so links are followed as plain Markdown. ``mkdocs build --strict`` in
+``scripts/check`` follows them on the site.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
+
+import pytest
+from pydantic import BaseModel
+
+from pytest_tau.models import (
+    Action,
+    Description,
+    EnvAssertion,
+    EvaluationCriteria,
+    FunctionCall,
+    InitialState,
+    Instructions,
+    Task,
+    UserScenario,
+    UserScript,
+)
+from pytest_tau.plugin.options_table import OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+CONFIGURATION = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+NAVIGATION = CONFIGURATION.partition("\nnav:\n")[2]
+PAGES = sorted(DOCS.rglob("*.md"))
+TEXTS = [*sorted(ROOT.glob("*.md")), *PAGES, *sorted((ROOT / "changelog").glob("*.md"))]
+#: Pages that the site has and docs/ has not: scripts/site_hooks.py makes them.
+OF_THE_ROOT = {"changelog.md", "contributing.md"}
+LINK = re.compile(r"(?<!\\)\[(?:[^\[\]]|\[[^\]]*\])*\]\(([^)\s]+)\)")
+
+
+def ids(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def prose(text: str) -> str:
+    """A page without its code."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that GitHub gives the headings of a page."""
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    found: set[str] = set()
+    for title in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        name = re.sub(r"[^\w\- ]", "", title.strip().lower()).replace(" ", "-")
+        number = next(each for each in range(99) if (f"{name}-{each}" if each else name) not in found)
+        found.add(f"{name}-{number}" if number else name)
+    return found
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    listed = re.findall(r"([\w./-]+\.md)$", NAVIGATION, re.MULTILINE)
+    assert len(listed) == len(set(listed))
+    missing = {page.relative_to(DOCS).as_posix() for page in PAGES} - set(listed)
+    assert not missing, f"add to nav in mkdocs.yml: {', '.join(sorted(missing))}"
+    assert set(listed) - OF_THE_ROOT == {page.relative_to(DOCS).as_posix() for page in PAGES}
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=ids)
+def test_every_link_leads_to_a_file_and_a_heading(path: Path) -> None:
+    broken = []
+    for target in LINK.findall(prose(path.read_text(encoding="utf-8"))):
+        if re.match(r"https?://|mailto:", target):
+            continue
+        name, _, anchor = target.partition("#")
+        file = (path.parent / name).resolve() if name else path
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    assert broken == []
+
+
+def test_a_broken_link_would_be_found() -> None:
+    assert LINK.findall("see [a `b`](c.md#d), [e](f), ![g](h.png) and \\[i](j)") == ["c.md#d", "f", "h.png"]
+    assert anchors(DOCS / "concepts.md") > {"concepts", "what-is-tested"}
+    assert "the-reward" in anchors(DOCS / "outcomes.md")
+
+
+@pytest.mark.parametrize("path", PAGES, ids=ids)
+def test_a_page_is_plain_markdown(path: Path) -> None:
+    text = re.sub(r"^```.*?^```$", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    noise = re.findall(
+        r"^(?:!!! .*|\?\?\?.*|::: .*|=== \".*|---\n\w+:.*|.*\{: .*\}|.*\{\.[\w-]+\}.*)$", text, re.MULTILINE
+    )
+    assert noise == []
+    assert text.startswith("# ")
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=ids)
+def test_nothing_is_installed_from_an_index_without_a_release(path: Path) -> None:
+    lines = re.findall(r"^.*\bpip install\b.*$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert [
+        line for line in lines if re.search(r"(?<![\w./-])pytest-tau(?![\w/])", line.partition("pip install")[2])
+    ] == []
+
+
+def test_an_installation_without_a_source_would_be_found(tmp_path: Path) -> None:
+    page = tmp_path / "page.md"
+    for line, allowed in (
+        ("$ pip install pytest-tau", False),
+        ("pip install 'pytest-tau[llm]'", False),
+        ("- run: pip install './pytest-tau[llm]'", True),
+        ("$ pip install -e '.[dev]'", True),
+    ):
+        page.write_text(line, encoding="utf-8")
+        if allowed:
+            test_nothing_is_installed_from_an_index_without_a_release(page)
+        else:
+            with pytest.raises(AssertionError):
+                test_nothing_is_installed_from_an_index_without_a_release(page)
+
+
+def test_the_site_takes_nothing_from_other_hosts() -> None:
+    assert "\n  font: false" in CONFIGURATION
+    assert not re.search(r"https?://", CONFIGURATION)
+    assert "extra_javascript" not in CONFIGURATION
+
+
+def test_the_readme_is_short_and_begins_with_the_two_commands() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= 85
+    commands = re.findall(r"^\$ (.+)$", text, re.MULTILINE)
+    assert commands[:2] == [
+        "python3 -m venv .venv && . .venv/bin/activate && pip install . && pytest --tau-domain telecom",
+        "pip install -e '.[dev]' && pytest -n 2",
+    ]
+    assert "docs/images/failure.svg" in text
+
+
+@pytest.mark.parametrize("name", ["failure.svg", "favicon.svg"])
+def test_a_drawing_is_well_formed(name: str) -> None:
+    assert ET.parse(DOCS / "images" / name).getroot().tag == "{http://www.w3.org/2000/svg}svg"
+
+
+# What pages say of the code
+
+
+def texts_of(tree: ast.AST) -> Iterator[str]:
+    """The texts of a module; what is formatted into them is ``…``, and an addition of two texts is one."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant | ast.JoinedStr | ast.BinOp) and (text := text_of(node)):
+            yield text
+
+
+def text_of(node: ast.expr) -> str:
+    if isinstance(node, ast.Constant):
+        return node.value if isinstance(node.value, str) else ""
+    if isinstance(node, ast.JoinedStr):
+        return "".join(text_of(part) if isinstance(part, ast.Constant) else "…" for part in node.values)
+    if isinstance(node, ast.BinOp):
+        return f"{text_of(node.left) or '…'}{text_of(node.right) or '…'}"
+    return ""
+
+
+CODE = "\n".join(
+    text
+    for file in sorted((ROOT / "pytest_tau").rglob("*.py"))
+    for text in texts_of(ast.parse(file.read_text(encoding="utf-8")))
+)
+MESSAGES = re.findall(r"^### `(.+)`$", (DOCS / "troubleshooting.md").read_text(encoding="utf-8"), re.MULTILINE)
+
+
+@pytest.mark.parametrize("message", MESSAGES)
+def test_a_quoted_message_exists(message: str) -> None:
+    missing = [part for part in re.split("…", message) if len(part.strip()) > 3 and part.strip() not in CODE]
+    assert missing == [], f"no text of the code has {missing}; correct docs/troubleshooting.md"
+
+
+def test_there_are_messages_and_another_one_would_be_found() -> None:
+    assert len(MESSAGES) >= 35
+    with pytest.raises(AssertionError):
+        test_a_quoted_message_exists("unknown domain …; perhaps you mean")
+
+
+def sections(name: str) -> dict[str, str]:
+    parts = re.split(r"^##+ (.+)$", (DOCS / name).read_text(encoding="utf-8"), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize(
+    ("title", "model"),
+    [
+        ("Task", Task),
+        ("description", Description),
+        ("user_scenario", UserScenario),
+        ("instructions", Instructions),
+        ("script", UserScript),
+        ("initial_state", InitialState),
+        ("calls", FunctionCall),
+        ("evaluation_criteria", EvaluationCriteria),
+        ("actions", Action),
+        ("env_assertions", EnvAssertion),
+    ],
+)
+def test_the_task_format_has_every_field(title: str, model: type[BaseModel]) -> None:
+    rows = re.findall(r"^\| `(\w+)` \| .+? \| (yes)? ?\|", sections("tasks.md")[title], re.MULTILINE)
+    assert {name: bool(required) for name, required in rows} == {
+        name: field.is_required() for name, field in model.model_fields.items()
+    }
+
+
+COMMANDS = set(re.findall(r"^## `tau (\w+)`$", (DOCS / "reference" / "commands.md").read_text("utf-8"), re.MULTILINE))
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *PAGES], ids=ids)
+def test_every_option_and_command_that_a_page_names_exists(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    named = set(re.findall(r"(?<![\w-])--tau-([a-z]+(?:-[a-z]+)*)", text))
+    also = {"data"} if "commands.md" in path.name else set()  # of the command tau
+    assert named - {option.name for option in OPTIONS.values()} - also == set()
+    commands = set(re.findall(r"(?:`|^\$ )tau ([a-z]+)\b", text, re.MULTILINE))
+    assert commands <= COMMANDS
+
+
+def test_the_defaults_for_readers_of_tau2_are_those_of_the_options() -> None:
+    rows = re.findall(
+        r"^\| .+ \| `--tau-([\w-]+)` \| ([\w.]+) \|$", sections("from_tau2.md")["Options of tau2 run"], re.MULTILINE
+    )
+    options = {option.name: str(option.default) for option in OPTIONS.values()}
+    shown = {name: default for name, default in rows if options[name] != "None"}
+    assert len(shown) >= 5
+    assert {name: options[name].removesuffix(".0") for name in shown} == shown
+
+
+def test_the_components_of_the_reward_are_those_of_the_models() -> None:
+    from pytest_tau.models.tasks import REWARD_TYPES, RewardType
+
+    named = re.findall(r"^\| `([A-Z_]+)` \|", sections("outcomes.md")["The reward"], re.MULTILINE)
+    assert named == list(REWARD_TYPES) == list(get_args(RewardType))
+
+
+# The site itself
+
+
+def build(folder: Path) -> subprocess.CompletedProcess[str]:
+    """Build the site from a copy of its sources, as scripts/check does."""
+    environment = os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict"]
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    pytest.importorskip("material", reason="the site needs mkdocs-material (docs and dev extras)")
+    for name in ("docs", "changelog", "scripts", "examples"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("mkdocs.yml", "README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "pytest_tau" / "participants" / "prompts").mkdir(parents=True)
+    return tmp_path
+
+
+def test_the_site_is_built_and_loads_nothing_from_other_hosts(sources: Path) -> None:
+    done = build(sources)
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    pages = list((sources / "site").rglob("*.html"))
+    assert len(pages) > len(PAGES)
+    for page in pages:
+        html = page.read_text(encoding="utf-8")
+        assert re.findall(r"<(?:link|script|img|iframe)\b[^>]*(?:src|href)=\"?https?:[^>]*>", html) == []
+    for sheet in (sources / "site").rglob("*.css"):
+        assert not re.search(r"url\(\"?https?:|@import \"?https?:", sheet.read_text(encoding="utf-8"))
+    changes = (sources / "site" / "changelog.html").read_text(encoding="utf-8")
+    assert "Since the last release" in changes
+
+
+def test_the_build_fails_for_forgotten_pages_and_broken_links(sources: Path) -> None:
+    (sources / "docs" / "forgotten.md").write_text("# Forgotten\n", encoding="utf-8")
+    links = "[a](no_such_page.md) [b](outcomes.md#no-such-heading) [c](../no_such_file.py)"
+    (sources / "docs" / "concepts.md").write_text(f"# Concepts\n\n{links}\n", encoding="utf-8")
+    done = build(sources)
+    assert done.returncode == 1
+    for problem in ("forgotten.md", "no_such_page.md", "no-such-heading", "no_such_file.py"):
+        assert problem in done.stdout + done.stderr
