@@ -17,6 +17,7 @@ from .context import run_state
 from .distributed import setup
 from .items import pytest_itemcollected
 from .options import OptionValues, pytest_addoption
+from .options_schema import pytest_tau_options_schema
 from .report import exit_status, records, run_counts, summary, terminal
 from .report.header import pytest_report_collectionfinish, pytest_report_header
 from .report.progress import plugin as progress
@@ -73,6 +74,7 @@ __all__ = [
     "pytest_tau_make_agent",
     "pytest_tau_make_model",
     "pytest_tau_make_user",
+    "pytest_tau_options_schema",
     "tau_agent",
     "tau_env",
     "tau_model",

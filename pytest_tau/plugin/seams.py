@@ -6,7 +6,7 @@ No conftest.py is meant to implement them.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
     from ..runs.record import TrialRecord
     from .wire import TrialReport
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_options_schema() -> dict[str, Any] | None:
+    """Return the JSON Schema of the options; first result. Called by ``tau schema``."""
 
 
 @pytest.hookspec

@@ -1,0 +1,59 @@
+"""The JSON Schema of the options in ``pytest.toml`` and ``pyproject.toml``."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from .option_types import flag
+from .options_table import OPTIONS
+
+if TYPE_CHECKING:
+    from .options_table import Option
+
+_STRINGS = {"type": ["string", "array"], "items": {"type": "string"}}
+
+
+@pytest.hookimpl
+def pytest_tau_options_schema() -> dict[str, Any]:
+    """Return the schema, with a property for each ini key of the plugin."""
+    keys = {option.dest: _option(option) for option in OPTIONS.values()}
+    keys["tau_files"] = {**_STRINGS, "description": "patterns of task files (default: *.tau.json)"}
+    keys["tau_tasks"] = {**_STRINGS, "description": "folders in which every JSON file is a task file"}
+    names = {"anyOf": [{"not": {"pattern": "^tau_"}}, {"enum": list(keys)}]}
+    table = {"$ref": "#/definitions/options"}
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "Options of pytest-tau in pytest.toml and pyproject.toml",
+        "type": "object",
+        "properties": {
+            "pytest": table,
+            # pytest reads [tool.pytest] as well as [tool.pytest.ini_options].
+            "tool": {"properties": {"pytest": {"allOf": [table], "properties": {"ini_options": table}}}},
+        },
+        "definitions": {"options": {"type": "object", "properties": keys, "propertyNames": names}},
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    described = {"description": option.full_help}
+    if option.repeat:
+        return {**_STRINGS, **described}
+    if option.choices:
+        return {"enum": list(option.choices), **described}
+    return {"type": _types(option), **described}
+
+
+def _types(option: Option) -> str | list[str]:
+    """Return the JSON types of an option's value. Numbers may be written as text, as in other ini files."""
+    if option.type is flag:
+        return "boolean"
+    # The type of an option is a function; what it makes of a number says what it is for.
+    found: Any = None
+    with contextlib.suppress(ValueError, TypeError):
+        found = option.type("1")
+    if isinstance(found, int):
+        return ["integer", "string"]
+    return ["number", "string"] if isinstance(found, float) else "string"
