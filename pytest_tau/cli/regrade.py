@@ -80,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigurationError(f"no such file: {path}")
         if path.is_dir() and not (path / RESULTS_INDEX).exists():
             raise ConfigurationError(f"{path}: a folder of results holds {RESULTS_INDEX} and {RESULTS_FOLDER}/")
-    text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=data is None)
+    bundled = set(domains.names()) - set(domains.own_names()) if data is None else set()
+    text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=bundled)
     reports = asyncio.run(_regrade(paths, settings, domains, None if args.json else text))
     if args.json:
         print(json.dumps(json_document(reports, settings), indent=1, ensure_ascii=False))  # noqa: T201 - this is a command
