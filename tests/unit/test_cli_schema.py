@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 from pytest_tau import load_domain
 from pytest_tau.cli import main
 from pytest_tau.domains import domain_names
-from pytest_tau.environment import misfits
+from pytest_tau.environment.arguments import misfits
 from pytest_tau.environment.task_schema import task_file_schema
 from pytest_tau.models import load_task_file
 from pytest_tau.plugin.options_schema import pytest_tau_options_schema
@@ -88,7 +88,7 @@ def test_every_bundled_task_is_valid(path: Path) -> None:
     [
         TASK,
         {"$schema": "tasks.schema.json", **TASK},
-        [TASK, TASK],
+        [TASK, {**TASK, "id": "u"}],
         [],
         {"tasks": [TASK]},
         {"$schema": "tasks.schema.json", "domain": "mock", "tasks": [TASK]},
@@ -184,7 +184,7 @@ def test_names_and_arguments_are_offered_with_their_descriptions() -> None:
     )
     assert agent["enum"] == ["create_task", "get_users", "update_task_status", "transfer_to_human_agents"]
     assert agent["enumDescriptions"][0] == "Add a pending task to somebody's list."
-    assert "check_notifications" in user["enum"] or user["enum"]
+    assert set(user["enum"]) == set(load_domain("mock").spec.user_tools.tools())  # type: ignore[union-attr]
     arguments = schema["definitions"]["assistant.create_task"]
     assert arguments["properties"]["title"]["description"] == "A short name of the task."
     assert (
@@ -300,7 +300,7 @@ def test_the_domain_of_a_conftest_has_a_schema(
     try:
         assert main(["schema", "task", "--domain", "bookings", "--out", "task.schema.json"]) == 0
     finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] in ("bookings",)]:
+        for name in [name for name in sys.modules if name.partition(".")[0] == "bookings"]:
             del sys.modules[name]
     check = validator(json.loads((tmp_path / "project" / "task.schema.json").read_text(encoding="utf-8")))
     tasks = json.loads((tmp_path / "project" / "bookings/tasks/bookings.json").read_text(encoding="utf-8"))
