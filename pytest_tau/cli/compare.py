@@ -24,7 +24,7 @@ def add_parser(commands: Any) -> None:
         statuses={0: "the runs were compared", 1: "--fail-on applies", 2: "the command cannot be used"},
         examples=[("tau compare baseline", "the latest run with the baseline")],
     )
-    parser.add_argument("before", metavar="A", help=f"the earlier run: {RUN_HELP}")
+    parser.add_argument("before", metavar="A", help=RUN_HELP.replace("the run", "the earlier run"))
     parser.add_argument("after", metavar="B", nargs="?", help="the later run (default: the latest)")
     add_options(parser.add_argument_group("outcome"), "fail-on")
     parser.set_defaults(run=run)

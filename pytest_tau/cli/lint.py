@@ -42,10 +42,14 @@ def add_parser(commands: Any) -> None:
         nargs="*",
         metavar="DOMAIN|FILE",
         help="a domain's name, or a task file (*.json) (default: the domains of the project's conftest.py files and "
-        "of -p)",
+        "of -p; without any, those of the setting tau_domain)",
     )
     group = parser.add_argument_group("selection")
-    add_options(group, "domain", help="the domain of the files (default: what they name, or the name of their folder)")
+    add_options(
+        group,
+        "domain",
+        help="the domain of the files (default: what they name, the setting tau_domain, or the name of their folder)",
+    )
     add_options(group, "split", help="the tasks of a domain to check; all for every task (default: base)")
     add_project_options(parser)
     add_options(parser.add_argument_group("output"), "max", "json")
@@ -60,10 +64,11 @@ def run(args: argparse.Namespace) -> int:
     """
     files = [given for given in args.targets if _is_file(given)]
     project = Project(data_dir(args.data), args.plugins, args.rootdir, files)
-    targets = list(dict.fromkeys(args.targets)) or project.own_names()
+    targets = list(dict.fromkeys(args.targets)) or project.own_names() or project.selected_names()
     if not targets:
         raise ConfigurationError(
-            "name a domain or a task file: no conftest.py of this folder and no plugin of -p provides a domain "
+            "name a domain or a task file: no conftest.py of this folder and no plugin of -p provides a domain, and "
+            "the settings of pytest select none "
             f"(installed: {', '.join(project.names())})"
         )
     loaded = [_target(project, given, args.domain) for given in targets]
@@ -99,7 +104,9 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
     content = load_task_file(path)
     inside = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
     candidates = [path.resolve().parent.name, *(inside if len(inside) == 1 else ())]
-    names = [domain, content.domain, *(name for name in candidates if name in domains.names())]
+    selected = domains.selected_names()
+    names = [domain, content.domain, *(selected if len(selected) == 1 else ())]
+    names += [name for name in candidates if name in domains.names()]
     name = next((name for name in names if name), None)
     if name is None:
         raise ConfigurationError(f"{path}: which domain? Name one with --domain (known: {', '.join(domains.names())})")

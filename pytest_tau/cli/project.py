@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import io
+import os
 import traceback
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -39,10 +40,12 @@ class Provided(NamedTuple):
     Attributes:
         domains: Domains by name.
         evaluators: Reward components.
+        selected: The names of the domains that the settings select (``tau_domain``).
     """
 
     domains: dict[str, DomainSpec]
     evaluators: tuple[Evaluator, ...]
+    selected: tuple[str, ...] = ()
 
 
 class Project:
@@ -70,6 +73,10 @@ class Project:
     def names(self) -> list[str]:
         """Return the names of all domains, sorted: those of the project and the installed ones."""
         return sorted({*self._provided.domains, *domain_names()})
+
+    def selected_names(self) -> tuple[str, ...]:
+        """Return the names of the domains that the project's settings select (``tau_domain``)."""
+        return self._provided.selected
 
     def own_names(self) -> list[str]:
         """Return the names of the domains that plugins and ``conftest.py`` files provide, in their order."""
@@ -121,7 +128,7 @@ def _load(arguments: list[str]) -> Provided:
     """
 
     def ask(config: Any) -> Provided:
-        return Provided(_domains(config), _evaluators(config))
+        return Provided(_domains(config), _evaluators(config), _selected(config))
 
     return _ask(arguments, ask)
 
@@ -137,7 +144,8 @@ def options_schema() -> dict[str, Any]:
         found: dict[str, Any] = config.hook.pytest_tau_options_schema()
         return found
 
-    return _ask(["--noconftest"], ask)
+    # Whatever the settings of this project are.
+    return _ask(["--noconftest", "-c", os.devnull], ask)
 
 
 def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
@@ -170,6 +178,11 @@ def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
         text = output.getvalue().strip().removeprefix("ERROR: ") or f"pytest ended with status {int(status)}"
         raise ConfigurationError(f"pytest cannot load the plugins of this project:\n{text}")
     return answers[0]
+
+
+def _selected(config: Any) -> tuple[str, ...]:
+    given = ",".join(config.getini("tau_domain") or ())
+    return tuple(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
 
 
 def _domains(config: Any) -> dict[str, DomainSpec]:

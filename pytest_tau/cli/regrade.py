@@ -31,7 +31,7 @@ def add_parser(commands: Any) -> None:
         "not), grade it again, and compare the stored and the new reward.",
         statuses={
             0: "everything that can be read agrees",
-            1: "a reward differs, or nothing could be graded",
+            1: "a reward differs, a replay differs with --strict, or nothing could be graded",
             2: "the command cannot be used",
         },
         examples=[

@@ -10,7 +10,7 @@ from pathlib import Path
 from ..errors import ConfigurationError
 
 #: The help of an argument that names a run.
-RUN_HELP = "a run: its folder, its name below .tau/runs, a result file, or baseline"
+RUN_HELP = "the run: its folder, its name below .tau/runs, a result file, or baseline"
 
 
 def data_dir(given: str | None) -> Path | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -113,6 +114,15 @@ def test_the_gate_of_the_workflow_is_met(project: Path) -> None:
     assert "tau: gate pass^1 >= 0.9: 1.000" in done.stdout
     assert (project / "report.html").is_file()
     assert "path: report.html\n" in text and "working-directory: .\n" in text
+
+
+def test_the_page_lists_every_file(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "init.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall("`([^`]+)`", row) if not name.startswith("--")}
+    assert listed == FILES
+    readme = project_files(tmp_path)[tmp_path / "README.md"]
+    assert all(f"`{name}`" in readme for name in FILES - {"README.md"})
 
 
 @pytest.mark.parametrize("agent", AGENTS)

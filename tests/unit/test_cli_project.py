@@ -189,6 +189,19 @@ def test_lint_grades_with_the_evaluators(tau: Tau, project: Path) -> None:
     assert "error    passes-without-agent: 1" in ran.out
 
 
+def test_the_settings_may_select_the_domain(tau: Tau, project: Path, tmp_path: Path) -> None:
+    project.joinpath("pytest.toml").write_text('[pytest]\ntau_domain = ["library"]\n')
+    project.joinpath("more.json").write_text(json.dumps([TASK]))
+    ran = tau(project, "lint", "more.json")
+    assert (ran.status, ran.err) == (0, "")
+    assert ran.out.startswith("more.json: 1 task;")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    elsewhere.joinpath("pytest.toml").write_text('[pytest]\ntau_domain = ["mock"]\n')
+    ran = tau(elsewhere, "lint")
+    assert ran.out.startswith("mock: "), ran.err
+
+
 def test_without_the_conftest_they_are_unknown(tau: Tau, project: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     elsewhere.mkdir()
@@ -197,7 +210,7 @@ def test_without_the_conftest_they_are_unknown(tau: Tau, project: Path, tmp_path
     assert ran.err.startswith("tau lint: unknown domain 'library' (known: airline, mock, retail,")
     ran = tau(elsewhere, "lint")
     assert ran.status == 2
-    assert "no conftest.py of this folder and no plugin of -p provides a domain" in ran.err
+    assert "no conftest.py of this folder and no plugin of -p provides a domain, and the settings of pytest" in ran.err
 
 
 def test_rootdir_names_the_project(tau: Tau, project: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -306,6 +307,32 @@ def test_the_domain_of_a_conftest_has_a_schema(
     tasks = json.loads((tmp_path / "project" / "bookings/tasks/bookings.json").read_text(encoding="utf-8"))
     assert check.is_valid(tasks)
     assert not check.is_valid(changed(tasks[0], ACTION + "/name", "cancel"))
+
+
+def test_the_schema_of_the_options_does_not_depend_on_the_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tmp_path.joinpath("pytest.toml").write_text('[pytest]\naddopts = ["--no-such-option"]\n')
+    tmp_path.joinpath("conftest.py").write_text("import no_such_module\n")
+    monkeypatch.chdir(tmp_path)
+    assert main(["schema", "options"]) == 0
+    assert json.loads(capsys.readouterr().out) == pytest_tau_options_schema()
+
+
+def test_the_commands_of_the_page_write_schemas(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "editors.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\$ tau (schema .*?)\s*#", page, re.MULTILINE)
+    assert len(commands) == 4
+    for command in commands:
+        assert main(command.split()) == 0
+    for file in capsys.readouterr().out.splitlines():
+        Draft7Validator.check_schema(json.loads(Path(file).read_text(encoding="utf-8")))
+    check = validator(json.loads(Path("retail.schema.json").read_text(encoding="utf-8")))
+    for shown in re.findall(r"```json\n(.*?)```", page, re.DOTALL)[:1]:
+        assert check.is_valid(json.loads(shown))
 
 
 @pytest.mark.parametrize(
