@@ -20,7 +20,7 @@ from .options import add_options
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
@@ -128,7 +128,8 @@ def _load(arguments: list[str]) -> Provided:
     """
 
     def ask(config: Any) -> Provided:
-        return Provided(_domains(config), _evaluators(config), _selected(config))
+        domains, evaluators = config.hook.pytest_tau_provided(config=config)
+        return Provided(domains, evaluators, _selected(config))
 
     return _ask(arguments, ask)
 
@@ -162,7 +163,10 @@ def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
         @pytest.hookimpl(tryfirst=True)
         def pytest_cmdline_main(self, config: pytest.Config) -> int:
             """End pytest before it collects."""
-            answers.append(ask(config))
+            try:
+                answers.append(ask(config))
+            except pytest.UsageError as error:
+                raise ConfigurationError(str(error)) from error
             return 0
 
     output = io.StringIO()
@@ -183,49 +187,6 @@ def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
 def _selected(config: Any) -> tuple[str, ...]:
     given = ",".join(config.getini("tau_domain") or ())
     return tuple(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
-
-
-def _domains(config: Any) -> dict[str, DomainSpec]:
-    from ..environment import DomainSpec
-
-    def fits(found: Any) -> bool:
-        return isinstance(found, DomainSpec)
-
-    specs = _results(config, "pytest_tau_domains", "DomainSpec", fits)
-    return {spec.name: spec for spec in specs}
-
-
-def _evaluators(config: Any) -> tuple[Evaluator, ...]:
-    def fits(found: Any) -> bool:
-        return isinstance(getattr(found, "name", None), str) and callable(getattr(found, "evaluate", None))
-
-    return tuple(_results(config, "pytest_tau_evaluators", "evaluator: a 'name' and a method 'evaluate'", fits))
-
-
-def _results(config: Any, name: str, expected: str, fits: Callable[[Any], bool]) -> Iterator[Any]:
-    """Yield what the implementations of a hook return, in the order in which a run takes them.
-
-    Raises:
-        ConfigurationError: One fails or returns something else; names its file.
-    """
-    implementations = getattr(config.hook, name).get_hookimpls()
-    plugins = list(dict.fromkeys(each.plugin for each in reversed(implementations)))
-    for plugin in plugins:
-        # One at a time, as an error names the plugin.
-        others = [other for other in plugins if other is not plugin]
-        where = f"{getattr(plugin, '__file__', None) or config.pluginmanager.get_name(plugin)}: {name}"
-        try:
-            results = config.pluginmanager.subset_hook_caller(name, others)(config=config)
-        except Exception as error:
-            # A hook is foreign code.
-            raise ConfigurationError(_failure(f"{where} failed", error)) from error
-        for found in results:
-            if not isinstance(found, list | tuple):
-                raise ConfigurationError(f"{where}: expected a list or None, got a {type(found).__name__}")
-            for each in found:
-                if not fits(each):
-                    raise ConfigurationError(f"{where}: expected a list of {expected}; one entry is {each!r:.80}")
-                yield each
 
 
 def _failure(what: str, error: BaseException) -> str:

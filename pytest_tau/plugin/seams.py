@@ -13,8 +13,19 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..environment import DomainSpec
+    from ..evaluation import Evaluator
     from ..runs.record import TrialRecord
     from .wire import TrialReport
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_provided(config: pytest.Config) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...]] | None:
+    """Return the domains by name and the evaluators of all plugins; first result. Called by the command ``tau``.
+
+    Raises:
+        pytest.UsageError: A plugin raised an exception, or returned something else.
+    """
 
 
 @pytest.hookspec(firstresult=True)

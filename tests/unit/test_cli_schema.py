@@ -18,7 +18,7 @@ from pytest_tau.domains import domain_names
 from pytest_tau.environment.arguments import misfits
 from pytest_tau.environment.task_schema import task_file_schema
 from pytest_tau.models import load_task_file
-from pytest_tau.plugin.options_schema import pytest_tau_options_schema
+from pytest_tau.plugin.for_commands import pytest_tau_options_schema
 from pytest_tau.plugin.options_table import OPTIONS
 from pytest_tau.runs.schemas import manifest_schema, simulation_schema
 

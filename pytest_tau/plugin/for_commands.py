@@ -1,4 +1,4 @@
-"""The JSON Schema of the options in ``pytest.toml`` and ``pyproject.toml``."""
+"""The answers of the plugin to the command ``tau``: domains and evaluators of plugins, the schema of the options."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from .hook_calls import domains_of_plugins, evaluators_of_plugins
 from .option_types import flag
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
+    from ..environment import DomainSpec
+    from ..evaluation import Evaluator
     from .options_table import Option
 
 _STRINGS = {"type": ["string", "array"], "items": {"type": "string"}}
+
+
+@pytest.hookimpl
+def pytest_tau_provided(config: pytest.Config) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...]]:
+    """Return the domains by name and the evaluators."""
+    return domains_of_plugins(config), evaluators_of_plugins(config)
 
 
 @pytest.hookimpl
