@@ -45,7 +45,7 @@ class Provided(NamedTuple):
 
     domains: dict[str, DomainSpec]
     evaluators: tuple[Evaluator, ...]
-    selected: tuple[str, ...] = ()
+    selected: tuple[str, ...]
 
 
 class Project:
@@ -128,8 +128,7 @@ def _load(arguments: list[str]) -> Provided:
     """
 
     def ask(config: Any) -> Provided:
-        domains, evaluators = config.hook.pytest_tau_provided(config=config)
-        return Provided(domains, evaluators, _selected(config))
+        return Provided(*config.hook.pytest_tau_provided(config=config))
 
     return _ask(arguments, ask)
 
@@ -182,11 +181,6 @@ def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
         text = output.getvalue().strip().removeprefix("ERROR: ") or f"pytest ended with status {int(status)}"
         raise ConfigurationError(f"pytest cannot load the plugins of this project:\n{text}")
     return answers[0]
-
-
-def _selected(config: Any) -> tuple[str, ...]:
-    given = ",".join(config.getini("tau_domain") or ())
-    return tuple(dict.fromkeys(name.strip() for name in given.split(",") if name.strip()))
 
 
 def _failure(what: str, error: BaseException) -> str:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .hook_calls import domains_of_plugins, evaluators_of_plugins
-from .option_types import flag
+from .option_types import difficulty, flag, model_arguments, outcome_names
+from .options import named_domains
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
@@ -16,13 +17,17 @@ if TYPE_CHECKING:
     from ..evaluation import Evaluator
     from .options_table import Option
 
+    _Provided = tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...]]
+
 _STRINGS = {"type": ["string", "array"], "items": {"type": "string"}}
+#: What TOML has for the values of some types; on the command line they are texts.
+_TABLES = {model_arguments: "object", difficulty: "object", outcome_names: "array"}
 
 
 @pytest.hookimpl
-def pytest_tau_provided(config: pytest.Config) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...]]:
-    """Return the domains by name and the evaluators."""
-    return domains_of_plugins(config), evaluators_of_plugins(config)
+def pytest_tau_provided(config: pytest.Config) -> _Provided:
+    """Return the domains by name, the evaluators, and the names of the selected domains."""
+    return domains_of_plugins(config), evaluators_of_plugins(config), named_domains(config)
 
 
 @pytest.hookimpl
@@ -51,14 +56,18 @@ def _option(option: Option) -> dict[str, Any]:
     if option.repeat:
         return {**_STRINGS, **described}
     if option.choices:
-        return {"enum": list(option.choices), **described}
+        return {"enum": [*option.choices, *([True, False] if option.bare else [])], **described}
     return {"type": _types(option), **described}
 
 
 def _types(option: Option) -> str | list[str]:
-    """Return the JSON types of an option's value. Numbers may be written as text, as in other ini files."""
+    """Return the JSON types of an option's value. Each may be written as text, as in other ini files."""
     if option.type is flag:
         return "boolean"
+    if option.type in _TABLES:
+        return [_TABLES[option.type], "string"]
+    if option.bare:  # the option without a value
+        return ["string", "boolean"]
     # The type of an option is a function; what it makes of a number says what it is for.
     found: Any = None
     with contextlib.suppress(ValueError, TypeError):

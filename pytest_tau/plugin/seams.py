@@ -20,8 +20,13 @@ if TYPE_CHECKING:
 
 
 @pytest.hookspec(firstresult=True)
-def pytest_tau_provided(config: pytest.Config) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...]] | None:
-    """Return the domains by name and the evaluators of all plugins; first result. Called by the command ``tau``.
+def pytest_tau_provided(
+    config: pytest.Config,
+) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...]] | None:
+    """Return what plugins and settings provide; first result. Called by the command ``tau``.
+
+    Returns:
+        The domains by name, the evaluators, and the names of the domains that the settings select.
 
     Raises:
         pytest.UsageError: A plugin raised an exception, or returned something else.

@@ -235,6 +235,7 @@ def test_the_files_of_a_run_are_valid(run_folder: Path) -> None:
         '[pytest]\ntau_domain = ["retail"]\ntau_agent = "agent.py:Agent"\nminversion = "9.0"\n',
         '[tool.pytest.ini_options]\ntau_domain = "retail"\ntau_trials = 4\ntau_timeout = 2.5\ntau_solo = true\n',
         '[tool.pytest]\ntau_grading = "strict"\ntau_seed = "7"\n[tool.ruff]\nline-length = 100\n',
+        '[pytest]\ntau_record = true\ntau_agent_llm_args = {temperature = 0.5}\ntau_rerun = ["failed", "error"]\n',
         '[project]\nname = "x"\n',
     ],
 )
@@ -250,7 +251,9 @@ def test_settings_are_valid(text: str) -> None:
         'tau_solo = "yes"',
         "tau_trials = 2.5",
         "tau_domain = 7",
-        "tau_record = true",
+        'tau_record = "some"',
+        "tau_snapshot = 1",
+        "tau_trials = true",
         "tau_agent = 7",
     ],
 )
