@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -84,11 +85,11 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
     workflow = top / ".github" / "workflows" / ("-".join(["tau", *inside.parts]) + ".yml")
     values = {
         "requirement": "\n".join([_requirement(source, AGENTS[agent].extras), *AGENTS[agent].requirements]),
-        "folder": inside.as_posix(),
-        "report": (inside / "report.html").as_posix(),
+        "folder": _yaml(inside.as_posix()),
+        "report": _yaml((inside / "report.html").as_posix()),
         "workflow": f"{'../' * len(inside.parts)}.github/workflows/{workflow.name}",
     }
-    # A build leaves out files whose names begin with a dot or with "__".
+    # A build excludes files whose names begin with a dot or with "__".
     special = {"github/tau.yml": workflow, "bookings/init.py": folder / "bookings" / "__init__.py"}
     found = {}
     for root in (TEMPLATES / "agents" / agent, TEMPLATES / "project"):
@@ -111,6 +112,11 @@ def _repository_of(folder: Path) -> tuple[Path, Path]:
     if top == resolved:
         return folder, Path()
     return Path(os.path.relpath(top)), resolved.relative_to(top)
+
+
+def _yaml(text: str) -> str:
+    """Return a text as a value of YAML, quoted unless it is plain."""
+    return text if re.fullmatch(r"[\w./-]+", text) else json.dumps(text, ensure_ascii=False)
 
 
 def _requirement(source: str | None, extras: tuple[str, ...]) -> str:

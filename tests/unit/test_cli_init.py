@@ -218,6 +218,14 @@ def test_in_a_repository_the_workflow_is_in_its_top_folder(tau: Any, tmp_path: P
     assert not tmp_path.joinpath("tests/evals/.github").exists()
 
 
+def test_any_name_of_a_folder_is_valid_yaml(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath(".git").mkdir()
+    assert tau("init", "my evals: #1")[0] == 0
+    text = tmp_path.joinpath(".github/workflows/tau-my evals: #1.yml").read_text()
+    assert 'working-directory: "my evals: #1"\n' in text
+    assert 'path: "my evals: #1/report.html"\n' in text
+
+
 # The source of pytest-tau
 
 
