@@ -42,7 +42,7 @@ class Parser(argparse.ArgumentParser):
     ) -> None:
         super().__init__(formatter_class=_Formatter, allow_abbrev=False, **keywords)
         self._positionals.title, self._optionals.title = "arguments", "general"
-        self._statuses, self._examples = statuses or {}, examples
+        self.statuses, self._examples = statuses or {}, examples
 
     def format_help(self) -> str:
         """Return the help: usage, description, arguments, groups of options, examples, exit statuses."""
@@ -54,8 +54,8 @@ class Parser(argparse.ArgumentParser):
         if self._examples:
             widest = max(len(command) for command, _ in self._examples)
             text += "\nexamples:\n" + "".join(f"  {command:<{widest}}  {what}\n" for command, what in self._examples)
-        if self._statuses:
-            text += "\nexit status:\n" + "".join(f"  {status}  {what}\n" for status, what in self._statuses.items())
+        if self.statuses:
+            text += "\nexit status:\n" + "".join(f"  {status}  {what}\n" for status, what in self.statuses.items())
         return text
 
     def _wrapped(self, text: str | None) -> str | None:
