@@ -20,12 +20,11 @@ import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from unittest import mock
 
 from pydantic import BaseModel
 
 import pytest_tau.plugin
-from pytest_tau.cli import main as tau
+from pytest_tau.cli import command_parser
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
 from pytest_tau.plugin.collect.selection import MARKER
@@ -51,10 +50,6 @@ MODULES = {
 #: Classes that hooks receive; users do not import their module.
 ARGUMENTS = {"pytest_tau.runner": ("ModelChoice", "ModelSettings", "RunConfig")}
 GENERATED = "`python scripts/reference.py` generates this page from the code.\n"
-
-
-class ParserBuilt(Exception):  # noqa: N818 - no error
-    """Carries the finished parser of the command line out of the command."""
 
 
 class OptionRecorder:
@@ -273,32 +268,18 @@ def commands_chapter() -> str:
     commands = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))  # noqa: SLF001
     texts = {choice.dest: choice.help or "" for choice in commands._choices_actions}  # noqa: SLF001
     parts = [
-        f"## `tau {name}`\n\n{(found.description or texts[name]).strip()}\n\n{arguments_table(found)}"
+        f"## `tau {name}`\n\n{(found.description or texts[name]).strip()}\n\n{arguments_table(found)}\n"
+        "Exit status: " + "; ".join(f"{status}: {text}" for status, text in found.statuses.items()) + ".\n"
         for name, found in commands.choices.items()
     ]
     return "\n".join(parts)
-
-
-def command_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command ``tau``."""
-
-    def stop(parser: argparse.ArgumentParser, *_arguments: Any) -> None:
-        raise ParserBuilt(parser)
-
-    with mock.patch.object(argparse.ArgumentParser, "parse_known_args", stop):
-        try:
-            tau(["view"])
-        except ParserBuilt as built:
-            parser: argparse.ArgumentParser = built.args[0]
-            return parser
-    raise AssertionError("the command tau has parsed nothing")
 
 
 def arguments_table(parser: argparse.ArgumentParser) -> str:
     """Return a row for each argument of a command."""
     rows = ["| argument | |", "|---|---|"]
     for action in parser._actions:  # noqa: SLF001
-        if isinstance(action, argparse._HelpAction):  # noqa: SLF001
+        if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:  # noqa: SLF001
             continue
         value = action.metavar or (action.dest.upper() if action.nargs != 0 else "")
         value = " ".join(value) if isinstance(value, tuple) else value

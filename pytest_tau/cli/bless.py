@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors import ConfigurationError
-from .settings import Printer, count
-
-if TYPE_CHECKING:
-    import argparse
+from .options import add_options
+from .settings import RUN_HELP, Printer, count
 
 _SHOWN = 5
 
@@ -19,19 +18,14 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "bless",
         help="make a run the baseline",
-        description="Keep the outcomes of a run, without its conversations, as the baseline that --tau-baseline and "
-        "tau compare know. Nothing else changes a baseline. Exit status: 0 if it was kept, 2 for a command that cannot "
-        "be used.",
+        description="Store the outcomes of a run, without its conversations, as the baseline for --tau-baseline and "
+        "tau compare. Nothing else changes a baseline.",
+        statuses={0: "the baseline was written", 2: "the command cannot be used"},
     )
-    parser.add_argument(
-        "source",
-        metavar="RUN",
-        nargs="?",
-        help="a folder, a name below .tau/runs, a result file (default: the latest run)",
-    )
-    parser.add_argument(
-        "--to", metavar="DIR", help="keep it here, such as in a folder to be committed (default: .tau/baseline)"
-    )
+    parser.add_argument("source", metavar="RUN", nargs="?", help=f"{RUN_HELP} (default: the latest run)")
+    group = parser.add_argument_group("output")
+    add_options(group, "out", help="the folder to write to, for example one that is committed (default: .tau/baseline)")
+    group.add_argument("--to", dest="out", metavar="PATH", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 
 
@@ -53,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigurationError(f"{source.path} has no trials")
     planned = sum(sum(tasks.values()) for tasks in source.info.get("planned", {}).values())
     missing = planned - len(records)
-    folder = Path(args.to) if args.to else BASELINE
+    folder = Path(args.out) if args.out else BASELINE
     write_baseline(folder, records, {**without_secrets(source.info), "blessed": source.name})
     printer = Printer()
     for problem in source.problems[:_SHOWN]:
@@ -63,6 +57,6 @@ def run(args: argparse.Namespace) -> int:
     if missing > 0:
         printer.line(f"{missing:,} of {count(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
     printer.line(f"{folder}: the baseline is {source.name}, {count(len(records), 'trial')}")
-    given = "baseline" if not args.to else str(folder)
+    given = "baseline" if not args.out else str(folder)
     printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")
     return 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from .settings import Printer, count
+from .options import add_options
+from .settings import RUN_HELP, Printer, count
 
 if TYPE_CHECKING:
     import argparse
@@ -18,17 +19,14 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "compare",
         help="compare a run with an earlier one, task by task",
-        description="Compare a run with an earlier one over the tasks that both have: the difference of the rates of "
-        "passing, its interval and probability, the tasks that changed, and what so many tasks can show. Exit status: "
-        "0 once they were compared; 1 where --fail-on says so; 2 for a command that cannot be used.",
+        description="Compare a run with an earlier one on the tasks that both have: the difference of the pass rates "
+        "with its interval and probability, the tasks that changed, and the smallest loss that so many tasks can show.",
+        statuses={0: "the runs were compared", 1: "--fail-on applies", 2: "the command cannot be used"},
+        examples=[("tau compare baseline", "the latest run with the baseline")],
     )
-    parser.add_argument("before", metavar="A", help="the earlier run: a folder, a name below .tau/runs, a result file")
-    parser.add_argument("after", metavar="B", nargs="?", help="the later run, likewise (default: the latest)")
-    parser.add_argument(
-        "--fail-on",
-        choices=["regression"],
-        help="regression: exit status 1 where the loss is significant, or nothing can be compared",
-    )
+    parser.add_argument("before", metavar="A", help=RUN_HELP.replace("the run", "the earlier run"))
+    parser.add_argument("after", metavar="B", nargs="?", help="the later run (default: the latest)")
+    add_options(parser.add_argument_group("outcome"), "fail-on")
     parser.set_defaults(run=run)
 
 

@@ -12,7 +12,9 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TauError, unknown_name
 from ..files import atomic_open
-from .settings import add_data_option, count, data_dir
+from .options import add_options
+from .project import Project, add_project_options
+from .settings import RUN_HELP, count, data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -28,30 +30,25 @@ def add_parser(commands: Any) -> None:
         "export",
         help="write a run for other programs",
         description="Write the simulations of a run as τ²-bench's results file, which its viewer and metrics read, as "
-        "a table, or as JSON lines. Exit status: 0 if they were written, 1 if some could not be read, 2 for a command "
-        "that cannot be used.",
+        "a table, or as JSON lines.",
+        statuses={
+            0: "all simulations were written",
+            1: "some could not be read; the others were written",
+            2: "the command cannot be used",
+        },
+        examples=[("tau export --format csv > runs.csv", "the latest run as a table")],
     )
-    parser.add_argument(
-        "run_name",
-        nargs="?",
-        metavar="RUN",
-        help="a run's folder or its name, a result file, or baseline (default: the latest run)",
+    parser.add_argument("run_name", nargs="?", metavar="RUN", help=f"{RUN_HELP} (default: the latest run)")
+    group = parser.add_argument_group("output")
+    add_options(group, "format")
+    add_options(
+        group,
+        "out",
+        help="the file to write (default: standard output); compressed if its name ends in .gz. For tau2 with several "
+        "domains, one file each, with the domain's name before the suffix",
     )
-    parser.add_argument(
-        "--format",
-        required=True,
-        choices=("tau2", "csv", "jsonl"),
-        help="τ²-bench's, one row a simulation, or every simulation with its task",
-    )
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="where to (default: standard output); a name that ends in .gz is compressed. tau2 of several domains is "
-        "a file each: FILE with the domain's name before its suffix",
-    )
-    parser.add_argument("--domain", metavar="NAME", help="only this domain's simulations")
-    add_data_option(parser)
+    add_options(parser.add_argument_group("selection"), "domain", help="only the simulations of this domain")
+    add_project_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -90,8 +87,9 @@ def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None,
     if out is None and len(chosen) > 1:
         names = ", ".join(sorted(chosen))
         raise ConfigurationError(f"a τ²-bench file has one domain, and the run has {names}; name one, or --out FILE")
+    project = _project(args, opened)
     for name, content in chosen.items():
-        info = _info(opened, name, content, args.data)
+        info = _info(opened, name, content, project)
         target = _with_domain(out, name) if out and len(chosen) > 1 else out
         yield target, partial(write_tau2, opened, domain=name, content=content, info=info)
 
@@ -107,30 +105,38 @@ def _content(opened: Run, domain: str | None) -> dict[str, DomainContent]:
     return {name: found[name] for name in found if domain in (None, name)}
 
 
-def _info(opened: Run, domain: str, content: DomainContent, data: str | None) -> dict[str, Any]:
+def _info(opened: Run, domain: str, content: DomainContent, project: Project | None) -> dict[str, Any]:
     from ..chat.requests import without_secrets
     from ..reports.export_tau2 import tau2_info
 
     info: dict[str, Any] = without_secrets(opened.info)
-    return tau2_info(info, domain, content, _policy(opened.info, domain, data))
+    return tau2_info(info, domain, content, _policy(opened.info, domain, project))
 
 
-def _policy(info: dict[str, Any], domain: str, data: str | None) -> str | None:
+def _policy(info: dict[str, Any], domain: str, project: Project | None) -> str | None:
     """Return the policy that the run had, if it still is the domain's."""
-    from ..domains import load_domain
     from ..files import digest
 
     settings = info.get("settings") or {}
     recorded = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")
-    if recorded is None:
+    if recorded is None or project is None:
         return None
     try:
-        environment = load_domain(domain, data_dir(data or settings.get("data"))).environment(
-            solo=bool(settings.get("solo")), policy=settings.get("policy")
-        )
-    except TauError:  # a domain of somebody's conftest.py, or data that has moved
+        environment = project.load(domain).environment(solo=bool(settings.get("solo")), policy=settings.get("policy"))
+    except TauError:  # a domain of another project, or without the run's data
         return None
     return environment.policy if digest(environment.policy) == recorded else None
+
+
+def _project(args: argparse.Namespace, opened: Run) -> Project | None:
+    """Return the domains, with the data that is named, else with that of the run; None if the latter was moved."""
+    settings = opened.info.get("settings") or {}
+    try:
+        return Project(data_dir(args.data or settings.get("data")), args.plugins, args.rootdir)
+    except ConfigurationError:
+        if args.data is not None or args.rootdir is not None:
+            raise
+        return None
 
 
 def _with_domain(out: Path, domain: str) -> Path:

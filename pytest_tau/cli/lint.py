@@ -8,34 +8,51 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConfigurationError
-from .settings import InstalledDomains, Printer, add_data_option, count, data_dir
+from .options import add_options
+from .project import Project, add_project_options
+from .settings import Printer, count, data_dir
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
 
     from ..environment import Domain
+    from ..evaluation import Evaluator
     from ..lint import Finding, LintReport
     from ..models import Task
-
-_SHOWN = 10
 
 
 def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "lint",
-        help="check the tasks of domains and task files",
-        description="Check the tasks of domains and task files: the gold run passes, a greeting alone does not, every "
-        "reference action fits, succeeds and is needed, and the agent can know what it needs. NL assertions are "
-        "accepted. Exit status: 1 if there are errors, 0 if there are none, 2 for a command that cannot be used.",
+        help="check the tasks of domains and of task files",
+        description="Check tasks for mistakes of their author: the reference actions earn reward 1, a greeting alone "
+        "does not, every reference action matches its tool, succeeds and is needed, and the agent can know its "
+        "arguments. NL assertions are accepted. No model is called.",
+        statuses={0: "no errors", 1: "errors were found", 2: "the command cannot be used"},
+        examples=[
+            ("tau lint", "the domains of this project's conftest.py"),
+            ("tau lint telecom --split small", "a split of an installed domain"),
+            ("tau lint tests/tasks/*.json", "task files"),
+        ],
     )
-    parser.add_argument("targets", nargs="+", metavar="DOMAIN|FILE", help="a domain's name, or a task file (*.json)")
-    parser.add_argument("--domain", metavar="NAME", help="the files' domain (default: as they say, or their folder)")
-    add_data_option(parser)
-    parser.add_argument("--split", default="base", metavar="NAME", help="which tasks; 'all' for all (default: base)")
-    parser.add_argument("--max", type=int, default=_SHOWN, metavar="N", help="findings shown of a rule; 0 for all (10)")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "targets",
+        nargs="*",
+        metavar="DOMAIN|FILE",
+        help="a domain's name, or a task file (*.json) (default: the domains of the project's conftest.py files and "
+        "of -p; without any, those of the setting tau_domain)",
+    )
+    group = parser.add_argument_group("selection")
+    add_options(
+        group,
+        "domain",
+        help="the domain of the files (default: what they name, the setting tau_domain, or the name of their folder)",
+    )
+    add_options(group, "split", help="the tasks of a domain to check; all for every task (default: base)")
+    add_project_options(parser)
+    add_options(parser.add_argument_group("output"), "max", "json")
     parser.set_defaults(run=run)
 
 
@@ -45,9 +62,17 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         TauError: A domain, a split, data or a task file that cannot be used.
     """
-    domains = InstalledDomains(data_dir(args.data))
-    loaded = [_target(domains, given, args.domain) for given in dict.fromkeys(args.targets)]
-    reports = asyncio.run(_lint(loaded, args))
+    files = [given for given in args.targets if _is_file(given)]
+    project = Project(data_dir(args.data), args.plugins, args.rootdir, files)
+    targets = list(dict.fromkeys(args.targets)) or project.own_names() or project.selected_names()
+    if not targets:
+        raise ConfigurationError(
+            "name a domain or a task file: no conftest.py of this folder and no plugin of -p provides a domain, and "
+            "the settings of pytest select none "
+            f"(installed: {', '.join(project.names())})"
+        )
+    loaded = [_target(project, given, args.domain) for given in targets]
+    reports = asyncio.run(_lint(loaded, project.evaluators, args))
     if args.json:
         print(json.dumps([_document(report) for report in reports], indent=1, ensure_ascii=False))  # noqa: T201
     return int(any(report.count("error") for report in reports))
@@ -61,35 +86,41 @@ class _Target(NamedTuple):
     tasks: Sequence[Task] | None = None
 
 
-def _target(domains: InstalledDomains, given: str, domain: str | None) -> _Target:
+def _is_file(given: str) -> bool:
+    return Path(given).suffix == ".json"
+
+
+def _target(domains: Project, given: str, domain: str | None) -> _Target:
     """Return a domain, or a file with its tasks.
 
     Raises:
         TauError: It cannot be used, or the file's domain is not known.
     """
     path = Path(given)
-    if path.suffix != ".json":
+    if not _is_file(given):
         return _Target(domains.load(given))
     from ..models import load_task_file
 
     content = load_task_file(path)
     inside = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
     candidates = [path.resolve().parent.name, *(inside if len(inside) == 1 else ())]
-    names = [domain, content.domain, *(name for name in candidates if name in domains.names())]
+    selected = domains.selected_names()
+    names = [domain, content.domain, *(selected if len(selected) == 1 else ())]
+    names += [name for name in candidates if name in domains.names()]
     name = next((name for name in names if name), None)
     if name is None:
         raise ConfigurationError(f"{path}: which domain? Name one with --domain (known: {', '.join(domains.names())})")
     return _Target(domains.load(name), path, content.tasks)
 
 
-async def _lint(targets: list[_Target], args: argparse.Namespace) -> list[LintReport]:
+async def _lint(targets: list[_Target], evaluators: Sequence[Evaluator], args: argparse.Namespace) -> list[LintReport]:
     from ..lint import lint_domain
 
     reports = []
     for domain, file, tasks in targets:
         everything = file is not None or (args.split in ("all", "full") and args.split not in domain.splits)
         split = None if everything else args.split
-        reports.append(await lint_domain(domain, split, tasks))
+        reports.append(await lint_domain(domain, split, tasks, evaluators))
         reports[-1].file = str(file) if file else None
         if not args.json:
             _show(reports[-1], args.max)

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..runs.layout import SIMULATIONS
+from .options import add_options
 from .settings import Printer, count
 
 if TYPE_CHECKING:
-    import argparse
-
     from ..runs.join import JoinedRuns
 
 
@@ -21,15 +21,19 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "merge",
         help="join the simulations of several runs",
-        description="Join the simulations that several runs have kept, such as the shards of a CI matrix, and tell "
-        f"what they come to. The result is DIR/{SIMULATIONS}, with every trial once. Exit status: 0 if they were "
-        "joined, whatever the trials' outcomes, 2 for a command that cannot be used.",
+        description="Join the simulations that several runs have stored, such as the shards of a CI matrix, and show "
+        f"their results together. The result is {SIMULATIONS} in the folder of --out, with every trial once.",
+        statuses={0: "the runs were joined, whatever the outcomes of the trials", 2: "the command cannot be used"},
+        examples=[("tau merge shards/* -o merged", "the shards of a run")],
     )
     parser.add_argument(
         "runs", nargs="+", metavar="RUN", help="a run's folder, a folder of such folders, or a file of simulations"
     )
-    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="the folder of the result")
-    parser.add_argument("--last", action="store_true", help="of trials that differ take the later one, in this order")
+    group = parser.add_argument_group("output")
+    required = group.add_mutually_exclusive_group(required=True)
+    add_options(required, "out", help="the folder of the result")
+    required.add_argument("--output", dest="out", metavar="PATH", help=argparse.SUPPRESS)
+    add_options(group, "last")
     parser.set_defaults(run=run)
 
 
@@ -42,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
     """
     from ..runs.join import JoinedRuns, run_files
 
-    result = Path(args.output) / SIMULATIONS
+    result = Path(args.out) / SIMULATIONS
     if result.exists():
         raise ConfigurationError(f"{result} is there already; name a folder without one, or delete it")
     joined = JoinedRuns.of(run_files(Path(name) for name in args.runs), last=args.last)

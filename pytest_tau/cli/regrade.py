@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX, simulation_files
+from .options import add_options
+from .project import Project, add_project_options
 from .regrade_output import TextReport, json_document
-from .settings import InstalledDomains, add_data_option, data_dir
+from .settings import data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -24,24 +26,27 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "regrade",
-        help="replay stored conversations and judge them again",
-        description="Replay every conversation of result files (τ²-bench's, τ-bench's or our own, gzipped or not), "
-        "judge it again, and compare. Exit status: 0 if everything that can be read agrees, 1 if something differs, "
-        "2 for a command that cannot be used.",
+        help="replay stored conversations and grade them again",
+        description="Replay every conversation of result files (τ²-bench's, τ-bench's or pytest-tau's, gzipped or "
+        "not), grade it again, and compare the stored and the new reward.",
+        statuses={
+            0: "everything that can be read agrees",
+            1: "a reward differs, a replay differs with --strict, or nothing could be graded",
+            2: "the command cannot be used",
+        },
+        examples=[
+            ("tau regrade results.json.gz", "a result file"),
+            ("tau regrade RUN --grading strict", "which verdicts differ, and by which rule"),
+        ],
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a result file, or the folder of one")
-    add_data_option(parser)
-    parser.add_argument("--domain", metavar="NAME", help="the files' domain (default: as they say, or as they call)")
-    parser.add_argument("--grading", choices=("official", "strict"), default="official", help="(default: official)")
-    parser.add_argument(
-        "--judge", metavar="SPEC", help="judges NL assertions: llm, accept, reject, or module:attribute"
+    parser.add_argument("files", nargs="+", metavar="FILE", help="a result file, or the folder of a run")
+    group = parser.add_argument_group("grading")
+    add_options(
+        group, "domain", help="the domain of the files (default: what they name, or the one whose tools they call)"
     )
-    parser.add_argument("--judge-llm", metavar="MODEL", help="the judge's model, as litellm names it")
-    parser.add_argument("--judge-llm-args", metavar="JSON", help='arguments of its calls (default: {"temperature": 0})')
-    parser.add_argument("--strict", action="store_true", help="a replayed result that differs is an error")
-    parser.add_argument("--fresh-tasks", action="store_true", help="take the domain's tasks, not those in the file")
-    parser.add_argument("--json", action="store_true", help="print one JSON document")
-    parser.add_argument("-v", "--verbose", action="store_true", help="show every simulation, and every difference")
+    add_options(group, "grading", "judge", "judge-llm", "judge-llm-args", "strict", "fresh-tasks")
+    add_project_options(parser)
+    add_options(parser.add_argument_group("output"), "json", "verbose")
     parser.set_defaults(run=run)
 
 
@@ -58,14 +63,15 @@ def run(args: argparse.Namespace) -> int:
     if args.judge == "llm" and args.judge_llm is None:
         raise ConfigurationError("judge 'llm' needs a model: name one with --judge-llm")
     data = data_dir(args.data)
+    domains = Project(data, args.plugins, args.rootdir)
     settings = RegradeSettings(
         domain=args.domain,
         grading=profile_named(args.grading),
         judge=load_judge(args.judge, Path.cwd()) if args.judge_llm is None else _llm_judge(args),
         strict_replay=args.strict,
         fresh_tasks=args.fresh_tasks,
+        evaluators=domains.evaluators,
     )
-    domains = InstalledDomains(data)
     if args.domain is not None:
         domains.load(args.domain)  # an unknown name is an error at once
     paths = [path for name in args.files for path in _expanded(Path(name))]
@@ -74,7 +80,8 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigurationError(f"no such file: {path}")
         if path.is_dir() and not (path / RESULTS_INDEX).exists():
             raise ConfigurationError(f"{path}: a folder of results holds {RESULTS_INDEX} and {RESULTS_FOLDER}/")
-    text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=data is None)
+    bundled = set(domains.names()) - set(domains.own_names()) if data is None else set()
+    text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=bundled)
     reports = asyncio.run(_regrade(paths, settings, domains, None if args.json else text))
     if args.json:
         print(json.dumps(json_document(reports, settings), indent=1, ensure_ascii=False))  # noqa: T201 - this is a command
@@ -112,7 +119,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
 
 
 async def _regrade(
-    paths: list[Path], settings: RegradeSettings, domains: InstalledDomains, text: TextReport | None
+    paths: list[Path], settings: RegradeSettings, domains: Project, text: TextReport | None
 ) -> list[FileReport]:
     from ..regrade.regrade import regrade_file
 

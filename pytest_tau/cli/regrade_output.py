@@ -9,6 +9,8 @@ from ..text import shorten
 from .settings import Printer, count
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ..models import RewardInfo
     from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport, Regraded
@@ -23,10 +25,10 @@ class TextReport:
     Args:
         verbose: Whether every simulation and every difference is shown.
         strict: Whether another profile than the official one was graded with.
-        bundled: Whether it was graded on bundled data.
+        bundled: The domains that are graded on bundled data.
     """
 
-    def __init__(self, *, verbose: bool, strict: bool, bundled: bool) -> None:
+    def __init__(self, *, verbose: bool, strict: bool, bundled: Collection[str]) -> None:
         self._printer, self._verbose, self._strict, self._bundled = Printer(), verbose, strict, bundled
 
     def file(self, report: FileReport) -> None:
@@ -43,7 +45,7 @@ class TextReport:
             line(f"without the judge: {count(without, 'simulation')} with NL assertions (name one with --judge)", 2)
         if report.lost:
             line(f"lost to the infrastructure, and in no rate: {count(report.lost, 'simulation')}", 2)
-        if self._bundled and report.domain and (report.differing or report.unreadable):
+        if report.domain in self._bundled and (report.differing or report.unreadable):
             line("graded on bundled data: for runs on τ²-bench's own, name it with --data", 2)
         self._entries("errors", report.errors)
         self._entries("unreadable", report.unreadable)

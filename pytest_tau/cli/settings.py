@@ -1,4 +1,4 @@
-"""Common parts of the subcommands: options, domains, lines of a terminal."""
+"""Common parts of the subcommands: the folder of data, lines of a terminal."""
 
 from __future__ import annotations
 
@@ -6,25 +6,11 @@ import os
 import shutil
 import textwrap
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from ..domains import domain_names, load_domain
 from ..errors import ConfigurationError
 
-if TYPE_CHECKING:
-    import argparse
-
-    from ..environment import Domain
-
-
-def add_data_option(parser: argparse.ArgumentParser) -> None:
-    """Add ``--data``, the counterpart of pytest's ``--tau-data``."""
-    parser.add_argument(
-        "--data",
-        "--tau-data",
-        metavar="DIR",
-        help="official data: a folder laid out as τ²-bench's data/tau2 (default: $TAU_DATA, or bundled)",
-    )
+#: The help of an argument that names a run.
+RUN_HELP = "the run: its folder, its name below .tau/runs, a result file, or baseline"
 
 
 def data_dir(given: str | None) -> Path | None:
@@ -41,25 +27,6 @@ def data_dir(given: str | None) -> Path | None:
     if not (path / "domains").is_dir():
         raise ConfigurationError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
     return path
-
-
-class InstalledDomains:
-    """Every installed domain, with one folder of data."""
-
-    def __init__(self, data: Path | None) -> None:
-        self._data = data
-
-    def names(self) -> list[str]:
-        """Return their names, sorted."""
-        return domain_names()
-
-    def load(self, name: str) -> Domain:
-        """Return a domain.
-
-        Raises:
-            ConfigurationError: There is none of this name, or no data of it.
-        """
-        return load_domain(name, self._data)
 
 
 class Printer:

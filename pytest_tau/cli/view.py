@@ -7,7 +7,9 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .settings import InstalledDomains, Printer, add_data_option, count, data_dir
+from .options import add_options
+from .project import Project, add_project_options
+from .settings import RUN_HELP, Printer, count, data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -22,21 +24,22 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "view",
-        help="write a report of a run to look at",
-        description="Write a report of a run, or of two beside each other: one HTML file that needs no network. Exit "
-        "status: 0 once it is written, 2 for a command that cannot be used.",
+        help="write an HTML report of a run, or of two side by side",
+        description="Write a report of a run, or of two runs side by side: one HTML file that needs no network.",
+        statuses={0: "the report was written", 2: "the command cannot be used"},
+        examples=[("tau view --open", "the latest run, in a browser"), ("tau view A B", "two runs side by side")],
     )
-    what = "a folder, a name below .tau/runs, a result file"
-    parser.add_argument("first", nargs="?", metavar="RUN", help=f"{what} (default: the latest run)")
-    parser.add_argument("other", nargs="?", metavar="RUN_B", help="a second run, shown beside the first")
-    parser.add_argument(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="where to (default: report.html in the run's folder; for a result file, NAME.html in this folder)",
+    parser.add_argument("first", nargs="?", metavar="RUN", help=f"{RUN_HELP} (default: the latest run)")
+    parser.add_argument("other", nargs="?", metavar="RUN_B", help="a second run, shown next to the first")
+    group = parser.add_argument_group("output")
+    add_options(
+        group,
+        "out",
+        help="the file to write (default: report.html in the run's folder; for a result file, NAME.html in the current "
+        "folder)",
     )
-    parser.add_argument("--open", action="store_true", help="open it in a browser")
-    add_data_option(parser)
+    add_options(group, "open")
+    add_project_options(parser)
     parser.set_defaults(run=run)
 
 
@@ -53,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
     specs = [args.first, args.other] if args.other else [args.first]
     runs = [open_run(spec) for spec in specs]
     file = Path(args.out) if args.out else _default_file(runs)
-    written = write_report(file, runs, InstalledDomains(_data(args.data, runs)))
+    written = write_report(file, runs, Project(_data(args.data, runs), args.plugins, args.rootdir))
     printer = Printer()
     for problem in written.problems[:_SHOWN]:
         printer.line(f"not read: {problem}")

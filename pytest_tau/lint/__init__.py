@@ -13,24 +13,28 @@ from .findings import SEVERITIES, Finding, LintReport, Severity
 from .scripts import check_script
 from .sets import check_duplicates, check_splits
 from .texts import check_phrases
-from .verdicts import check_gold, check_needed, check_null
+from .verdicts import accepting, check_gold, check_needed, check_null
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..environment import Domain
+    from ..evaluation import Evaluation, Evaluator
     from ..models import Task
 
 __all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain"]
 
 
-async def lint_domain(domain: Domain, split: str | None, tasks: Sequence[Task] | None = None) -> LintReport:
+async def lint_domain(
+    domain: Domain, split: str | None, tasks: Sequence[Task] | None = None, evaluators: Sequence[Evaluator] = ()
+) -> LintReport:
     """Check the tasks of a domain.
 
     Args:
         domain: With the data to check.
         split: Which tasks; None for all.
         tasks: The tasks of a file, in place of the domain's own.
+        evaluators: Components that plugins added.
 
     Raises:
         ConfigurationError: No such split.
@@ -39,22 +43,23 @@ async def lint_domain(domain: Domain, split: str | None, tasks: Sequence[Task] |
     own, tasks = tasks is None, _tasks(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks))
     report.findings += [*(check_splits(domain) if own else ()), *check_duplicates(tasks)]
-    facts = FactChecker(domain)
+    facts, components, evaluation = FactChecker(domain), known_components(evaluators), accepting(evaluators)
     for task in tasks:
-        misfit = _misfit(task, domain)
+        misfit = _misfit(task, domain, components)
         if misfit is not None:
             report.findings.append(misfit)
             continue
-        null = check_null(task, domain)
+        null = check_null(task, domain, evaluation)
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
-        report.findings += [*await check_gold(task, domain), *null, *_other_findings(task, domain, facts)]
+        report.findings += [*await check_gold(task, domain, evaluation), *null]
+        report.findings += _other_findings(task, domain, evaluation, facts)
     return report
 
 
-def _other_findings(task: Task, domain: Domain, facts: FactChecker) -> Iterator[Finding]:
+def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: FactChecker) -> Iterator[Finding]:
     yield from check_actions(task, domain)
-    yield from check_needed(task, domain)
+    yield from check_needed(task, domain, evaluation)
     yield from check_phrases(task)
     yield from facts.check(task)
     yield from check_script(task, domain)
@@ -68,10 +73,10 @@ def _tasks(domain: Domain, split: str | None) -> list[Task]:
     return [task for task in domain.tasks(split=None) if task.id in wanted]
 
 
-def _misfit(task: Task, domain: Domain) -> Finding | None:
+def _misfit(task: Task, domain: Domain, components: Sequence[str]) -> Finding | None:
     """Check ``does-not-fit``: the initial state, a function or the reward basis names what the domain lacks."""
     try:
-        check_task(task.model_copy(update={"evaluation_criteria": _without_actions(task)}), domain.spec, _COMPONENTS)
+        check_task(task.model_copy(update={"evaluation_criteria": _without_actions(task)}), domain.spec, components)
         domain.environment(task)
     except TaskFormatError as error:
         return Finding("does-not-fit", "error", task.id, f"{error.field}: {error.problem}")
@@ -82,6 +87,3 @@ def _without_actions(task: Task) -> object:
     # An unknown action is a finding of its own.
     criteria = task.evaluation_criteria
     return criteria.model_copy(update={"actions": None}) if criteria else None
-
-
-_COMPONENTS = known_components(())

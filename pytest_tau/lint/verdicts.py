@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import TYPE_CHECKING
 
-from ..evaluation import BUILT_IN_JUDGES, Evaluation, passes_without_agent
+from ..evaluation import BUILT_IN_JUDGES, Evaluation, known_components, passes_without_agent
 from ..evaluation.evaluate import grade
 from ..models import AssistantMessage, NLAssertionCheck, ToolCall, UserMessage, call_as_text
 from ..orchestrator import GREETING, Limits
@@ -18,35 +18,53 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..environment import Domain
+    from ..evaluation import Evaluator
     from ..models import Action, Message, Task
 
-_ACCEPT = Evaluation(judge=BUILT_IN_JUDGES["accept"])
-_SETTINGS = SimulationSettings(limits=Limits(timeout=None), evaluation=_ACCEPT)
+#: The names of the components that are not of plugins.
+_BUILT_IN = known_components(())
 
 
-async def check_gold(task: Task, domain: Domain) -> list[Finding]:
-    """Check ``gold-fails``: the reference actions and phrases, carried out in a conversation, do not earn reward 1."""
-    simulation = await asimulate(task, domain=domain, agent="gold", user="gold", settings=_SETTINGS)
+def accepting(evaluators: Sequence[Evaluator] = ()) -> Evaluation:
+    """Return the way that tasks are graded here: NL assertions are accepted."""
+    return Evaluation(judge=BUILT_IN_JUDGES["accept"], evaluators=evaluators)
+
+
+async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:
+    """Check ``gold-fails``: the reference actions and phrases, carried out in a conversation, do not earn reward 1.
+
+    It is a warning if only components of plugins object, which may want more of a conversation than the task states.
+    """
+    settings = SimulationSettings(limits=Limits(timeout=None), evaluation=evaluation)
+    simulation = await asimulate(task, domain=domain, agent="gold", user="gold", settings=settings)
     info = simulation.reward_info
     if info is not None and info.passed:
         return []
     reasons = [simulation.error] if simulation.error else []
     reasons += [reason.strip() for reason in reward_differences(None, info)] if info is not None else []
-    return [Finding("gold-fails", "error", task.id, "; ".join(reasons))]
+    factors = (info and info.reward_breakdown) or {}
+    objecting = {name for name, value in factors.items() if value < 1}
+    by_plugins = bool(objecting) and objecting.isdisjoint(_BUILT_IN) and not simulation.error
+    return [Finding("gold-fails", "warning" if by_plugins else "error", task.id, "; ".join(reasons))]
 
 
 def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:
     """Check a task that nobody has tried: all of these checks, without a conversation."""
-    if not _earns_all(task, task.criteria.actions or [], domain):
+    evaluation = accepting()
+    if not _earns_all(task, task.criteria.actions or [], domain, evaluation):
         yield Finding("gold-fails", "error", task.id, "the reference actions do not earn reward 1")
-    yield from check_null(task, domain)
-    yield from check_needed(task, domain)
+    yield from check_null(task, domain, evaluation)
+    yield from check_needed(task, domain, evaluation)
 
 
-def check_null(task: Task, domain: Domain) -> list[Finding]:
+def check_null(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:
     """Check ``passes-without-agent``: a greeting alone earns reward 1; a warning if a judge may still object."""
     hanging = task.needs_judge
-    passes = _earns_all(task, [], domain, speaks=False) if hanging else passes_without_agent(task, domain)
+    by_plugins = not set(task.criteria.reward_basis) <= set(_BUILT_IN)
+    if hanging or by_plugins:
+        passes: bool | None = _earns_all(task, [], domain, evaluation, speaks=False)
+    else:
+        passes = passes_without_agent(task, domain)
     if not passes:
         return []
     mutating = [action for action in task.criteria.actions or [] if _mutates(action, domain)]
@@ -61,19 +79,21 @@ def check_null(task: Task, domain: Domain) -> list[Finding]:
     return [Finding("passes-without-agent", "error", task.id, f"a greeting alone earns reward 1: {why}")]
 
 
-def check_needed(task: Task, domain: Domain) -> Iterator[Finding]:
+def check_needed(task: Task, domain: Domain, evaluation: Evaluation) -> Iterator[Finding]:
     """Check ``action-not-needed``: the verdict stays the same without this one writing action."""
     actions = task.criteria.actions or []
     writing = [position for position, action in enumerate(actions) if _mutates(action, domain)]
-    if not writing or not _earns_all(task, actions, domain):
+    if not writing or not _earns_all(task, actions, domain, evaluation):
         return
     for position in writing:
-        if _earns_all(task, [*actions[:position], *actions[position + 1 :]], domain):
+        if _earns_all(task, [*actions[:position], *actions[position + 1 :]], domain, evaluation):
             called = call_as_text(actions[position].name, actions[position].arguments)
             yield Finding("action-not-needed", "note", task.id, f"action {position}: reward 1 without {called}")
 
 
-def _earns_all(task: Task, actions: Sequence[Action], domain: Domain, *, speaks: bool = True) -> bool:
+def _earns_all(
+    task: Task, actions: Sequence[Action], domain: Domain, evaluation: Evaluation, *, speaks: bool = True
+) -> bool:
     """Return whether the actions, in order, earn reward 1; what must be said is said unless only a greeting is."""
     messages: list[Message] = [*task.message_history]
     for action in actions:
@@ -84,7 +104,7 @@ def _earns_all(task: Task, actions: Sequence[Action], domain: Domain, *, speaks:
     messages += [AssistantMessage(content=said or GREETING), UserMessage(content="###STOP###")]
     statements = task.criteria.nl_assertions or []
     verdicts = [NLAssertionCheck(nl_assertion=text, met=True, justification="accept") for text in statements]
-    return grade(task, messages, "user_stop", domain, _ACCEPT, verdicts).passed
+    return grade(task, messages, "user_stop", domain, evaluation, verdicts).passed
 
 
 def _mutates(action: Action, domain: Domain) -> bool:

@@ -1,4 +1,7 @@
-"""Task files: one task, an array of tasks, or an object with ``tasks`` (and optionally ``domain``)."""
+"""Task files: one task, an array of tasks, or an object with ``tasks`` (and optionally ``domain``).
+
+An object may name its JSON Schema as ``$schema``.
+"""
 
 from __future__ import annotations
 
@@ -70,7 +73,8 @@ def _load_task_file(path: Path) -> TaskFileContent:
         if domain is not None and not isinstance(domain, str):
             raise TaskFormatError("expected a domain's name", file=path, field="domain")
     elif isinstance(document, dict):
-        document = [document]
+        # An editor's, as in the object with tasks, where other keys are ignored.
+        document = [{key: value for key, value in document.items() if key != "$schema"}]
     if not isinstance(document, list):
         raise TaskFormatError("expected a task, an array of tasks, or an object with 'tasks'", file=path)
     tasks = [parse_task(entry, position, path) for position, entry in enumerate(document)]

@@ -15,6 +15,7 @@ from .collect.rootdir import pytest_load_initial_conftests
 from .collect.selection import pytest_collection, pytest_collection_modifyitems
 from .context import run_state
 from .distributed import setup
+from .for_commands import pytest_tau_options_schema, pytest_tau_provided
 from .items import pytest_itemcollected
 from .options import OptionValues, pytest_addoption
 from .report import exit_status, records, run_counts, summary, terminal
@@ -73,6 +74,8 @@ __all__ = [
     "pytest_tau_make_agent",
     "pytest_tau_make_model",
     "pytest_tau_make_user",
+    "pytest_tau_options_schema",
+    "pytest_tau_provided",
     "tau_agent",
     "tau_env",
     "tau_model",

@@ -6,15 +6,36 @@ No conftest.py is meant to implement them.
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from ..environment import DomainSpec
+    from ..evaluation import Evaluator
     from ..runs.record import TrialRecord
     from .wire import TrialReport
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_provided(
+    config: pytest.Config,
+) -> tuple[dict[str, DomainSpec], tuple[Evaluator, ...], tuple[str, ...]] | None:
+    """Return what plugins and settings provide; first result. Called by the command ``tau``.
+
+    Returns:
+        The domains by name, the evaluators, and the names of the domains that the settings select.
+
+    Raises:
+        pytest.UsageError: A plugin raised an exception, or returned something else.
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_options_schema() -> dict[str, Any] | None:
+    """Return the JSON Schema of the options; first result. Called by ``tau schema``."""
 
 
 @pytest.hookspec

@@ -18,10 +18,11 @@ from .replay_diff import replay
 from .result import FileReport, Regraded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from ..environment import Domain
-    from ..evaluation import Judge
+    from ..evaluation import Evaluator, Judge
     from ..models import NLAssertionCheck, RewardInfo, Simulation, Task
     from .recognition import DomainSource
 
@@ -39,6 +40,7 @@ class RegradeSettings:
         judge: Judges NL assertions; None to grade without them.
         strict_replay: A simulation whose replay differs in any result is an error.
         fresh_tasks: The domain's tasks of today are taken, and not those in the file.
+        evaluators: Components that plugins added.
     """
 
     domain: str | None = None
@@ -46,6 +48,7 @@ class RegradeSettings:
     judge: Judge | None = None
     strict_replay: bool = False
     fresh_tasks: bool = False
+    evaluators: Sequence[Evaluator] = ()
 
 
 async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSource) -> FileReport:
@@ -133,7 +136,7 @@ class _Regrader:
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
         verdicts = await self._verdicts(graded, simulation)
-        evaluation = Evaluation(settings.grading, settings.judge, solo=solo)
+        evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo)
         fresh = self._grade(graded, simulation, evaluation, verdicts)
         return Regraded(
             entry=run.entry,

@@ -58,6 +58,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "participants": {"pydantic", "tau2"},
     "runner": {"pydantic"},
     "runs": {"pydantic"},
+    "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
     "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet", "tomli", "tomllib"},
 }
 

@@ -86,7 +86,7 @@ def test_the_marker_is_listed(pytestconfig: pytest.Config) -> None:
 def test_the_commands_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--help"])
-    helped = re.findall(r"^    (\w+) ", capsys.readouterr().out, re.MULTILINE)
+    helped = re.findall(r"^  (\w+) ", capsys.readouterr().out, re.MULTILINE)
     assert len(helped) >= 7
     assert set(re.findall(r"^## `tau (\w+)`$", CHAPTERS["Commands"], re.MULTILINE)) == set(helped)
     for name in helped:

@@ -92,10 +92,9 @@ def results(tmp_path: Path) -> Callable[..., str]:
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        ([], "required: COMMAND"),
         (["polish"], "invalid choice: 'polish'"),
         (["regrade"], "required: FILE"),
-        (["lint"], "required: DOMAIN"),
+        (["lint"], "tau lint: name a domain or a task file"),
         (["regrade", "x.json", "--grading", "kind"], "invalid choice: 'kind'"),
         (["regrade", "x.json"], "tau regrade: no such file: x.json"),
         (["regrade", "."], "a folder of results holds results.json and simulations/"),

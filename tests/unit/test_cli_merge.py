@@ -293,7 +293,7 @@ def test_a_command_that_cannot_be_used_is_told(tau: Tau, args: list[str], told: 
     assert there.read_bytes() == before
 
 
-@pytest.mark.parametrize(("args", "told"), [([], "required: RUN"), (["a"], "required: -o/--output")])
+@pytest.mark.parametrize(("args", "told"), [([], "required: RUN"), (["a"], "arguments -o/--out is required")])
 def test_what_is_missing_is_told(tau: Tau, args: list[str], told: str) -> None:
     ran = tau("merge", *args)
     assert ran.status == 2

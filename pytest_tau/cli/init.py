@@ -1,0 +1,185 @@
+"""``tau init``: write a small project whose tests pass."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..errors import ConfigurationError
+from .options import add_options
+
+if TYPE_CHECKING:
+    import argparse
+
+TEMPLATES = Path(__file__).parent / "templates"
+#: The suffix of the templates, so that nothing takes them for modules of this package.
+_SUFFIX = ".in"
+
+
+class AgentTemplate(NamedTuple):
+    """A template of an agent: a folder of the same name in ``templates/agents``.
+
+    Attributes:
+        help: What the agent is, for ``tau init -h``.
+        extras: Extras of pytest-tau that it needs.
+        requirements: Further lines of ``requirements.txt``.
+    """
+
+    help: str
+    extras: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+
+
+AGENTS = {"plain": AgentTemplate("a class with a method respond, without a model")}
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "init",
+        help="write a small project whose tests pass",
+        description="Write an agent, a domain with three tools, three tasks with scripts for the user, settings, and a "
+        "workflow for CI. 'pytest' passes in it without a model. Existing files are never overwritten.",
+        statuses={0: "the files were written", 2: "the command cannot be used, or a file exists; nothing was written"},
+        examples=[("tau init", "into the current folder"), ("tau init evals", "into a new folder")],
+    )
+    parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to write (default: here)")
+    group = parser.add_argument_group("contents")
+    listed = "; ".join(f"{name}: {template.help}" for name, template in AGENTS.items())
+    add_options(group, "agent", help=f"the agent (default: plain). {listed}", choices=tuple(AGENTS), default="plain")
+    add_options(group, "install-from")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: A file exists; nothing was written.
+        OSError: A file cannot be written.
+    """
+    folder = Path(args.folder)
+    files = project_files(folder, args.agent, args.install_from)
+    _refuse_existing(folder, files)
+    for path, text in files.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("x", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+    _show(folder, files, args.install_from)
+    return 0
+
+
+def project_files(folder: Path, agent: str = "plain", source: str | None = None) -> dict[Path, str]:
+    """Return the files of the project with their texts, in the order in which a reader looks at them.
+
+    Args:
+        folder: The folder of the project.
+        agent: The name of the template of the agent.
+        source: What pip installs pytest-tau from; None for the source of this installation.
+    """
+    top, inside = _repository_of(folder)
+    workflow = top / ".github" / "workflows" / ("-".join(["tau", *inside.parts]) + ".yml")
+    values = {
+        "requirement": "\n".join([_requirement(source, AGENTS[agent].extras), *AGENTS[agent].requirements]),
+        "folder": _yaml(inside.as_posix()),
+        "report": _yaml((inside / "report.html").as_posix()),
+        "workflow": f"{'../' * len(inside.parts)}.github/workflows/{workflow.name}",
+    }
+    # A build excludes files whose names begin with a dot or with "__".
+    special = {"github/tau.yml": workflow, "bookings/init.py": folder / "bookings" / "__init__.py"}
+    found = {}
+    for root in (TEMPLATES / "agents" / agent, TEMPLATES / "project"):
+        for template in sorted(root.rglob(f"*{_SUFFIX}")):
+            name = template.relative_to(root).as_posix().removesuffix(_SUFFIX)
+            text = template.read_text(encoding="utf-8")
+            for key, value in values.items():
+                text = text.replace(f"{{{{{key}}}}}", value)
+            found[special.get(name, folder / name)] = text
+    return found
+
+
+def _repository_of(folder: Path) -> tuple[Path, Path]:
+    """Return the top folder of the git repository, and the folder's path in it; the folder itself without git.
+
+    GitHub reads only the workflows in the top folder.
+    """
+    resolved = folder.resolve()
+    top = next((each for each in (resolved, *resolved.parents) if (each / ".git").exists()), resolved)
+    if top == resolved:
+        return folder, Path()
+    return Path(os.path.relpath(top)), resolved.relative_to(top)
+
+
+def _yaml(text: str) -> str:
+    """Return a text as a value of YAML, quoted unless it is plain."""
+    return text if re.fullmatch(r"[\w./-]+", text) else json.dumps(text, ensure_ascii=False)
+
+
+def _requirement(source: str | None, extras: tuple[str, ...]) -> str:
+    """Return the line of ``requirements.txt`` for pytest-tau."""
+    wanted = f"[{','.join(extras)}]" if extras else ""
+    source = source or _repository()
+    if source is None:
+        from importlib.metadata import version
+
+        return f"./vendor/pytest_tau-{version('pytest-tau')}-py3-none-any.whl{wanted}"
+    is_url = "://" in source
+    return f"pytest-tau{wanted} @ {source}" if is_url else f"{source}{wanted}"
+
+
+def _direct_url() -> dict[str, Any]:
+    """Return the record of where pip installed pytest-tau from (PEP 610); empty without one."""
+    from importlib.metadata import distribution
+
+    text = distribution("pytest-tau").read_text("direct_url.json")
+    found = json.loads(text) if text else {}
+    return found if isinstance(found, dict) else {}
+
+
+def _repository() -> str | None:
+    """Return the repository that this installation is from, at its commit; None for a folder or a wheel."""
+    record = _direct_url()
+    repository = record.get("vcs_info")
+    if not isinstance(repository, dict) or str(record["url"]).startswith("file:"):
+        return None
+    return f"{repository['vcs']}+{record['url']}@{repository['commit_id']}"
+
+
+def _refuse_existing(folder: Path, files: dict[Path, str]) -> None:
+    """Refuse to write if anything is in the way.
+
+    Raises:
+        ConfigurationError: Names every file.
+    """
+    there = [str(path) for path in files if path.exists() or path.is_symlink()]
+    if folder.exists() and not folder.is_dir():
+        there = [str(folder)]
+    blocked = {parent for path in files for parent in path.parents if parent.exists() and not parent.is_dir()}
+    there += sorted(str(parent) for parent in blocked if str(parent) not in there)
+    if there:
+        names = "".join(f"\n  {name}" for name in there)
+        raise ConfigurationError(
+            f"these files exist, so nothing was written:{names}\nname another folder: tau init NAME"
+        )
+
+
+def _show(folder: Path, files: dict[Path, str], source: str | None) -> None:
+    lines = ["wrote", *(f"  {path}" for path in files), "", "next"]
+    steps = [] if folder == Path() else [(f"cd {shlex.quote(str(folder))}", "")]
+    steps += [
+        ("pytest", "the agent passes the three tasks"),
+        ("pytest --tau-agent noop", "an agent that does nothing fails them"),
+        ("tau lint", "check the tasks"),
+        ("tau view --open", "read the conversations"),
+    ]
+    if source is None and _repository() is None:
+        url = str(_direct_url().get("url", ""))
+        clone = shlex.quote(url.removeprefix("file://")) if url.startswith("file:") else "PATH_TO_A_CLONE"
+        build = f"pip wheel --no-deps --wheel-dir vendor {clone}"
+        steps.append((build, "for CI: commit this wheel, as requirements.txt names it"))
+    lines += [f"  {command:<24}  # {what}" if what else f"  {command}" for command, what in steps]
+    print("\n".join(lines))  # noqa: T201 - this is a command

@@ -1,0 +1,65 @@
+"""The parsers of the command: help in groups, as pytest and git have it."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+_WIDEST = 100
+_TITLES = {"positional arguments": "arguments", "options": "general"}
+
+
+class _Formatter(argparse.RawDescriptionHelpFormatter):
+    """Help of at most 100 columns, with the options' help in one column."""
+
+    def __init__(self, prog: str) -> None:
+        width = min(shutil.get_terminal_size((80, 24)).columns, _WIDEST) - 2
+        super().__init__(prog, max_help_position=26, width=width)
+
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        # "-o, --out PATH" instead of "-o PATH, --out PATH", as Python 3.13 has it.
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser of the command or of a subcommand.
+
+    Args:
+        statuses: The meaning of each exit status, for the end of the help.
+        examples: Commands with what they do, for the end of the help.
+        **keywords: Arguments of ``argparse.ArgumentParser``.
+    """
+
+    def __init__(
+        self, *, statuses: Mapping[int, str] | None = None, examples: Sequence[tuple[str, str]] = (), **keywords: Any
+    ) -> None:
+        super().__init__(formatter_class=_Formatter, allow_abbrev=False, **keywords)
+        self._positionals.title, self._optionals.title = "arguments", "general"
+        self.statuses, self._examples = statuses or {}, examples
+
+    def format_help(self) -> str:
+        """Return the help: usage, description, arguments, groups of options, examples, exit statuses."""
+        self.description = self._wrapped(self.description)
+        # The general options (--help) come last.
+        groups = self._action_groups
+        groups.sort(key=lambda group: (group is self._optionals, group is not self._positionals))
+        text = super().format_help()
+        if self._examples:
+            widest = max(len(command) for command, _ in self._examples)
+            text += "\nexamples:\n" + "".join(f"  {command:<{widest}}  {what}\n" for command, what in self._examples)
+        if self.statuses:
+            text += "\nexit status:\n" + "".join(f"  {status}  {what}\n" for status, what in self.statuses.items())
+        return text
+
+    def _wrapped(self, text: str | None) -> str | None:
+        import textwrap
+
+        width = min(shutil.get_terminal_size((80, 24)).columns, _WIDEST) - 2
+        return "\n".join(textwrap.wrap(text, width)) if text else text

@@ -1,0 +1,189 @@
+"""The domains and evaluators of a project: those of its pytest plugins and its ``conftest.py`` files.
+
+pytest itself finds and loads them: it is configured as for a run, with its settings, entry points and initial
+``conftest.py`` files, and ends before it collects anything.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import io
+import os
+import traceback
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from ..domains import domain_names, load_domain
+from ..errors import ConfigurationError, TauError, unknown_name
+from .options import add_options
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+
+    from ..environment import Domain, DomainSpec
+    from ..evaluation import Evaluator
+
+T = TypeVar("T")
+
+
+def add_project_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say where domains and evaluators come from."""
+    group = parser.add_argument_group("domains and evaluators")
+    add_options(group, "plugin", "rootdir", "data")
+
+
+class Provided(NamedTuple):
+    """What the plugins of a project provide.
+
+    Attributes:
+        domains: Domains by name.
+        evaluators: Reward components.
+        selected: The names of the domains that the settings select (``tau_domain``).
+    """
+
+    domains: dict[str, DomainSpec]
+    evaluators: tuple[Evaluator, ...]
+    selected: tuple[str, ...]
+
+
+class Project:
+    """The domains and evaluators of a project; plugins are loaded at the first use.
+
+    Args:
+        data: The folder of official data; None for the bundled data.
+        plugins: Names of pytest plugins to load, as ``pytest -p`` takes them.
+        rootdir: The folder of the project; None to let pytest find it.
+        files: Files that pytest would be given, so that the ``conftest.py`` files next to them are loaded.
+    """
+
+    def __init__(
+        self, data: Path | None, plugins: Sequence[str] = (), rootdir: str | None = None, files: Sequence[str] = ()
+    ) -> None:
+        self._data = data
+        self._arguments = [argument for plugin in plugins for argument in ("-p", plugin)]
+        if rootdir is not None:
+            if not Path(rootdir).is_dir():
+                raise ConfigurationError(f"--rootdir: expected a folder, got {rootdir}")
+            self._arguments += ["--rootdir", rootdir, rootdir]
+        self._arguments += files
+        self._domains: dict[str, Domain] = {}
+
+    def names(self) -> list[str]:
+        """Return the names of all domains, sorted: those of the project and the installed ones."""
+        return sorted({*self._provided.domains, *domain_names()})
+
+    def selected_names(self) -> tuple[str, ...]:
+        """Return the names of the domains that the project's settings select (``tau_domain``)."""
+        return self._provided.selected
+
+    def own_names(self) -> list[str]:
+        """Return the names of the domains that plugins and ``conftest.py`` files provide, in their order."""
+        return list(self._provided.domains)
+
+    def load(self, name: str) -> Domain:
+        """Return a domain; one of the project takes precedence over an installed one.
+
+        Raises:
+            ConfigurationError: There is none of this name, or no data of it, or the plugins cannot be loaded.
+        """
+        if name not in self._domains:
+            own = self._provided.domains
+            if name not in own and name not in domain_names():
+                raise ConfigurationError(unknown_name("domain", name, self.names()))
+            self._domains[name] = own[name].load(self._data) if name in own else load_domain(name, self._data)
+        return self._domains[name]
+
+    @property
+    def evaluators(self) -> tuple[Evaluator, ...]:
+        """The reward components that plugins and ``conftest.py`` files provide.
+
+        Raises:
+            ConfigurationError: The plugins cannot be loaded, or a hook fails.
+        """
+        return self._provided.evaluators
+
+    @property
+    def _provided(self) -> Provided:
+        found = self._found
+        if isinstance(found, ConfigurationError):
+            raise found
+        return found
+
+    @functools.cached_property
+    def _found(self) -> Provided | ConfigurationError:
+        # An error is kept as well: whoever can do without a domain goes on, and asks again for the next one.
+        try:
+            return _load(self._arguments)
+        except ConfigurationError as error:
+            return error
+
+
+def _load(arguments: list[str]) -> Provided:
+    """Let pytest load the plugins, and ask them.
+
+    Raises:
+        ConfigurationError: They cannot be loaded, or a hook fails.
+    """
+
+    def ask(config: Any) -> Provided:
+        return Provided(*config.hook.pytest_tau_provided(config=config))
+
+    return _ask(arguments, ask)
+
+
+def options_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the plugin's options, which the plugin itself makes.
+
+    Raises:
+        ConfigurationError: pytest cannot load its plugins.
+    """
+
+    def ask(config: Any) -> dict[str, Any]:
+        found: dict[str, Any] = config.hook.pytest_tau_options_schema()
+        return found
+
+    # Whatever the settings of this project are.
+    return _ask(["--noconftest", "-c", os.devnull], ask)
+
+
+def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
+    """Let pytest load its plugins, and return what a function makes of pytest's configuration.
+
+    Raises:
+        ConfigurationError: The plugins cannot be loaded, or the function raises one.
+    """
+    import pytest
+
+    answers: list[T] = []
+
+    class Reader:
+        @pytest.hookimpl(tryfirst=True)
+        def pytest_cmdline_main(self, config: pytest.Config) -> int:
+            """End pytest before it collects."""
+            try:
+                answers.append(ask(config))
+            except pytest.UsageError as error:
+                raise ConfigurationError(str(error)) from error
+            return 0
+
+    output = io.StringIO()
+    try:
+        with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+            # "-p tau" loads this project's plugin also if the settings or the environment keep plugins from loading.
+            status = pytest.main(["-p", "tau", "--capture=no", *arguments], plugins=[Reader()])
+    except TauError:
+        raise
+    except (Exception, SystemExit) as error:  # code of a plugin may raise anything
+        raise ConfigurationError(_failure("pytest cannot load the plugins of this project", error)) from error
+    if not answers:
+        text = output.getvalue().strip().removeprefix("ERROR: ") or f"pytest ended with status {int(status)}"
+        raise ConfigurationError(f"pytest cannot load the plugins of this project:\n{text}")
+    return answers[0]
+
+
+def _failure(what: str, error: BaseException) -> str:
+    """Return the text for an exception of foreign code, with the line that raised it."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{what}: {type(error).__name__}: {error} ({last.filename}, line {last.lineno})"

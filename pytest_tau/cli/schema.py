@@ -1,0 +1,106 @@
+"""``tau schema``: JSON Schemas of files that people write and read, for editors and other programs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+from ..files import atomic_write
+from .options import add_options
+from .project import Project, add_project_options, options_schema
+from .settings import data_dir
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Sequence
+
+_KINDS = ("task", "run", "simulation", "options")
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "schema",
+        help="print JSON Schemas of task files, run files and options",
+        description="Print the JSON Schema of task files, of run.json, of the lines of simulations.jsonl, or of the "
+        "options in pytest.toml and pyproject.toml. With --domain, the tools of that domain are part of the schema of "
+        "tasks, so that an editor completes reference actions.",
+        statuses={0: "the schema was written", 2: "the command cannot be used"},
+        examples=[
+            ("tau schema task --domain retail -o retail.schema.json", "for the tasks of a domain"),
+            ("tau schema -o schemas", "a file for each of the four schemas"),
+        ],
+    )
+    parser.add_argument(
+        "kind",
+        nargs="?",
+        choices=_KINDS,
+        metavar="KIND",
+        help="task, run, simulation or options (default: all four, in one JSON object)",
+    )
+    add_options(
+        parser.add_argument_group("selection"),
+        "domain",
+        help="restrict tasks to the tools, functions and reward components of this domain",
+    )
+    add_project_options(parser)
+    add_options(
+        parser.add_argument_group("output"),
+        "out",
+        help="the file to write (default: standard output); without KIND a folder, for KIND.schema.json each",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: An unknown domain, or a domain for something that has none.
+        OSError: A file cannot be written.
+    """
+    if args.domain is not None and args.kind not in (None, "task"):
+        raise ConfigurationError(f"--domain is for the schema of tasks, not for that of {args.kind}")
+    kinds: Sequence[str] = _KINDS if args.kind is None else (args.kind,)
+    schemas = {kind: _schema(kind, args) for kind in kinds}
+    if args.out is None:
+        _print(schemas if args.kind is None else schemas[args.kind])
+        return 0
+    out = Path(args.out)
+    for kind, schema in schemas.items():
+        file = out / f"{kind}.schema.json" if args.kind is None else out
+        file.parent.mkdir(parents=True, exist_ok=True)
+        atomic_write(file, _text(schema))
+        print(file)  # noqa: T201 - this is a command
+    return 0
+
+
+def _schema(kind: str, args: argparse.Namespace) -> dict[str, Any]:
+    if kind == "options":
+        return options_schema()
+    if kind == "task":
+        return _task_schema(args)
+    from ..runs.schemas import manifest_schema, simulation_schema
+
+    return manifest_schema() if kind == "run" else simulation_schema()
+
+
+def _task_schema(args: argparse.Namespace) -> dict[str, Any]:
+    from ..environment.task_schema import task_file_schema
+    from ..evaluation import known_components
+
+    if args.domain is None:
+        return task_file_schema()
+    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    return task_file_schema(project.load(args.domain).spec, known_components(project.evaluators))
+
+
+def _text(schema: Any) -> str:
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def _print(schema: Any) -> None:
+    sys.stdout.write(_text(schema))

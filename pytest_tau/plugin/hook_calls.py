@@ -1,0 +1,203 @@
+"""Calls of the public hooks: a mistake in an implementation is a usage error that names the hook and the file."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import traceback
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain, DomainSpec
+    from ..evaluation import Evaluator
+    from ..models import Task
+
+
+#: Characters of a value that are shown.
+_LONGEST = 60
+
+
+class HookCall(NamedTuple):
+    """The call of one implementation of a hook.
+
+    Attributes:
+        hook: The name of the hook.
+        place: The file and the line of the implementation.
+        result: The value that it returned.
+    """
+
+    hook: str
+    place: str
+    result: Any
+
+    def is_in(self, file: str) -> bool:
+        """Return whether the implementation is in a file."""
+        return Path(file).name == Path(self.place.rpartition(":")[0]).name
+
+    def mistake(self, got: str, expected: str) -> str:
+        """Return the text of the error about the result."""
+        return f"{self.hook} ({self.place}): got {got}, expected {expected}"
+
+
+def call_each(config: pytest.Config, hook: Any, /, **arguments: Any) -> Iterator[HookCall]:
+    """Call the implementations of a hook one by one, in the order in which pytest calls them.
+
+    Args:
+        config: pytest's configuration.
+        hook: The hook, of the configuration or of an item.
+        arguments: Its arguments.
+
+    Raises:
+        pytest.UsageError: An implementation raised an exception, unless the hook is that of an item.
+    """
+    manager = config.pluginmanager
+    everybody = {one.plugin for one in getattr(manager.hook, hook.name).get_hookimpls()}
+    own = hook.get_hookimpls()
+    wrappers = {one.plugin for one in own if one.wrapper or one.hookwrapper}
+    for one in reversed(own):
+        if one.plugin not in wrappers:
+            alone = manager.subset_hook_caller(hook.name, everybody - wrappers - {one.plugin})
+            call = HookCall(hook.name, _place(config, one.function), None)
+            found = _call(call, alone, arguments)
+            if not hook.spec.opts["firstresult"]:
+                found = found[0] if found else None
+            yield call._replace(result=found)
+
+
+def first_call(config: pytest.Config, hook: Any, /, **arguments: Any) -> HookCall | None:
+    """Return the first call of a hook of one item that has a result; None if none has one."""
+    return next((call for call in call_each(config, hook, **arguments) if call.result is not None), None)
+
+
+def _call(call: HookCall, alone: Any, arguments: dict[str, Any]) -> Any:
+    """Call an implementation.
+
+    Raises:
+        pytest.UsageError: It is called before anything runs, and raised an exception; names hook, file and line.
+    """
+    if "item" in arguments:
+        return alone(**arguments)  # pytest reports the exception as that of the test
+    try:
+        return alone(**arguments)
+    except pytest.UsageError:
+        raise
+    except (Exception, pytest.skip.Exception, pytest.fail.Exception) as error:
+        from ..participants.containment import describe
+
+        own = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if call.is_in(frame.filename)]
+        line = f" in line {own[-1]}" if own else ""
+        raise pytest.UsageError(f"{call.hook} ({call.place}) raised {describe(error)}{line}") from error
+
+
+def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
+    """Return the domains of plugins and conftest.py files, by name.
+
+    Raises:
+        pytest.UsageError: An implementation raised an exception, or returned something else.
+    """
+    from ..environment import DomainSpec
+
+    found: dict[str, DomainSpec] = {}
+    for call in call_each(config, config.hook.pytest_tau_domains, config=config):
+        found |= {spec.name: spec for spec in _listed(call, DomainSpec, "a list of DomainSpec")}
+    return found
+
+
+def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
+    """Return the reward components of plugins and conftest.py files.
+
+    Raises:
+        pytest.UsageError: An implementation raised an exception, or returned something else.
+    """
+    from ..evaluation import COMPONENTS
+
+    built_in = {component.name for component in COMPONENTS}
+    found: dict[str, Evaluator] = {}
+    for call in call_each(config, config.hook.pytest_tau_evaluators, config=config):
+        for evaluator in _listed(call, object, "a list of evaluators, objects with name and evaluate"):
+            _check_evaluator(call, evaluator)
+            if evaluator.name in built_in:
+                raise pytest.UsageError(
+                    call.mistake(f"an evaluator called {evaluator.name!r}", "a name that no built-in component has")
+                )
+            found[evaluator.name] = evaluator
+    return tuple(found.values())
+
+
+def _check_evaluator(call: HookCall, evaluator: Any) -> None:
+    expected = "an object with a text as name and a method evaluate(task, messages, environment)"
+    method = getattr(evaluator, "evaluate", None)
+    if isinstance(evaluator, type):
+        raise pytest.UsageError(call.mistake(f"the class {evaluator.__name__}", f"an object: {evaluator.__name__}()"))
+    if not callable(method):
+        raise pytest.UsageError(call.mistake(f"{shown(evaluator)}, which has no method evaluate", expected))
+    name = getattr(evaluator, "name", None)
+    if not isinstance(name, str) or not name:
+        raise pytest.UsageError(
+            call.mistake(f"{shown(evaluator)} with {'no name' if name is None else f'the name {name!r}'}", expected)
+        )
+    if inspect.iscoroutinefunction(method):
+        raise pytest.UsageError(call.mistake(f"evaluator {name!r} with an async method evaluate", "a plain method"))
+
+
+def modify_tasks(config: pytest.Config, domain: Domain, tasks: list[Task]) -> None:
+    """Let plugins and conftest.py files modify a list of tasks.
+
+    Raises:
+        pytest.UsageError: An implementation raised an exception, put something else into the list, or returned
+            another list.
+    """
+    from ..models import Task
+
+    for call in call_each(config, config.hook.pytest_tau_modify_tasks, config=config, domain=domain, tasks=tasks):
+        expected = "a change of the list tasks in place, such as tasks[:] = […]"
+        if call.result is not None and call.result is not tasks:
+            raise pytest.UsageError(call.mistake(f"{shown(call.result)} as the result, which is ignored", expected))
+        for task in tasks:
+            if not isinstance(task, Task):
+                raise pytest.UsageError(call.mistake(f"{shown(task)} in the list tasks", "a Task: Task(id=…, …)"))
+
+
+def _listed(call: HookCall, kind: type, expected: str) -> Iterator[Any]:
+    """Yield what an implementation has returned in a list.
+
+    Raises:
+        pytest.UsageError: It returned something else, or an element is not of the kind.
+    """
+    result = call.result
+    if result is None:
+        return
+    if isinstance(result, str | bytes | Mapping) or not isinstance(result, Iterable):
+        raise pytest.UsageError(call.mistake(shown(result), f"{expected}, or None"))
+    for element in result:
+        if not isinstance(element, kind):
+            raise pytest.UsageError(call.mistake(f"a list with {shown(element)}", f"{expected}, or None"))
+        yield element
+
+
+def shown(value: object) -> str:
+    """Return a short description of a value that was not expected."""
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if isinstance(value, str | int | float):
+        text = repr(value)
+        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    kind = type(value).__name__
+    return f"{'an' if kind[0] in 'AEIOUaeio' else 'a'} {kind}"
+
+
+def _place(config: pytest.Config, function: Any) -> str:
+    """Return the file, as seen from where pytest was started, and the line of a function."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return str(getattr(function, "__module__", function))
+    folder = Path(config.invocation_params.dir)
+    file = Path(code.co_filename)
+    shown = os.path.relpath(file, folder) if file.is_relative_to(folder) else str(file)
+    return f"{shown}:{code.co_firstlineno}"

@@ -1,0 +1,268 @@
+"""``tau init``: what it writes, what it refuses, and that the tests of the project pass at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_tau.cli import init, main
+from pytest_tau.cli.init import AGENTS, TEMPLATES, project_files
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "README.md",
+    "agent.py",
+    "bookings/__init__.py",
+    "bookings/db.json",
+    "bookings/policy.md",
+    "bookings/tasks/bookings.json",
+    "conftest.py",
+    "pytest.toml",
+    "requirements.txt",
+    ".github/workflows/tau.yml",
+}
+
+
+@pytest.fixture
+def tau(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    """Runs the command in an empty folder; returns the exit status and the output."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(init, "_direct_url", dict)
+
+    def run(*args: str) -> tuple[int, str, str]:
+        status = main(args)
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return run
+
+
+def written(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def command(folder: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """Run a module of Python in the folder."""
+    environment = {**os.environ, "MYPYPATH": str(ROOT), "COLUMNS": "100"}
+    return subprocess.run(
+        [sys.executable, "-m", *args], cwd=folder, env=environment, capture_output=True, text=True, check=False
+    )
+
+
+@pytest.fixture(params=AGENTS)
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A new project of each template."""
+    assert main(["init", str(tmp_path / "evals"), "--agent", request.param]) == 0
+    return tmp_path / "evals"
+
+
+# The project
+
+
+def test_its_tests_pass_and_can_fail(project: Path) -> None:
+    done = command(project, "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider")
+    assert done.returncode == 0, done.stdout
+    assert "tau: bookings: 3 tasks, 3 trials; 3 passed; pass^1 1.000" in done.stdout
+    assert "agent agent.py:Agent, user scripted" in done.stdout
+    done = command(project, "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider", "--tau-agent", "noop")
+    assert done.returncode == 1
+    assert "tau: bookings: 3 tasks, 3 trials; 3 failed" in done.stdout
+
+
+def test_lint_has_nothing_to_say(project: Path) -> None:
+    code = "import sys; from pytest_tau.cli import main; sys.exit(main(['lint', '--json']))"
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    (report,) = json.loads(done.stdout)
+    assert (report["domain"], report["tasks"], report["findings"]) == ("bookings", 3, [])
+
+
+def test_its_files_are_formatted_and_typed(project: Path) -> None:
+    for args in (
+        ("ruff", "format", "--isolated", "--check", "."),
+        (
+            "ruff",
+            "check",
+            "--isolated",
+            "--select",
+            "E,W,F,B,C4,D,I,N,PL,PT,RUF,SIM,UP",
+            "--ignore",
+            "D203,D213,D413",
+            ".",
+        ),
+        ("mypy", "--strict", "--follow-imports", "silent", "."),
+    ):
+        done = command(project, *args)
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_gate_of_the_workflow_is_met(project: Path) -> None:
+    text = (project / ".github/workflows/tau.yml").read_text(encoding="utf-8")
+    lines = text.partition("- run: >\n")[2].splitlines()
+    words = " ".join(lines[:2]).split()
+    assert words[:2] == ["pytest", "--tau-gate"]
+    options = [word.strip("'") for word in words[1:]]
+    done = command(project, "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider", *options)
+    assert done.returncode == 0, done.stdout
+    assert "tau: gate pass^1 >= 0.9: 1.000" in done.stdout
+    assert (project / "report.html").is_file()
+    assert "path: report.html\n" in text and "working-directory: .\n" in text
+
+
+def test_the_page_lists_every_file(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "init.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall("`([^`]+)`", row) if not name.startswith("--")}
+    assert listed == FILES
+    readme = project_files(tmp_path)[tmp_path / "README.md"]
+    assert all(f"`{name}`" in readme for name in FILES - {"README.md"})
+
+
+@pytest.mark.parametrize("agent", AGENTS)
+def test_every_template_is_written(agent: str) -> None:
+    templates = [*(TEMPLATES / "project").rglob("*"), *(TEMPLATES / "agents" / agent).rglob("*")]
+    assert len(project_files(Path("evals"), agent)) == sum(path.is_file() for path in templates) == len(FILES)
+
+
+def test_every_template_of_an_agent_has_a_row() -> None:
+    assert {path.name for path in (TEMPLATES / "agents").iterdir()} == set(AGENTS)
+
+
+def test_nothing_is_left_of_the_placeholders(project: Path) -> None:
+    for name in FILES:
+        assert "{{" not in (project / name).read_text(encoding="utf-8").replace("${{ !cancelled() }}", "")
+
+
+# The command
+
+
+def test_it_prints_the_files_and_the_next_commands(tau: Any, tmp_path: Path) -> None:
+    status, out, err = tau("init", "evals")
+    assert (status, err) == (0, "")
+    assert written(tmp_path) == {f"evals/{name}" for name in FILES}
+    lines = out.splitlines()
+    assert lines[0] == "wrote"
+    assert {line.strip() for line in lines[1 : 1 + len(FILES)]} == {f"evals/{name}" for name in FILES}
+    assert lines[2 + len(FILES)] == "next"
+    assert lines[3 + len(FILES)] == "  cd evals"
+    assert "  pytest --tau-agent noop   # an agent that does nothing fails them" in lines
+    assert lines[-1].startswith("  pip wheel --no-deps --wheel-dir vendor PATH_TO_A_CLONE")
+
+
+def test_the_current_folder_is_the_default(tau: Any, tmp_path: Path) -> None:
+    status, out, _ = tau("init")
+    assert status == 0
+    assert written(tmp_path) == FILES
+    assert "  agent.py\n" in out and "cd " not in out
+
+
+def test_an_existing_file_is_not_overwritten(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath("conftest.py").write_text("# mine\n")
+    tmp_path.joinpath("bookings").write_text("mine")
+    status, out, err = tau("init")
+    assert (status, out) == (2, "")
+    assert err == (
+        "tau init: these files exist, so nothing was written:\n"
+        "  conftest.py\n"
+        "  bookings\n"
+        "name another folder: tau init NAME\n"
+    )
+    assert written(tmp_path) == {"conftest.py", "bookings"}
+    assert tmp_path.joinpath("conftest.py").read_text() == "# mine\n"
+
+
+def test_a_second_time_is_refused(tau: Any, tmp_path: Path) -> None:
+    assert tau("init", "evals")[0] == 0
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    status, _, err = tau("init", "evals")
+    assert status == 2
+    assert all(f"  evals/{name}\n" in err for name in FILES)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_file_in_the_place_of_the_folder_is_refused(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath("evals").write_text("mine")
+    status, _, err = tau("init", "evals")
+    assert (status, err.splitlines()[1:-1]) == (2, ["  evals"])
+
+
+def test_a_dangling_link_is_not_written_through(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath("agent.py").symlink_to(tmp_path / "elsewhere.py")
+    assert tau("init")[0] == 2
+    assert not tmp_path.joinpath("elsewhere.py").exists()
+
+
+def test_an_unknown_template_is_refused(tau: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        tau("init", "--agent", "langchian")
+    assert end.value.code == 2
+    assert "invalid choice: 'langchian'" in capsys.readouterr().err
+
+
+def test_in_a_repository_the_workflow_is_in_its_top_folder(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath(".git").mkdir()
+    status, out, _ = tau("init", "tests/evals")
+    assert status == 0
+    assert "  .github/workflows/tau-tests-evals.yml\n" in out
+    text = tmp_path.joinpath(".github/workflows/tau-tests-evals.yml").read_text()
+    assert "working-directory: tests/evals\n" in text
+    assert "path: tests/evals/report.html\n" in text
+    assert "`../../.github/workflows/tau-tests-evals.yml`" in tmp_path.joinpath("tests/evals/README.md").read_text()
+    assert not tmp_path.joinpath("tests/evals/.github").exists()
+
+
+def test_any_name_of_a_folder_is_valid_yaml(tau: Any, tmp_path: Path) -> None:
+    tmp_path.joinpath(".git").mkdir()
+    assert tau("init", "my evals: #1")[0] == 0
+    text = tmp_path.joinpath(".github/workflows/tau-my evals: #1.yml").read_text()
+    assert 'working-directory: "my evals: #1"\n' in text
+    assert 'path: "my evals: #1/report.html"\n' in text
+
+
+# The source of pytest-tau
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (None, "./vendor/pytest_tau-{version}-py3-none-any.whl"),
+        ("git+https://example.com/tau.git@v1", "pytest-tau @ git+https://example.com/tau.git@v1"),
+        ("./wheels/tau.whl", "./wheels/tau.whl"),
+    ],
+)
+def test_the_requirement_names_a_source(tau: Any, tmp_path: Path, given: str | None, line: str) -> None:
+    from importlib.metadata import version
+
+    _, out, _ = tau("init", *(["--install-from", given] if given else []))
+    lines = tmp_path.joinpath("requirements.txt").read_text().splitlines()
+    assert [each for each in lines if not each.startswith("#")] == [line.format(version=version("pytest-tau"))]
+    assert ("pip wheel" in out) == (given is None)
+
+
+@pytest.mark.parametrize(
+    ("record", "expected"),
+    [
+        (
+            {"url": "https://example.com/tau.git", "vcs_info": {"vcs": "git", "commit_id": "abc"}},
+            "pytest-tau @ git+https://example.com/tau.git@abc",
+        ),
+        ({"url": "file:///home/me/tau", "vcs_info": {"vcs": "git", "commit_id": "abc"}}, "./vendor/"),
+        ({"url": "file:///home/me/tau", "dir_info": {}}, "./vendor/"),
+        ({}, "./vendor/"),
+    ],
+)
+def test_the_source_of_this_installation_is_the_default(
+    tau: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, record: dict[str, Any], expected: str
+) -> None:
+    monkeypatch.setattr(init, "_direct_url", lambda: record)
+    _, out, _ = tau("init")
+    assert f"\n{expected}" in tmp_path.joinpath("requirements.txt").read_text()
+    if "file:" in record.get("url", ""):
+        assert "--wheel-dir vendor /home/me/tau" in out

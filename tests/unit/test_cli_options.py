@@ -1,0 +1,126 @@
+"""The options of the commands: one name, one metavar and one meaning, as in the plugin."""
+
+from __future__ import annotations
+
+import argparse
+from collections import defaultdict
+
+import pytest
+
+from pytest_tau.cli import COMMANDS, command_parser, main
+from pytest_tau.cli.options import OPTIONS, option_actions
+from pytest_tau.plugin.options_table import OPTIONS as PLUGIN_OPTIONS
+
+#: ``tau init --agent`` names a template; ``--tau-agent`` names an agent.
+OTHER_MEANING = {"agent"}
+NAMES = [command.__name__.rpartition(".")[2] for group in COMMANDS.values() for command in group]
+
+
+def parsers() -> dict[str, argparse.ArgumentParser]:
+    """Return the parser of each command."""
+    (commands,) = (a for a in command_parser()._actions if isinstance(a, argparse._SubParsersAction))
+    return dict(commands.choices)
+
+
+PARSERS = parsers()
+
+
+def test_there_is_a_parser_for_each_command() -> None:
+    assert list(PARSERS) == NAMES
+    assert len(NAMES) == 9
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_every_option_is_in_the_table(command: str) -> None:
+    rows = {option.flags: option.metavar for option in OPTIONS.values()}
+    for action in option_actions(PARSERS[command]):
+        assert rows[tuple(action.option_strings)] == action.metavar
+
+
+def test_every_row_is_an_option_of_a_command() -> None:
+    used = {tuple(action.option_strings) for parser in PARSERS.values() for action in option_actions(parser)}
+    assert used == {option.flags for option in OPTIONS.values()}
+
+
+def test_an_option_has_the_same_kind_of_value_everywhere() -> None:
+    kinds = defaultdict(set)
+    for parser in PARSERS.values():
+        for action in option_actions(parser):
+            kinds[action.option_strings[-1]].add((type(action), action.type, tuple(action.choices or ())))
+    assert {name for name, found in kinds.items() if len(found) > 1} == set()
+
+
+@pytest.mark.parametrize("name", sorted(OPTIONS.keys() & {option.name for option in PLUGIN_OPTIONS.values()}))
+def test_an_option_of_the_plugin_is_the_same_here(name: str) -> None:
+    if name in OTHER_MEANING:
+        return
+    here, there = OPTIONS[name], PLUGIN_OPTIONS[name.replace("-", "_")]
+    assert here.metavar == there.metavar
+    assert here.flags == (f"--{name}",)
+    assert here.hidden == (f"--tau-{name}",)
+    assert tuple(here.keywords.get("choices", ())) == there.choices
+
+
+def test_options_with_the_names_of_the_plugin_are_compared() -> None:
+    shared = OPTIONS.keys() & {option.name for option in PLUGIN_OPTIONS.values()}
+    assert shared >= {"domain", "data", "split", "grading", "judge", "judge-llm", "judge-llm-args", "fail-on"}
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_options_of_the_plugin_are_accepted_under_their_full_names(command: str) -> None:
+    for action in option_actions(PARSERS[command]):
+        flag = action.option_strings[-1]
+        if flag.removeprefix("--") in PLUGIN_OPTIONS and flag != "--agent":
+            twin = PARSERS[command]._option_string_actions[flag.replace("--", "--tau-", 1)]
+            assert (twin.dest, twin.help) == (action.dest, argparse.SUPPRESS)
+
+
+@pytest.mark.parametrize(("command", "old"), [("bless", "--to"), ("merge", "--output")])
+def test_earlier_names_are_accepted(command: str, old: str) -> None:
+    assert PARSERS[command].parse_args(["run", old, "there"]).out == "there"
+
+
+# help
+
+
+@pytest.mark.parametrize("command", NAMES)
+def test_the_help_of_a_command_has_groups_and_statuses(
+    command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    text = capsys.readouterr().out
+    assert end.value.code == 0
+    assert text.startswith(f"usage: tau {command} ")
+    sections = [line for line in text.splitlines() if line.endswith(":") and not line.startswith(" ")]
+    assert sections[0] == "arguments:"
+    assert sections[-1] == "exit status:"
+    assert "general:" in sections and "options:" not in sections
+    assert "\n  0  " in text and "\n  2  " in text
+    assert max(map(len, text.splitlines())) <= 100
+    for action in option_actions(PARSERS[command]):
+        assert f"  {', '.join(action.option_strings)}" in text
+    assert "--tau-" not in text.replace("--tau-baseline", "").replace("--tau-data", "")
+
+
+def test_without_arguments_the_help_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("usage: tau [-h] [--version] COMMAND ...\n")
+    for title in COMMANDS:
+        assert f"\n{title}:\n" in text
+    for name, parser in PARSERS.items():
+        assert f"\n  {name} " in text
+        assert parser.description
+    with pytest.raises(SystemExit) as end:
+        main(["-h"])
+    assert (end.value.code, capsys.readouterr().out) == (0, text)
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    from importlib.metadata import version
+
+    with pytest.raises(SystemExit) as end:
+        main(["--version"])
+    assert (end.value.code, capsys.readouterr().out) == (0, f"pytest-tau {version('pytest-tau')}\n")
