@@ -210,6 +210,14 @@ class Domain:
             raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
         self._policy_files(policy)
 
+    def check_data(self) -> None:
+        """Read the databases, which are otherwise read when the first environment is made.
+
+        Raises:
+            ConfigurationError: A file cannot be read, or does not fit its type; names file, place and problem.
+        """
+        _ = self._databases
+
     def reference_environment(self, task: Task) -> Environment:
         """Return the state after the task's reference actions, computed once a process and read-only.
 

@@ -38,9 +38,9 @@ def settle_user(
             return True
         return any(not definition.func.__module__.startswith("pytest_tau.plugin") for definition in fixtures[name])
 
-    if "tau_simulation" not in fixtures or not specs:
+    if not fixtures.keys() & {"tau_simulation", "tau_run"} or not specs:
         return list(specs)
-    if is_own("agent"):
+    if is_own("agent") or "tau_run" in fixtures:  # which takes an agent as an argument
         specs = [spec._replace(config=replace(spec.config, own_agent=True)) for spec in specs]
     if not is_own("user"):
         _check_playable([spec.task for spec in specs if spec.config.user is None and _by_script(spec)])
