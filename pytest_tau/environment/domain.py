@@ -342,6 +342,8 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         if path.is_file():
             return _checked(model.model_validate_json(path.read_bytes()), path)
         path = folder / f"{stem}.toml"
+        if not path.is_file():
+            raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
         return _checked(model.model_validate(_load_toml(path)), path)
     except ValidationError as error:
         first = error.errors()[0]
