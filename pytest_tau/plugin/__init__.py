@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .collect import selection, unchecked
+from .collect import participants, selection, unchecked
 from .collect.collectors import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .collect.parametrize import pytest_generate_tests
 from .collect.rootdir import pytest_load_initial_conftests
@@ -108,7 +108,7 @@ def pytest_configure(config: pytest.Config) -> None:
     unused.register(config)
     _register_if_given(config, "snapshots.plugin", "snapshot")
     config.pluginmanager.register(LastFailed(), "tau-last-failed")
-    for part in (records, exit_status, terminal, serial_trials, summary, run_counts, progress):
+    for part in (records, exit_status, terminal, participants, serial_trials, summary, run_counts, progress):
         part.register(config)
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)

@@ -27,6 +27,7 @@ __all__ = [
     "load_conftests",
     "log_handlers",
     "mark_last_failed",
+    "native_ini",
     "search_rootdir",
     "set_node_id",
     "terminal_writer",
@@ -95,6 +96,15 @@ def log_handlers(config: pytest.Config) -> list[logging.Handler]:
     """
     plugin: Any = config.pluginmanager.get_plugin("logging-plugin")
     return [plugin.caplog_handler, plugin.report_handler] if plugin is not None else []
+
+
+def native_ini(config: pytest.Config, name: str) -> Any:
+    """Return the value of a key in ``pytest.toml`` or ``[tool.pytest]``; None for a key that is not there.
+
+    ``getini`` accepts one type for each key. It can go once the oldest supported pytest has union types for keys (9.2).
+    """
+    found: Any = getattr(config, "_inicfg", {}).get(name)
+    return found.value if getattr(found, "mode", None) == "toml" else None
 
 
 def set_node_id(item: Any) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from ...runs.layout import MANIFEST
 from ..items import spec_of
+from ..makers import SIDES, participant_of
 from ..options import OptionValues, runs_no_test
 from .paths import make_folder
 
@@ -43,7 +44,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "finished": None,
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
-        "settings": recorded_settings(run) | _of_plugin(config),
+        "settings": recorded_settings(run) | _made_by(session.items) | _of_plugin(config),
         "saw_reference": _sides_with_reference(specs),
         "hashes": hashes(unique_tasks(specs), run.simulation),
         "planned": counts.trials,
@@ -153,6 +154,18 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
     text = json.dumps(given, default=repr)
     public: dict[str, Any] = without_secrets(json.loads(without_login(text)))
     return public
+
+
+def _made_by(items: Iterable[pytest.Item]) -> dict[str, Any]:
+    """Return what makes agent and user, where fixtures, hooks or markers do so for all trials alike."""
+    trials = [item for item in items if spec_of(item) is not None]
+    found = {side: {participant_of(side, item) for item in trials} for side in SIDES}
+    # Names are recorded without logins; they are those of the settings.
+    return {side: names.pop() for side, names in found.items() if len(names) == 1 and _is_made(next(iter(names)))}
+
+
+def _is_made(name: str) -> bool:
+    return name.startswith(("fixture ", "hook ", "parameter "))
 
 
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:
