@@ -47,6 +47,5 @@ def participant_of(side: Side, item: pytest.Item) -> str:
     made = maker(side, item.ihook, info.name2fixturedefs if info else {}, call.params if call else ())
     if made is None:
         return name
-    given = spec.config.agent if side == "agent" else spec.config.user
-    # A hook may return None for a test, which then has what is named.
-    return f"{made}, else {name}" if made.startswith("hook") and given is not None else made
+    # A hook may return None for a test.
+    return f"{made}, else {name}" if made.startswith("hook") else made

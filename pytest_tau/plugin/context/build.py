@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -49,7 +50,7 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     add_to_sys_path(settings.folder)
     budget = Budget.of(config, settings.models.budget, state.paths.shared)
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
-    context.logs = TrialLogs(log_handlers(config))
+    context.logs = TrialLogs(partial(log_handlers, config))
     context.domain_specs = domains_of_plugins(config)
     context.evaluators = evaluators_of_plugins(config)
     try:

@@ -48,7 +48,7 @@ class RunContext:
     writer: ResultWriter
     domain_specs: dict[str, DomainSpec] = field(default_factory=dict)
     loop: EventLoop = field(default_factory=EventLoop)
-    logs: TrialLogs = field(default_factory=lambda: TrialLogs(()))
+    logs: TrialLogs = field(default_factory=lambda: TrialLogs(tuple))
     evaluators: tuple[Evaluator, ...] = ()
     judge: Judge | None = None
     known_ids: list[str] = field(default_factory=list)

@@ -8,7 +8,7 @@ import logging
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 #: The records of the trial whose code is running.
 _RECORDS: contextvars.ContextVar[list[logging.LogRecord] | None] = contextvars.ContextVar("tau_records", default=None)
@@ -18,12 +18,19 @@ class TrialLogs(logging.Handler):
     """Collects the records of running trials, which would otherwise be those of any test that runs at the time.
 
     Args:
-        handlers: The handlers of pytest that collect the records of the test that runs.
+        find: Returns the handlers of pytest that collect the records of the test that runs, once pytest has made them.
     """
 
-    def __init__(self, handlers: Sequence[logging.Handler]) -> None:
+    def __init__(self, find: Callable[[], Sequence[logging.Handler]]) -> None:
         super().__init__()
-        self._handlers = list(handlers)
+        self._find = find
+        self._handlers: Sequence[logging.Handler] = ()
+
+    def attach(self) -> None:
+        """Begin to collect records, if pytest does; before the first trial."""
+        if self._handlers:
+            return
+        self._handlers = self._find()
         for handler in self._handlers:
             handler.addFilter(_is_of_no_trial)
         if self._handlers:

@@ -85,6 +85,7 @@ class TrialFuture:
     def _start(self) -> Future[Simulation]:
         inputs, number = self.inputs, self.inputs.trial
         self._context.writer.start(self._item.session, self._context.config)
+        self._context.logs.attach()
         settings = inputs.spec.config.simulation
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)

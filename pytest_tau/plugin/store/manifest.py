@@ -157,15 +157,12 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
 
 
 def _made_by(items: Iterable[pytest.Item]) -> dict[str, Any]:
-    """Return what makes agent and user, where fixtures, hooks or markers do so for all trials alike."""
+    """Return who plays agent and user, by fixtures, hooks or markers as well, where it is the same for all trials."""
+    from ...chat.requests import without_login
+
     trials = [item for item in items if spec_of(item) is not None]
     found = {side: {participant_of(side, item) for item in trials} for side in SIDES}
-    # Names are recorded without logins; they are those of the settings.
-    return {side: names.pop() for side, names in found.items() if len(names) == 1 and _is_made(next(iter(names)))}
-
-
-def _is_made(name: str) -> bool:
-    return name.startswith(("fixture ", "hook ", "parameter "))
+    return {side: without_login(names.pop()) for side, names in found.items() if len(names) == 1}
 
 
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:
