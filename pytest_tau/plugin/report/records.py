@@ -9,6 +9,7 @@ import pytest
 from ..context.run_state import require_context, run_state
 from ..items import item_state, spec_of
 from ..wire import add_facts, is_worker, trial_report
+from .junit import add_user_properties
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -86,6 +87,7 @@ class TrialRecords:
             if simulation is not None and trial is not None and trial.record is None and report.nodeid == item.nodeid:
                 record = _record(item, simulation)
                 self._count(item.nodeid, record)
+                add_user_properties(self._config, item, report)
                 add_facts(report, record=record)
                 self._config.hook.pytest_tau_trial_reported(report=report, trial=report.tau, record=record)
             raise
