@@ -39,12 +39,12 @@ def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
     return found
 
 
-def add_user_properties(config: pytest.Config, item: pytest.Item, report: Any) -> None:
+def add_user_properties(config: pytest.Config, report: Any) -> None:
     """Add the user properties of a test that has no report on its teardown, with which pytest adds them."""
     xml = junit_xml(config)
     if xml is not None:
         case = xml.node_reporter(report)
-        for name, value in item.user_properties:
+        for name, value in report.user_properties:
             case.add_property(name, str(value))
 
 

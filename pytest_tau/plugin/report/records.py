@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -69,6 +70,19 @@ class TrialRecords:
         if trial.record is not None:
             self._config.hook.pytest_tau_trial_reported(report=report, trial=trial, record=trial.record)
 
+    def _count_interrupted(self, item: pytest.Item) -> None:
+        trial = trial_report(self._last)
+        simulation = item_state(item).simulation if spec_of(item) is not None else None
+        if simulation is None or trial is None or trial.record is not None or self._last.nodeid != item.nodeid:
+            return
+        report, record = copy.copy(self._last), _record(item, simulation)
+        report.when = "teardown"
+        add_facts(report, record=record)
+        self._count(item.nodeid, record)
+        self._config.hook.pytest_tau_phase_reported(report=report, trial=report.tau)
+        self._config.hook.pytest_tau_trial_reported(report=report, trial=report.tau, record=record)
+        add_user_properties(self._config, report)
+
     def _count(self, nodeid: str, record: TrialRecord) -> None:
         self._found[nodeid] = record
         run_state(self._config).counts.ran.add(nodeid)
@@ -82,14 +96,7 @@ class TrialRecords:
         try:
             return (yield)
         except BaseException:
-            report, trial = self._last, trial_report(self._last)
-            simulation = item_state(item).simulation if spec_of(item) is not None else None
-            if simulation is not None and trial is not None and trial.record is None and report.nodeid == item.nodeid:
-                record = _record(item, simulation)
-                self._count(item.nodeid, record)
-                add_user_properties(self._config, item, report)
-                add_facts(report, record=record)
-                self._config.hook.pytest_tau_trial_reported(report=report, trial=report.tau, record=record)
+            self._count_interrupted(item)
             raise
 
 
