@@ -260,8 +260,8 @@ class TestHeader:
 
     AGENT = "class Agent:\n    def respond(self, message):\n        return 'Bye.'\n\n"
 
-    def settings(self, project):
-        return json.loads(next(project.path.glob(".tau/runs/*/run.json")).read_text())["settings"]
+    def recorded(self, project):
+        return json.loads(next(project.path.glob(".tau/runs/*/run.json")).read_text()).get("participants")
 
     def test_a_fixture(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])
@@ -271,13 +271,14 @@ class TestHeader:
         run = project.run()
         run.line("tau: seed 300, bundled data, agent fixture tau_agent, user scripted")
         run.lacks("gold")
-        assert self.settings(project)["agent"] == "fixture tau_agent"
+        assert self.recorded(project) == {"agent": ["fixture tau_agent"], "user": ["scripted"]}
 
     def test_a_hook(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])
         project.write("conftest.py", f"{self.AGENT}def pytest_tau_make_agent():\n    return Agent()\n")
         project.run().line("agent hook pytest_tau_make_agent, else gold, user scripted")
-        assert self.settings(project)["agent"] == "hook pytest_tau_make_agent, else gold"
+        assert self.recorded(project) == {"agent": ["hook pytest_tau_make_agent, else gold"], "user": ["scripted"]}
+        project.run("--tau-resume").line("tau: resume: 1 of 1 trial taken from the earlier run")
 
     def test_a_marker(self, project):
         project.write(
@@ -290,7 +291,7 @@ class TestHeader:
             """,
         )
         project.run().line("tau: seed 300, bundled data, agent noop, user scripted")
-        assert self.settings(project)["agent"] == "noop"
+        assert self.recorded(project) == {"agent": ["noop"], "user": ["scripted"]}
 
     def several(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])
@@ -302,7 +303,13 @@ class TestHeader:
         run = project.run()
         run.line("tau: seed 300, bundled data, agent gold, user gold")
         run.line("tau: 1 trial: agent noop, user scripted")
-        assert self.settings(project)["agent"] == "gold"
+        assert self.recorded(project) == {"agent": ["gold", "noop"], "user": ["gold", "scripted"]}
+
+    def test_what_the_settings_name_is_recorded_once(self, project):
+        project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "--tau-agent", "noop").line(
+            "agent noop, user scripted"
+        )
+        assert self.recorded(project) is None
 
     def test_under_xdist_it_is_in_the_summary(self, project, a_task):
         self.several(project, a_task)

@@ -44,7 +44,8 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "finished": None,
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
-        "settings": recorded_settings(run) | _made_by(session.items) | _of_plugin(config),
+        "settings": recorded_settings(run) | _of_plugin(config),
+        **_participants(session.items, run),
         "saw_reference": _sides_with_reference(specs),
         "hashes": hashes(unique_tasks(specs), run.simulation),
         "planned": counts.trials,
@@ -156,13 +157,17 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
     return public
 
 
-def _made_by(items: Iterable[pytest.Item]) -> dict[str, Any]:
-    """Return who plays agent and user, by fixtures, hooks or markers as well, where it is the same for all trials."""
+def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dict[Side, list[str]]]:
+    """Return who plays agent and user, if fixtures, hooks or markers have chosen others than the settings.
+
+    It is no setting: a run is resumed by its settings before anything is collected.
+    """
     from ...chat.requests import without_login
 
     trials = [item for item in items if spec_of(item) is not None]
-    found = {side: {participant_of(side, item) for item in trials} for side in SIDES}
-    return {side: without_login(names.pop()) for side, names in found.items() if len(names) == 1}
+    found = {side: sorted({without_login(participant_of(side, item)) for item in trials}) for side in SIDES}
+    named = {"agent": [without_login(str(run.agent_spec))], "user": [without_login(str(run.user_spec))]}
+    return {"participants": found} if trials and found != named else {}
 
 
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:
