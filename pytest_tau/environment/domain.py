@@ -210,6 +210,14 @@ class Domain:
             raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
         self._policy_files(policy)
 
+    def check_data(self) -> None:
+        """Read the databases, which are otherwise read when the first environment is made.
+
+        Raises:
+            ConfigurationError: A file cannot be read, or does not fit its type; names file, place and problem.
+        """
+        _ = self._databases
+
     def reference_environment(self, task: Task) -> Environment:
         """Return the state after the task's reference actions, computed once a process and read-only.
 
@@ -334,6 +342,8 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         if path.is_file():
             return _checked(model.model_validate_json(path.read_bytes()), path)
         path = folder / f"{stem}.toml"
+        if not path.is_file():
+            raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
         return _checked(model.model_validate(_load_toml(path)), path)
     except ValidationError as error:
         first = error.errors()[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import abc
 import functools
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING, Protocol
 
 from ..errors import EvaluatorError
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
     from .grading import Grading
 
 
+#: Characters of a wrong result that are shown.
+_LONGEST = 100
+
+
 class Evaluator(Protocol):
     """A reward component of one's own; gates where a task's reward basis names it.
 
@@ -33,8 +38,8 @@ class Evaluator(Protocol):
 
     name: str
 
-    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
-        """Return the component's value, usually 0 or 1, with a justification.
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck | float:
+        """Return the component's value, a number from 0 to 1, if possible in a ``CustomCheck`` with a justification.
 
         Args:
             task: What was to be done.
@@ -113,7 +118,7 @@ class CustomComponent(RewardComponent):
     """A component whose checks are ``custom_checks`` under its name."""
 
     @abc.abstractmethod
-    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck | float:
         """Return the component's value, as ``Evaluator.evaluate`` does."""
 
     def applies(self, task: Task) -> bool:
@@ -124,16 +129,36 @@ class CustomComponent(RewardComponent):
         """Add what ``evaluate`` returns to the custom checks.
 
         Raises:
-            EvaluatorError: It failed, or returned something else.
+            EvaluatorError: It failed, or returned something else; names evaluator and task.
         """
         try:
             check: object = self.evaluate(*clone((given.task, list(given.messages))), given.environment)
         except Exception as error:
             # A foreign evaluator may raise anything.
-            raise EvaluatorError(f"evaluator {self.name!r} failed: {type(error).__name__}: {error}") from error
-        if not isinstance(check, CustomCheck):
-            raise EvaluatorError(f"evaluator {self.name!r} returned {check!r}; expected a CustomCheck")
-        verdict.custom_checks = [*(verdict.custom_checks or []), check]
+            problem = f"evaluator {self.name!r} failed on task {given.task.id!r}: {type(error).__name__}: {error}"
+            raise EvaluatorError(problem) from error
+        verdict.custom_checks = [*(verdict.custom_checks or []), self._as_check(check, given.task)]
+
+    def _as_check(self, found: object, task: Task) -> CustomCheck:
+        """Return the result of ``evaluate`` as a check; a number is its reward.
+
+        Raises:
+            EvaluatorError: It is something else, or the reward is not from 0 to 1.
+        """
+        if isinstance(found, Real):
+            found = CustomCheck(name=self.name, reward=float(found))
+        if not isinstance(found, CustomCheck):
+            problem = f"returned {_short(found)}"
+        elif found.name != self.name:
+            problem = f"returned a CustomCheck with the name {found.name!r}"
+        elif not 0 <= found.reward <= 1:
+            problem = f"returned the reward {found.reward:g}"
+        else:
+            return found
+        raise EvaluatorError(
+            f"evaluator {self.name!r} {problem} for task {task.id!r}; expected a number from 0 to 1, or "
+            f"CustomCheck(name={self.name!r}, reward=…, justification=…) with such a reward"
+        )
 
     def value(self, verdict: RewardInfo) -> float | None:
         """Return the reward of the last check."""
@@ -149,7 +174,7 @@ class CustomComponent(RewardComponent):
         """Return a line for each check below 1."""
         del calls
         return [
-            Line("bad", f"{self.name} {check.reward:g}: {check.justification}")
+            Line("bad", f"{self.name} {check.reward:g}" + (f": {check.justification}" if check.justification else ""))
             for check in self._found(verdict)
             if check.reward < 1
         ]
@@ -158,13 +183,19 @@ class CustomComponent(RewardComponent):
         return [check for check in verdict.custom_checks or [] if check.name == self.name]
 
 
+def _short(value: object) -> str:
+    """Return a representation of a result, of at most a line."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+
+
 class StoredComponent(CustomComponent):
     """A component that can only report on stored verdicts, as its evaluator is not at hand."""
 
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck | float:
         """Grade nothing.
 
         Raises:
@@ -206,7 +237,7 @@ class _EvaluatorComponent(CustomComponent):
     def __init__(self, evaluator: Evaluator) -> None:
         self.name, self._evaluator = evaluator.name, evaluator
 
-    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck:
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> CustomCheck | float:
         return self._evaluator.evaluate(task, messages, environment)
 
 

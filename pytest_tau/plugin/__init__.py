@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .collect import selection, unchecked
+from .collect import participants, selection, unchecked
 from .collect.collectors import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .collect.parametrize import pytest_generate_tests
 from .collect.rootdir import pytest_load_initial_conftests
@@ -30,9 +30,11 @@ from .run import serial_trials
 from .run.fixtures import (
     _tau_models,
     _tau_spec,
+    pytest_runtest_call,
     tau_agent,
     tau_env,
     tau_model,
+    tau_run,
     tau_simulation,
     tau_task,
     tau_trial,
@@ -68,6 +70,7 @@ __all__ = [
     "pytest_report_from_serializable",
     "pytest_report_header",
     "pytest_report_to_serializable",
+    "pytest_runtest_call",
     "pytest_runtest_makereport",
     "pytest_runtest_protocol",
     "pytest_runtestloop",
@@ -79,6 +82,7 @@ __all__ = [
     "tau_agent",
     "tau_env",
     "tau_model",
+    "tau_run",
     "tau_simulation",
     "tau_snapshot",
     "tau_task",
@@ -104,7 +108,7 @@ def pytest_configure(config: pytest.Config) -> None:
     unused.register(config)
     _register_if_given(config, "snapshots.plugin", "snapshot")
     config.pluginmanager.register(LastFailed(), "tau-last-failed")
-    for part in (records, exit_status, terminal, serial_trials, summary, run_counts, progress):
+    for part in (records, exit_status, terminal, participants, serial_trials, summary, run_counts, progress):
         part.register(config)
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)

@@ -9,6 +9,7 @@ from _pytest._code.code import ReprFileLocation, TerminalRepr
 from _pytest._io import TerminalWriter
 
 if TYPE_CHECKING:
+    import logging
     from pathlib import Path
 
     import pytest
@@ -19,11 +20,14 @@ __all__ = [
     "ReprFileLocation",
     "TerminalRepr",
     "TerminalWriter",
+    "active_fixtures",
     "default_collect_report",
     "fixture_info",
     "junit_xml",
     "load_conftests",
+    "log_handlers",
     "mark_last_failed",
+    "native_ini",
     "search_rootdir",
     "set_node_id",
     "terminal_writer",
@@ -75,6 +79,32 @@ def fixture_info(item: Any) -> Any:
     It can go once pytest has a public way to ask where a test's fixtures come from.
     """
     return getattr(item, "_fixtureinfo", None)
+
+
+def active_fixtures(item: Any) -> dict[str, Any]:
+    """Return the definitions of the fixtures that are set up for a test so far, by name.
+
+    It can go once pytest has a public way to ask which fixtures a test uses, including those of ``getfixturevalue``.
+    """
+    return dict(item._request._fixture_defs)  # noqa: SLF001
+
+
+def log_handlers(config: pytest.Config) -> list[logging.Handler]:
+    """Return the handlers behind ``caplog`` and the log sections of reports; none with ``-p no:logging``.
+
+    It can go once a plugin can add records to the log of a test.
+    """
+    plugin: Any = config.pluginmanager.get_plugin("logging-plugin")
+    return [plugin.caplog_handler, plugin.report_handler] if plugin is not None else []
+
+
+def native_ini(config: pytest.Config, name: str) -> Any:
+    """Return the value of a key in ``pytest.toml`` or ``[tool.pytest]``; None for a key that is not there.
+
+    ``getini`` accepts one type for each key. It can go once the oldest supported pytest has union types for keys (9.2).
+    """
+    found: Any = getattr(config, "_inicfg", {}).get(name)
+    return found.value if getattr(found, "mode", None) == "toml" else None
 
 
 def set_node_id(item: Any) -> None:

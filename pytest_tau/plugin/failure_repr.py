@@ -27,16 +27,39 @@ _MARKUP: dict[str, dict[str, bool]] = {
 }
 
 
-class FailureRepr(TerminalRepr):
-    """An explained failure, made in this process or received from an xdist worker."""
+class CrashLine(ReprFileLocation):
+    """The one line of a failure, with the node id as its place: a task has no line of its own."""
 
-    def __init__(self, message: str, lines: Sequence[Line], nodeid: str) -> None:
-        self.lines = [Line(*line) for line in lines]
-        # pytest takes the one-line summary from here.
-        self.reprcrash = ReprFileLocation(nodeid, 0, message)
+    def toterminal(self, tw: TerminalWriter) -> None:
+        """Write the line."""
+        tw.write(self.path, bold=True, red=True)
+        tw.line(f": {_first_line(self.message)}")
+
+
+class FailureRepr(TerminalRepr):
+    """An explained failure, made in this process or received from an xdist worker.
+
+    Args:
+        message: The failure in one line.
+        lines: The explanation.
+        nodeid: The test.
+        style: The value of ``--tb``.
+        is_error: Whether pytest shows the failure among the errors, for which it has no style ``line``.
+    """
+
+    def __init__(
+        self, message: str, lines: Sequence[Line], nodeid: str, style: str = "auto", *, is_error: bool = False
+    ) -> None:
+        self.lines, self.style, self.is_error = [Line(*line) for line in lines], style, is_error
+        # pytest takes the one-line summary from here, and writes it with --tb=line.
+        self.reprcrash = CrashLine(nodeid, 0, message)
 
     def toterminal(self, tw: TerminalWriter) -> None:
         """Write the lines, wrapped to the terminal's width; at most two screen lines of a message."""
+        if self.style == "line":
+            if self.is_error:
+                tw.line(_first_line(self.reprcrash.message), red=True)
+            return
         for kind, text in self.lines:
             if kind in ("command", "error"):  # to be copied, or searched, in one piece
                 tw.line(text, **_MARKUP[kind])
@@ -55,3 +78,7 @@ class FailureRepr(TerminalRepr):
 def message_repr(message: str, nodeid: str) -> FailureRepr:
     """Return the representation of an error that is its message alone, without a traceback."""
     return FailureRepr(message, [Line("error", line) for line in message.splitlines()], nodeid)
+
+
+def _first_line(text: str) -> str:
+    return text.partition("\n")[0]

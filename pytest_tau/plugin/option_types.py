@@ -24,6 +24,48 @@ _RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "st
 _OUTCOMES = ("failed", "error")
 
 
+def as_written(value: Any, kind: Callable[[Any], Any], *, repeat: bool, bare: str | None) -> Any:
+    """Return a native value of a TOML file in the form in which the command line has it.
+
+    Args:
+        value: A text, number, truth value, list or table.
+        kind: The type of the option.
+        repeat: Whether the option may be repeated, so that its value is a list.
+        bare: The text that stands for the option without a value, for which ``true`` is written.
+
+    Raises:
+        ValueError: The option does not take such a value.
+    """
+    if kind is flag:
+        if not isinstance(value, bool):
+            raise ValueError(f"expected true or false, got {value!r}")
+        return value
+    if repeat:
+        return [_written(each, kind) for each in (value if isinstance(value, list) else [value])]
+    if isinstance(value, bool) and bare is not None:
+        return bare if value else None
+    return _written(value, kind)
+
+
+def _written(value: Any, kind: Callable[[Any], Any]) -> str:
+    """Return one value as text.
+
+    Raises:
+        ValueError: It has none.
+    """
+    if isinstance(value, dict) and kind is model_arguments:
+        return json.dumps(value, default=str)
+    if isinstance(value, dict) and kind is difficulty:
+        return ",".join(f"{name}={number}" for name, number in value.items())
+    if isinstance(value, list) and kind is outcome_names:
+        return ",".join(map(str, value))
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        kinds = {bool: "a truth value", list: "a list", dict: "a table"}
+        # Not a TypeError: a usage error shows the text.
+        raise ValueError(f"expected a text or a number, got {kinds.get(type(value), type(value).__name__)}")  # noqa: TRY004
+    return str(value)
+
+
 def flag(value: bool) -> bool:
     """Return the value of an option that takes none."""
     return value

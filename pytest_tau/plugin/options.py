@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .option_types import flag
+from .compat import native_ini
+from .option_types import as_written, flag
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
@@ -48,9 +49,23 @@ class OptionValues:
 
     def given(self, name: str) -> Any:
         """Return what the user wrote on the command line, else in the ini file; None if neither has the option."""
-        dest = OPTIONS[name].dest
-        written = self._config.getoption(dest, None)
-        return written if written is not None else self._config.getini(dest) or None
+        option = OPTIONS[name]
+        written = self._config.getoption(option.dest, None)
+        if written is not None:
+            return written
+        native = native_ini(self._config, option.dest)
+        return (self._config.getini(option.dest) if native is None else self._as_written(option, native)) or None
+
+    def _as_written(self, option: Option, value: Any) -> Any:
+        """Return a native value of a TOML file as it is written on the command line.
+
+        Raises:
+            pytest.UsageError: The option does not take such a value.
+        """
+        try:
+            return as_written(value, option.type, repeat=option.repeat, bare=option.bare)
+        except ValueError as error:
+            raise pytest.UsageError(f"{option.dest}: {error}") from None
 
     def get(self, name: str) -> Any:
         """Return the value of an option, of the type that the table has for it, else its default.

@@ -51,6 +51,7 @@ class WorkerOutput(TypedDict, total=False):
         shard: The number of trials in this shard, of all trials, and of other tests.
         quarantine: Entries that match no task, by number, with ids that are spelt alike.
         unchecked: The ids of tasks that check nothing.
+        participants: Agent, user and number of trials, for each pair of them.
     """
 
     has_context: bool
@@ -59,6 +60,7 @@ class WorkerOutput(TypedDict, total=False):
     shard: list[int]
     quarantine: dict[int, list[str]]
     unchecked: list[str]
+    participants: list[list[Any]]
 
 
 def is_worker(config: pytest.Config) -> bool:

@@ -84,7 +84,7 @@ class TestMadeByCode:
     def test_the_header_names_the_user(self, project, own):
         project.ini("pythonpath = .")
         project.write("conftest.py", self.HOOK)
-        own().line("tau: agents of hooks and fixtures talk to the user scripted")
+        own().line("tau: ", "user scripted")
 
     def test_a_user_made_by_code_is_never_refused(self, project, own):
         project.ini("pythonpath = .")

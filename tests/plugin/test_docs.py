@@ -277,3 +277,64 @@ def test_the_pictures_are_small_and_need_no_other_host() -> None:
     assert set(re.findall(r"https?://[^\"' ]+", text)) == {"http://www.w3.org/2000/svg"}
     assert "@import" not in text
     assert "url(http" not in text
+
+
+class TestAsyncio:
+    """docs/asyncio.md: each recipe runs as it is shown."""
+
+    @pytest.fixture
+    def recipe(self, pytester: pytest.Pytester):
+        pytest.importorskip("pytest_asyncio")
+        client, *others = blocks("docs/asyncio.md", "python")
+        recipes = {code.splitlines()[0].removeprefix("# "): code for code in others}
+        pytester.path.joinpath("client.py").write_text(client, encoding="utf-8")
+        pytester.syspathinsert()
+
+        def write(name: str, mode: str = "strict") -> None:
+            file = name.partition(",")[0]
+            pytester.path.joinpath(file).write_text(recipes[name], encoding="utf-8")
+            ini = f"[pytest]\nasyncio_mode = {mode}\nasyncio_default_fixture_loop_scope = function\n"
+            pytester.path.joinpath("pytest.ini").write_text(ini, encoding="utf-8")
+
+        return write
+
+    def test_every_block_is_tested(self) -> None:
+        names = [code.splitlines()[0] for code in blocks("docs/asyncio.md", "python")[1:]]
+        files = [
+            "conftest.py, strict mode",
+            "conftest.py, auto mode",
+            "conftest.py, one client",
+            "test_agent.py",
+            "agent.py",
+        ]
+        assert names == [f"# {file}" for file in files]
+
+    @pytest.mark.parametrize(
+        ("name", "mode"),
+        [
+            ("conftest.py, strict mode", "strict"),
+            ("conftest.py, auto mode", "auto"),
+            ("conftest.py, one client", "strict"),
+        ],
+    )
+    @pytest.mark.parametrize("args", [(), ("--tau-concurrency", "4")])
+    def test_a_client_for_the_agent(self, pytester: pytest.Pytester, recipe, name, mode, args) -> None:
+        recipe(name, mode)
+        result = pytester.runpytest("--tau-domain", "mock", "--tau-task", "create-t*", "--tau-trials", "2", *args)
+        result.assert_outcomes(failed=2)  # the agent only asks
+        result.stdout.no_fnmatch_line("*loop*agent*")
+        result.stdout.fnmatch_lines(
+            ["*agent*Which title shall the task have?*", "tau: mock: 1 task, 2 trials; 2 failed*"]
+        )
+
+    def test_tests_that_await_the_trial(self, pytester: pytest.Pytester, recipe) -> None:
+        recipe("test_agent.py")
+        pytester.runpytest().assert_outcomes(passed=4)
+
+    def test_concurrency(self, pytester: pytest.Pytester, recipe) -> None:
+        recipe("agent.py")
+        [command] = [block for block in blocks("docs/asyncio.md", "console") if "concurrency" in block]
+        result = pytester.runpytest(*shlex.split(command)[2:], "--tau-num-tasks", "3")
+        result.assert_outcomes(failed=3)
+        result.stdout.fnmatch_lines(["*agent*Which title shall the task have?*"])
+        result.stdout.no_fnmatch_line("*in the setup of the test*")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 
@@ -186,3 +188,211 @@ def test_modify_tasks_is_called_once_for_a_domain(project):
     )
     project.run("--tau-domain", "mock").outcomes(passed=16)
     assert (project.path / "calls.txt").read_text() == "mock 16\n"
+
+
+def hook(name, body):
+    return f"def pytest_tau_{name}:\n    {body}\n"
+
+
+CLASS = "class P:\n    name = 'P'\n    def evaluate(self, task, messages, environment):\n        return 1\n\n"
+
+
+class TestMistakes:
+    """An implementation that raises, or returns something else, is a usage error that names it."""
+
+    @pytest.mark.parametrize(
+        ("source", "shown"),
+        [
+            (
+                hook("domains(config)", "return 'mock'"),
+                "pytest_tau_domains (conftest.py:1): got 'mock', expected a list of",
+            ),
+            (
+                hook("domains()", "return [1]"),
+                "pytest_tau_domains (conftest.py:1): got a list with 1, expected a list of",
+            ),
+            (
+                hook("domains()", "return {'a': 1}"),
+                "pytest_tau_domains (conftest.py:1): got a dict, expected a list of",
+            ),
+            (
+                hook("domains()", "return 1 / 0"),
+                "pytest_tau_domains (conftest.py:1) raised ZeroDivisionError: division by",
+            ),
+            (hook("domains()", "import pytest; pytest.skip('no')"), "conftest.py:1) raised Skipped: no in line 2"),
+            (
+                hook("evaluators()", "return 3"),
+                "pytest_tau_evaluators (conftest.py:1): got 3, expected a list of evaluators",
+            ),
+            (
+                hook("evaluators()", "return [3]"),
+                "got 3, which has no method evaluate, expected an object with a text as name",
+            ),
+            (CLASS + hook("evaluators()", "return [P]"), "(conftest.py:6): got the class P, expected an object: P()"),
+            (
+                CLASS.replace("'P'", "3") + hook("evaluators()", "return [P()]"),
+                "got a P with the name 3, expected an object",
+            ),
+            (
+                CLASS.replace("'P'", "'DB'") + hook("evaluators()", "return [P()]"),
+                "got an evaluator called 'DB', expected",
+            ),
+            (
+                CLASS.replace("def evaluate", "async def evaluate") + hook("evaluators()", "return [P()]"),
+                "evaluator 'P' with an async method evaluate, expected a plain method",
+            ),
+            (
+                hook("modify_tasks(tasks)", "return tasks[1:]"),
+                "pytest_tau_modify_tasks (conftest.py:1): got a list as the result, which is ignored, expected a change",
+            ),
+            (hook("modify_tasks(tasks)", "tasks.append({})"), "got a dict in the list tasks, expected a Task"),
+            (hook("modify_tasks(tasks)", "tasks[0].unknown"), "(conftest.py:1) raised AttributeError:"),
+        ],
+    )
+    @pytest.mark.parametrize("named", [True, False])
+    def test_before_anything_runs(self, project, a_task, source, shown, named):
+        project.write("conftest.py", source)
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run(*(["--tau-domain", "mock"] if named else []))
+        run.usage_error(shown)
+
+    def test_the_file_that_is_named_is_the_one_that_returned_it(self, project, a_task, monkeypatch):
+        project.write(
+            "other.py", "def pytest_tau_domains():\n    return []\n\n\ndef pytest_tau_evaluators():\n    return 1\n"
+        )
+        project.write("conftest.py", "pytest_plugins = ['other']\n\ndef pytest_tau_evaluators():\n    return []\n")
+        project.tasks("mock/t.tau.json", [a_task()])
+        monkeypatch.syspath_prepend(project.path)
+        project.run().usage_error("pytest_tau_evaluators (other.py:5): got 1")
+
+    @pytest.mark.parametrize(
+        ("source", "shown"),
+        [
+            (
+                hook("make_agent()", "return 5"),
+                "pytest_tau_make_agent (conftest.py:1): 5 is no agent: expected a class with",
+            ),
+            (hook("make_user()", "return 'nobody'"), "pytest_tau_make_user (conftest.py:1): unknown user 'nobody'"),
+            (
+                hook("make_model()", "return 5"),
+                "pytest_tau_make_model (conftest.py:1): got 5 for the model 'any/one', expected",
+            ),
+        ],
+    )
+    @pytest.mark.parametrize("concurrency", ["1", "4"])
+    def test_in_the_setup_of_a_trial(self, project, a_task, source, shown, concurrency):
+        project.write("conftest.py", source)
+        project.tasks("mock/t.tau.json", [a_task()])
+        model = ["--tau-agent-llm", "any/one", "--tau-user", "gold"] if "make_model" in source else []
+        run = project.run("--tau-concurrency", concurrency, *model)
+        run.outcomes(errors=1)
+        run.line(shown)
+        run.lacks("Traceback")
+
+    def test_hooks_see_each_call_once_and_in_pytest_s_order(self, project):
+        project.write(
+            "conftest.py",
+            """
+            import pytest
+
+            class First:
+                @pytest.hookimpl(tryfirst=True)
+                def pytest_tau_modify_tasks(self, tasks):
+                    print("first", len(tasks))
+                    tasks.pop()
+
+            class Around:
+                @pytest.hookimpl(wrapper=True)
+                def pytest_tau_make_agent(self):
+                    print("before")
+                    found = yield
+                    print("after", found)
+                    return found
+
+            def pytest_configure(config):
+                config.pluginmanager.register(First())
+                config.pluginmanager.register(Around())
+
+            def pytest_tau_modify_tasks(tasks):
+                print("second", len(tasks))
+
+            def pytest_tau_make_agent():
+                return "noop"
+            """,
+        )
+        run = project.run("--tau-domain", "mock", "--tau-task", "create-task", "-s")
+        run.outcomes(failed=1)
+        words = [line for line in run.text.splitlines() if line.startswith(("first", "second", "after"))]
+        assert words == ["first 16", "second 15", "after noop"]
+
+
+class TestUnreadableDomain:
+    """Data that cannot be read is reported once, before anything runs."""
+
+    @pytest.fixture(params=["{", '{"books": {"Emma": {"title": 3}}}', None])
+    def broken(self, shelf, request):
+        data = shelf.path / "shelf" / "db.json"
+        data.unlink() if request.param is None else data.write_text(request.param)
+        return shelf
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_a_named_domain(self, broken, workers):
+        run = broken.run("--tau-domain", "shelf", *workers)
+        run.usage_error("ERROR:", "db.")
+        assert run.text.count("shelf/db.json:") + run.text.count("shelf: expected a database") == 1
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_task_files(self, broken, workers):
+        tasks = json.loads((broken.path / "shelf/tasks/tasks.json").read_text())
+        for name in "ab":
+            broken.tasks(f"shelf/{name}.tau.json", {"domain": "shelf", "tasks": tasks})
+        run = broken.run("--tau-concurrency", "2", *workers)
+        assert run.ret != pytest.ExitCode.OK
+        run.lacks("passed")
+        run.line("the same error as in shelf/a.tau.json")
+
+
+class TestEvaluatorResults:
+    """What ``evaluate`` returns: a check, or a number from 0 to 1."""
+
+    @pytest.fixture
+    def run(self, project, a_task):
+        def run(returned, *args):
+            source = CLASS.replace("return 1", f"return {returned}") + hook("evaluators()", "return [P()]")
+            project.write("conftest.py", "from pytest_tau.models import CustomCheck\n" + source)
+            project.tasks("mock/t.tau.json", [a_task(criteria={"reward_basis": ["DB", "P"]})])
+            return project.run(*args)
+
+        return run
+
+    @pytest.mark.parametrize("returned", ["1", "1.0", "True", "__import__('fractions').Fraction(1)"])
+    def test_a_pass(self, run, returned):
+        run(returned).outcomes(passed=1)
+
+    @pytest.mark.parametrize(("returned", "shown"), [("0", "0"), ("False", "0"), ("0.25", "0.25")])
+    def test_a_failure(self, run, returned, shown):
+        failed = run(returned)
+        failed.outcomes(failed=1)
+        failed.line(f"reward {shown} = DB 1 x P {shown}")
+        assert any(line.strip() == f"P {shown}" for line in failed.text.splitlines())
+
+    @pytest.mark.parametrize(
+        ("returned", "shown"),
+        [
+            ("None", "returned None"),
+            ("'yes'", "returned 'yes'"),
+            ("2", "returned the reward 2"),
+            ("-0.5", "returned the reward -0.5"),
+            ("float('nan')", "returned the reward nan"),
+            ("CustomCheck(name='P', reward=7)", "returned the reward 7"),
+            ("CustomCheck(name='Q', reward=1)", "returned a CustomCheck with the name 'Q'"),
+            ("[0] * 1000", "returned [0, 0, 0,"),
+        ],
+    )
+    def test_anything_else_is_explained(self, run, returned, shown):
+        broken = run(returned)
+        broken.outcomes(errors=1)
+        line = broken.line(
+            f"evaluator 'P' {shown}", "for task 'buy-milk'; expected a number from 0 to 1, or CustomCheck(name="
+        )
+        assert len(line) < 350

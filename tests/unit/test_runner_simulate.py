@@ -405,12 +405,12 @@ def test_an_evaluator_that_returns_something_else_is_an_error(domain: Domain) ->
         name = "ODD"
 
         def evaluate(self, task: Any, messages: Any, environment: Any) -> Any:
-            return 1.0
+            return "fine"
 
     settings = SimulationSettings(evaluation=Evaluation(evaluators=[Odd()]))
     simulation = simulate(domain, ["No."], settings=settings)
     assert simulation.outcome == "error"
-    assert "expected a CustomCheck" in (simulation.error or "")
+    assert "expected a number from 0 to 1, or CustomCheck(name=" in (simulation.error or "")
 
 
 def test_a_fault_of_the_harness_keeps_the_messages(domain: Domain) -> None:

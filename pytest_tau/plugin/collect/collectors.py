@@ -85,6 +85,19 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
     return collector
 
 
+def usage_error(collector: pytest.Collector, error: Exception) -> pytest.Collector.CollectError:
+    """Return the error of a collector for a mistake; one that several collectors have is shown once in full.
+
+    Args:
+        collector: The collector, which is marked.
+        error: The mistake.
+    """
+    collector.stash[USAGE_ERROR] = True
+    text = str(error)
+    first = run_state(collector.config).usage_errors.setdefault(text, collector.nodeid)
+    return collector.CollectError(text if first == collector.nodeid else f"the same error as in {first}")
+
+
 class LastFailed:
     """Keeps ``--lf`` from skipping domains, because no file has their name."""
 
@@ -115,8 +128,7 @@ class TaskCollector(pytest.Module):
             fixtures = fixture_info(TauItem.of(self, specs[0], 0, None)) if specs else None
             specs = settle_user(specs, self.ihook, fixtures.name2fixturedefs) if fixtures else specs
         except (TauError, pytest.UsageError) as error:
-            self.stash[USAGE_ERROR] = True
-            raise self.CollectError(str(error)) from error
+            raise usage_error(self, error) from error
         for spec in specs:
             for trial in range(max(context.config.trials, self.named_trials(spec.task))):
                 yield TauItem.of(self, spec, trial, fixtures)

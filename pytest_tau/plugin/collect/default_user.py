@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
 from ...text import plural
+from ..makers import maker
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,18 +32,11 @@ def settle_user(
     Raises:
         ConfigurationError: The scripted user would play by default, and a task has nothing to play from.
     """
-
-    def is_own(side: str) -> bool:
-        name = f"tau_{side}"
-        if name in parameters or len(getattr(hooks, f"pytest_tau_make_{side}").get_hookimpls()) > 1:
-            return True
-        return any(not definition.func.__module__.startswith("pytest_tau.plugin") for definition in fixtures[name])
-
-    if "tau_simulation" not in fixtures or not specs:
+    if not fixtures.keys() & {"tau_simulation", "tau_run"} or not specs:
         return list(specs)
-    if is_own("agent"):
+    if maker("agent", hooks, fixtures, parameters) or "tau_run" in fixtures:  # which takes an agent as an argument
         specs = [spec._replace(config=replace(spec.config, own_agent=True)) for spec in specs]
-    if not is_own("user"):
+    if not maker("user", hooks, fixtures, parameters):
         _check_playable([spec.task for spec in specs if spec.config.user is None and _by_script(spec)])
     return list(specs)
 

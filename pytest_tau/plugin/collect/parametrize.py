@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..compat import fixture_info
-from .collectors import USAGE_ERROR
+from .collectors import usage_error
 from .default_user import settle_user
 
 if TYPE_CHECKING:
@@ -60,9 +60,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         fixtures = fixture_info(metafunc.definition).name2fixturedefs
         specs = settle_user(specs, metafunc.definition.ihook, fixtures, _own_parameters(metafunc))
     except (TauError, pytest.UsageError) as error:
-        if metafunc.definition.parent is not None:
-            metafunc.definition.parent.stash[USAGE_ERROR] = True
-        raise pytest.Collector.CollectError(f"{metafunc.definition.nodeid}: {error}") from error
+        test, collector = metafunc.definition, metafunc.definition.parent
+        assert isinstance(collector, pytest.Collector), "tests are collected from something"
+        problem = usage_error(collector, error)
+        raise collector.CollectError(f"{test.nodeid}: {problem}") from error
     metafunc.parametrize("_tau_spec", specs, ids=[item_id(spec.task.id) for spec in specs], indirect=True)
     if "tau_trial" in metafunc.fixturenames:
         trials = range(specs[0].config.trials if specs else 1)

@@ -12,6 +12,7 @@ from ...errors import ConfigurationError, unknown_name
 from ...evaluation import known_components
 from ...participants import domain_agent
 from ...runner import select, unmatched
+from ..hook_calls import modify_tasks
 from ..items import TaskSpec
 from ..wire import is_worker
 
@@ -93,7 +94,8 @@ class TaskSelector:
         domain.check_mode(solo=config.simulation.solo, policy=config.simulation.policy)
         if name := self._context.source("agent", config).of_domain:
             domain_agent(name, domain.spec.agents)
-        self.pytest_config.hook.pytest_tau_modify_tasks(config=self.pytest_config, domain=domain, tasks=tasks)
+        domain.check_data()
+        modify_tasks(self.pytest_config, domain, tasks)
         if replay := self._context.source("agent", config).replay:
             tasks = [task for task in tasks if task.id in replay.task_ids]
             if not tasks:

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ...errors import TauError
 from ...runner import add_to_sys_path, load_judge
+from ..compat import log_handlers
 from ..config import run_config
+from ..hook_calls import domains_of_plugins, evaluators_of_plugins
 from ..store.writer import BufferedResultWriter, ResultWriter
 from ..wire import worker_input, worker_name
 from .budget import Budget
 from .model_checks import check_choices
 from .run_context import RunContext
 from .run_state import run_state
+from .trial_logs import TrialLogs
 
 if TYPE_CHECKING:
     from .run_state import RunState
@@ -46,9 +50,9 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     add_to_sys_path(settings.folder)
     budget = Budget.of(config, settings.models.budget, state.paths.shared)
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
-    for specs in config.hook.pytest_tau_domains(config=config):
-        context.domain_specs |= {spec.name: spec for spec in specs}
-    context.evaluators = tuple(e for found in config.hook.pytest_tau_evaluators(config=config) for e in found)
+    context.logs = TrialLogs(partial(log_handlers, config))
+    context.domain_specs = domains_of_plugins(config)
+    context.evaluators = evaluators_of_plugins(config)
     try:
         context.judge = load_judge(settings.judge, settings.folder, settings.choice("judge"))
         context.source("agent", settings)

@@ -1,16 +1,17 @@
-"""The event loop of a run, in a thread of its own: conversations continue while pytest reports or runs another test."""
+"""Event loops in threads of their own: conversations continue while pytest reports or runs another test."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import contextvars
+import functools
 import threading
-from concurrent.futures import InvalidStateError, TimeoutError as TooLong
+from concurrent.futures import Future, InvalidStateError, TimeoutError as TooLong
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-    from concurrent.futures import Future
+    from collections.abc import Coroutine, Iterator
 
 T = TypeVar("T")
 
@@ -73,6 +74,92 @@ class EventLoop:
             # Nobody closes a running loop but by intent: whoever waits must not wait for ever.
             with contextlib.suppress(InvalidStateError):
                 future.set_exception(RuntimeError("the event loop of the conversations was closed"))
+
+
+class BorrowedLoop:
+    """Runs a coroutine on an event loop of somebody else that does not run at the time, in a thread of its own.
+
+    Args:
+        loop: The loop; its owner runs it again once ``join`` has returned.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._thread: threading.Thread | None = None
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine; cancelling the future cancels it."""
+        future: Future[T] = Future()
+        # Fixtures may have set context variables in this thread.
+        run = functools.partial(contextvars.copy_context().run, self._run, work, future)
+        self._thread = threading.Thread(target=run, name="tau-conversation", daemon=True)
+        self._thread.start()
+        return future
+
+    def join(self) -> None:
+        """Wait until the loop has stopped, for some seconds if a coroutine ignores its cancellation."""
+        if self._thread is not None:
+            self._thread.join(_CLOSING_TIME)
+
+    def _run(self, work: Coroutine[Any, Any, T], future: Future[T]) -> None:
+        loop = self._loop
+        with guarded(loop):
+            task = loop.create_task(work)
+            task.add_done_callback(lambda _: loop.stop())
+            future.add_done_callback(lambda _: _cancel(loop, task))
+            while not task.done() and not loop.is_closed():
+                # As in the loop of a run: neither these two nor ``loop.stop()`` end the conversation.
+                with contextlib.suppress(KeyboardInterrupt, SystemExit):
+                    loop.run_forever()
+        _settle(future, task)
+
+
+class RunningLoop:
+    """Runs a coroutine on the event loop that runs in this thread, which is that of a test."""
+
+    def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a coroutine; cancelling the future cancels it."""
+        future: Future[T] = Future()
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(work)
+        task.add_done_callback(lambda _: _settle(future, task))
+        future.add_done_callback(lambda _: _cancel(loop, task))
+        return future
+
+    def join(self) -> None:
+        """Do nothing: the loop runs on."""
+
+
+def _settle(future: Future[T], task: asyncio.Task[T]) -> None:
+    """Give the result of a task to a future that may be cancelled."""
+    with contextlib.suppress(InvalidStateError):
+        if not task.done():
+            future.set_exception(RuntimeError("the event loop of the conversation was closed"))
+        elif task.cancelled():
+            future.set_exception(asyncio.CancelledError())
+        elif (error := task.exception()) is not None:
+            future.set_exception(error)
+        else:
+            future.set_result(task.result())
+
+
+def _cancel(loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any]) -> None:
+    if not task.done():
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            loop.call_soon_threadsafe(task.cancel)
+
+
+@contextlib.contextmanager
+def guarded(loop: asyncio.AbstractEventLoop) -> Iterator[None]:
+    """Guard the tasks that are made on a loop of somebody else."""
+    from ...participants.containment import guard
+
+    factory = loop.get_task_factory()
+    guard(loop)
+    try:
+        yield
+    finally:
+        loop.set_task_factory(factory)
 
 
 async def _cancel_others() -> None:

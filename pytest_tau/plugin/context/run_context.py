@@ -10,7 +10,9 @@ from ...domains import domain_names, load_domain
 from ...errors import ConfigurationError, unknown_name
 from ...participants import load_source
 from ...runner import trial_seeds
+from ..hook_calls import first_call, shown
 from .event_loop import EventLoop
+from .trial_logs import TrialLogs
 
 if TYPE_CHECKING:
     import pytest
@@ -34,6 +36,7 @@ class RunContext:
         writer: Appends finished simulations to the run's folder.
         domain_specs: The domains that plugins provide, by name.
         loop: The event loop of the conversations.
+        logs: Collects the log records of the conversations.
         evaluators: Reward components of plugins.
         judge: The judge of NL assertions.
         known_ids: The ids of all tasks from which was selected so far.
@@ -45,6 +48,7 @@ class RunContext:
     writer: ResultWriter
     domain_specs: dict[str, DomainSpec] = field(default_factory=dict)
     loop: EventLoop = field(default_factory=EventLoop)
+    logs: TrialLogs = field(default_factory=lambda: TrialLogs(tuple))
     evaluators: tuple[Evaluator, ...] = ()
     judge: Judge | None = None
     known_ids: list[str] = field(default_factory=list)
@@ -93,15 +97,23 @@ class RunContext:
         choice = config.choice(role)
         if choice is None:
             return None
-        hook = item.ihook.pytest_tau_make_model
-        made = hook(item=item, role=role, llm=choice.name, llm_args=ModelArguments(choice.args), config=config)
+        arguments = ModelArguments(choice.args)
+        call = first_call(
+            item.config,
+            item.ihook.pytest_tau_make_model,
+            item=item,
+            role=role,
+            llm=choice.name,
+            llm_args=arguments,
+            config=config,
+        )
+        assert call is not None, "the plugin's own implementation returns a model"
+        made = call.result
         if isinstance(made, LLM):
             return made
         if not callable(getattr(made, "complete", None)):
-            kind = type(made).__name__
-            raise ConfigurationError(
-                f"pytest_tau_make_model returned a {kind} for {choice.name!r}; expected a ChatModel"
-            )
+            expected = "a ChatModel, an object with async complete(request), or an LLM"
+            raise ConfigurationError(call.mistake(f"{shown(made)} for the model {choice.name!r}", expected))
         return LLM(choice.name, made, choice.args)
 
     def default_chat(self) -> ChatModel:
@@ -120,3 +132,4 @@ class RunContext:
     def close(self) -> None:
         """Cancel the conversations that an interruption has left running."""
         self.loop.close()
+        self.logs.close()

@@ -42,6 +42,7 @@ class RunState:
         previous: The run that this one continues.
         deselected: Whether tests were deselected after they had been collected.
         header_shown: Whether the settings were shown.
+        usage_errors: The first collector with each mistake, by the text of the mistake.
         models_checked: Whether the access to the models was checked.
         concurrent: Whether this process runs trials of several items at the same time.
         prefetcher: The ``TrialPrefetcher``, made by ``run.loop``; None before the first item.
@@ -55,6 +56,7 @@ class RunState:
     previous: PreviousRun | None = None
     deselected: bool = False
     header_shown: bool = False
+    usage_errors: dict[str, str] = field(default_factory=dict)
     models_checked: bool = False
     concurrent: bool = False
     prefetcher: Any = None

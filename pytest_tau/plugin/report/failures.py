@@ -29,7 +29,9 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
         lines = explain(error.simulation, rerun, require_context(item.config).evaluators)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
-        return FailureRepr(str(error), title + lines + _regrade_lines(item, error.simulation), item.nodeid)
+        lines = title + lines + _regrade_lines(item, error.simulation)
+        style = getattr(item.config.option, "tbstyle", "auto")
+        return FailureRepr(str(error), lines, item.nodeid, style, is_error=isinstance(error, HarnessError))
     return message_repr(str(error), item.nodeid) if isinstance(error, TauError) else None
 
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
+from ...text import plural
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
+from ..makers import SIDES, participant_of
 from ..options import named_domains
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import pytest
 
@@ -18,16 +21,13 @@ if TYPE_CHECKING:
     from ..context.run_context import RunContext
 
 
-_SIDES: tuple[Side, ...] = ("agent", "user")
-
-
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Show what runs: domain, data, participants and models, with the defaults of what is not given."""
     context = get_context(config)
     if context is None:
         return []
     run_state(config).header_shown = True
-    return _settings_lines(config, context)
+    return _settings_lines(config, context, {})
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
@@ -35,24 +35,49 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     context = get_context(config)
     if context is None or config.get_verbosity() < 0:
         return []
-    shown = [] if run_state(config).header_shown else _settings_lines(config, context)
-    return shown + _user_lines(context.config, items)
+    chosen = chosen_participants(items)
+    if run_state(config).header_shown or len(chosen) > 1:
+        shown = [] if run_state(config).header_shown else _settings_lines(config, context, {})
+        return shown + participant_lines(context, chosen)
+    return _settings_lines(config, context, dict(zip(SIDES, next(iter(chosen), ()), strict=False)))
 
 
-def _user_lines(run: RunConfig, items: Sequence[pytest.Item]) -> list[str]:
-    """Return a line if hooks and fixtures make agents, which get another user than the header has named."""
-    own = {spec.config.user_spec for item in items if (spec := spec_of(item)) and spec.config.own_agent}
-    others = sorted(str(user) for user in own - {run.user_spec})
-    return [f"tau: agents of hooks and fixtures talk to the user {' or '.join(others)}"] if others else []
+def chosen_participants(items: Sequence[pytest.Item]) -> Counter[tuple[str, ...]]:
+    """Return the number of trials for each pair of agent and user, as they are made or named."""
+    trials = (item for item in items if spec_of(item) is not None)
+    return Counter(tuple(participant_of(side, item) for side in SIDES) for item in trials)
 
 
-def _settings_lines(config: pytest.Config, context: RunContext) -> list[str]:
+def participant_lines(context: RunContext, chosen: Mapping[tuple[str, ...], int]) -> list[str]:
+    """Return a line for each pair of agent and user that is not the one that the settings name."""
+    named = tuple(_spec_name(context, side) for side in SIDES)
+    return [
+        f"tau: {plural(number, 'trial')}: agent {agent}, user {user}"
+        for (agent, user), number in chosen.items()
+        if (agent, user) != named
+    ]
+
+
+def _spec_name(context: RunContext, side: Side) -> str:
+    named = context.config.agent_spec if side == "agent" else context.config.user_spec
+    return str(named)
+
+
+def _settings_lines(config: pytest.Config, context: RunContext, made: Mapping[Side, str]) -> list[str]:
+    """Return the settings.
+
+    Args:
+        config: pytest's configuration.
+        context: The context of the run's trials.
+        made: The participants of all trials, if they are known, and alike.
+    """
     run = context.config
+    others = {side for side, name in made.items() if name != _spec_name(context, side)}
     parts = [f"seed {run.seed}"]
     if named_domains(config):
         parts.insert(0, f"domain {', '.join(run.domains)}")
     parts.append(f"data {run.data_dir}" if run.data_dir else "bundled data")
-    parts += [_participant(context, side) for side in _SIDES]
+    parts += [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
     parts += ["solo"] if run.simulation.solo else []
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     if context.judge is not None:
@@ -62,11 +87,14 @@ def _settings_lines(config: pytest.Config, context: RunContext) -> list[str]:
     parts += [f"grading {grading}"] if grading != "official" else []
     lines = ["tau: " + ", ".join(parts)]
     lines += [f"tau: {line}" for line in _model_lines(run)]
-    if run.agent is None and run.agent_spec == "gold":
+    if "agent" in others:
+        pass  # neither gold nor what is said of its user
+    elif run.agent is None and run.agent_spec == "gold":
         lines.append("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
     elif run.user_spec == "gold" and run.agent_spec != "gold":
         lines.append("tau: user gold plays the reference actions whatever the agent says; --tau-user scripted listens")
-    given = [_participant(context, side) for side in _SIDES if context.source(side, run).needs_reference({})]
+    seen = [side for side in SIDES if side not in others and context.source(side, run).needs_reference({})]
+    given = [_participant(context, side) for side in seen]
     lines += [f"tau: given the reference actions: {', '.join(given)}"] if given else []
     replay = context.source("agent", run).replay
     if replay is not None:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...analysis.summary import DomainSummary
     from ...runs.record import TrialRecord
 
-__all__ = ["discard_rerun", "junit_xml", "suite_properties", "trial_properties"]
+__all__ = ["add_user_properties", "discard_rerun", "junit_xml", "suite_properties", "trial_properties"]
 
 
 def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
@@ -37,6 +37,15 @@ def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
             values["floor"] = f"{summary.floor.rate:.6f}"
         found += [(f"tau.{summary.name}.{name}", value) for name, value in values.items()]
     return found
+
+
+def add_user_properties(config: pytest.Config, report: Any) -> None:
+    """Add the user properties of a test that has no report on its teardown, with which pytest adds them."""
+    xml = junit_xml(config)
+    if xml is not None:
+        case = xml.node_reporter(report)
+        for name, value in report.user_properties:
+            case.add_property(name, str(value))
 
 
 def discard_rerun(config: pytest.Config, report: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -9,10 +10,12 @@ import pytest
 from ..context.run_state import require_context, run_state
 from ..items import item_state, spec_of
 from ..wire import add_facts, is_worker, trial_report
+from .junit import add_user_properties
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from ...models import Simulation
     from ...runs.record import TrialRecord
 
 _PLUGIN = "tau-records"
@@ -39,6 +42,7 @@ class TrialRecords:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._found: dict[str, TrialRecord] = {}
+        self._last: Any = None
 
     @property
     def found(self) -> list[TrialRecord]:
@@ -59,12 +63,41 @@ class TrialRecords:
         trial = trial_report(report)
         if trial is None or is_worker(self._config):
             return
+        self._last = report
         if trial.record is not None:
-            self._found[report.nodeid] = trial.record
-            run_state(self._config).counts.ran.add(report.nodeid)
+            self._count(report.nodeid, trial.record)
         self._config.hook.pytest_tau_phase_reported(report=report, trial=trial)
         if trial.record is not None:
             self._config.hook.pytest_tau_trial_reported(report=report, trial=trial, record=trial.record)
+
+    def _count_interrupted(self, item: pytest.Item) -> None:
+        trial = trial_report(self._last)
+        simulation = item_state(item).simulation if spec_of(item) is not None else None
+        if simulation is None or trial is None or trial.record is not None or self._last.nodeid != item.nodeid:
+            return
+        report, record = copy.copy(self._last), _record(item, simulation)
+        report.when = "teardown"
+        add_facts(report, record=record)
+        self._count(item.nodeid, record)
+        self._config.hook.pytest_tau_phase_reported(report=report, trial=report.tau)
+        self._config.hook.pytest_tau_trial_reported(report=report, trial=report.tau, record=record)
+        add_user_properties(self._config, report)
+
+    def _count(self, nodeid: str, record: TrialRecord) -> None:
+        self._found[nodeid] = record
+        run_state(self._config).counts.ran.add(nodeid)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Count the trial of a test that the end of the run has interrupted, as ``q`` in ``--pdb`` does.
+
+        Such a test has no report on its teardown.
+        """
+        try:
+            return (yield)
+        except BaseException:
+            self._count_interrupted(item)
+            raise
 
 
 def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
@@ -82,16 +115,20 @@ def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         return facts
     facts["replay_differences"] = len(simulation.replay_differences or ())
     if report.when == "teardown":
-        from ...runs.record import TrialRecord
-
-        spec = spec_of(item)
-        assert spec is not None, "what has run has a task"
-        facts["record"] = TrialRecord.of(
-            simulation,
-            spec.task,
-            spec.domain.name,
-            item.nodeid,
-            restored=state.restored,
-            evaluators=require_context(item.config).evaluators,
-        )
+        facts["record"] = _record(item, simulation)
     return facts
+
+
+def _record(item: pytest.Item, simulation: Simulation) -> TrialRecord:
+    from ...runs.record import TrialRecord
+
+    spec = spec_of(item)
+    assert spec is not None, "what has run has a task"
+    return TrialRecord.of(
+        simulation,
+        spec.task,
+        spec.domain.name,
+        item.nodeid,
+        restored=item_state(item).restored,
+        evaluators=require_context(item.config).evaluators,
+    )

@@ -9,6 +9,7 @@ import pytest
 #: The sections of the summary, in their order.
 SECTIONS = (
     "domains",
+    "participants",
     "serial trials",
     "resume",
     "early stop",

@@ -35,7 +35,8 @@ def pytest_runtest_makereport(
         report.duration = elapsed  # the trial started before the setup in which the item waits for it
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
-    if report.failed and simulation is not None and not is_task_item(item):
+    brief = getattr(item.config.option, "tbstyle", "auto") == "line"
+    if report.failed and simulation is not None and not is_task_item(item) and not brief:
         from ...diagnosis import explain, plain_text
 
         lines = explain(simulation, evaluators=require_context(item.config).evaluators)
@@ -49,9 +50,10 @@ def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
     data = yield
     if data is None:
         return data
-    lines = getattr(getattr(report, "longrepr", None), "lines", None)
-    if lines is not None:
-        data[_FAILURE] = [report.longrepr.reprcrash.message, [list(line) for line in lines]]
+    failure: Any = getattr(report, "longrepr", None)
+    if hasattr(failure, "lines"):
+        lines = [list(line) for line in failure.lines]
+        data[_FAILURE] = [failure.reprcrash.message, lines, failure.style, failure.is_error]
     trial = trial_report(report)
     if trial is not None:
         data[_TRIAL] = to_data(trial)
@@ -66,8 +68,8 @@ def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any
     if failure is not None:
         from ..failure_repr import FailureRepr
 
-        message, lines = failure
-        report.longrepr = FailureRepr(message, lines, report.nodeid)
+        message, lines, style, is_error = failure
+        report.longrepr = FailureRepr(message, lines, report.nodeid, style, is_error=is_error)
     if trial is not None:
         report.tau = from_data(trial)
     return report

@@ -10,12 +10,13 @@ from ..items import is_task_item, item_state
 from .setup import make_environment, make_participant
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from ...chat import TrialModel, TrialModels
     from ...environment import Environment
     from ...models import Simulation, Task
     from ..items import TaskSpec
+    from .async_trial import AsyncTrial
     from .trials import TrialInputs
 
 
@@ -119,15 +120,48 @@ def tau_simulation(
 ) -> Simulation:
     """Run the trial and return it: its messages, calls and reward. The test errors if anything but the agent failed."""
     __tracebackhide__ = True
+    from ..context.event_loop import BorrowedLoop
+    from .asyncio_fixtures import fixture_loop
     from .outcomes import HarnessError
     from .trials import TrialInputs, run_trial
 
     item, spec = request.node, _graded(request, _tau_spec, tau_task)
-    simulation = run_trial(item, TrialInputs(spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user))
+    loop = None if item_state(item).prefetched else fixture_loop(request)
+    inputs = TrialInputs(spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user)
+    simulation = run_trial(item, inputs, BorrowedLoop(loop) if loop else None)
     item_state(item).simulation = simulation
     if simulation.outcome == "error":
         raise HarnessError(simulation)
     return simulation
+
+
+@pytest.fixture
+def tau_run(
+    request: pytest.FixtureRequest,
+    _tau_spec: TaskSpec,
+    tau_task: Task,
+    tau_trial: int,
+    tau_env: Environment,
+    _tau_models: TrialModels,
+    tau_agent: Any,
+    tau_user: Any,
+) -> AsyncTrial:
+    """Return a callable that an ``async`` test awaits to run the trial on its event loop, with an agent of its own."""
+    from .async_trial import AsyncTrial
+    from .trials import TrialInputs
+
+    spec = _graded(request, _tau_spec, tau_task)
+    return AsyncTrial(request, TrialInputs(spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that would pass without the trial that it has requested."""
+    result = yield
+    trial = getattr(item, "funcargs", {}).get("tau_run")
+    if trial is not None and not getattr(trial, "called", True):
+        pytest.fail("no trial was run: the test requests tau_run and does not await tau_run()", pytrace=False)
+    return result
 
 
 def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskSpec:

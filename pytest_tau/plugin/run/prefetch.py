@@ -11,6 +11,8 @@ import pytest
 from ..compat import fixture_info
 from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
+from .asyncio_fixtures import is_async_fixture
+from .compat import only_makes_loops
 from .setup import make_environment, make_participant
 
 if TYPE_CHECKING:
@@ -155,7 +157,9 @@ def _blocking_fixture(item: pytest.Item) -> str | None:
             if any(not _is_own(definition) for definition in definitions):
                 return str(name)
         # Fixtures are set up in this order: those after the trial do not affect it.
-        elif before and not all(_is_ready(definition) for definition in definitions[-1:]):
+        elif before and not all(
+            _is_ready(definition) and not is_async_fixture(item.config, definition) for definition in definitions[-1:]
+        ):
             return str(name)
         before = before and name != "tau_simulation"
     return None
@@ -171,8 +175,11 @@ def _is_own(definition: Any) -> bool:
 
 
 def _is_ready(definition: Any) -> bool:
-    """Return whether a trial can start with the fixture now: it is of session scope and set up, or a parameter."""
-    if definition.func.__name__ == "get_direct_param_fixture_func":
+    """Return whether a trial can start with the fixture now.
+
+    It is a parameter, or of session scope and set up, or has no effect on the trial.
+    """
+    if definition.func.__name__ == "get_direct_param_fixture_func" or only_makes_loops(definition):
         return True
     # The third element of a cached result is the error of the setup.
     done = definition.cached_result is not None and definition.cached_result[2] is None
@@ -188,4 +195,6 @@ def _waits_for_setup(item: pytest.Item, name: str) -> bool:
     """Return whether the fixture has session scope, so that the setup of the first item that uses it makes it ready."""
     info = fixture_info(item)
     definitions: list[Any] = list(info.name2fixturedefs.get(name, ())) if info else []
-    return name not in _OWN and bool(definitions) and _is_shared(definitions[-1])
+    if name in _OWN or not definitions or is_async_fixture(item.config, definitions[-1]):
+        return False
+    return _is_shared(definitions[-1])

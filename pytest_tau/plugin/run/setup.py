@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..context.run_state import require_context
+from ..hook_calls import first_call
 
 if TYPE_CHECKING:
     from ...chat import ChatModel
     from ...environment import Environment
     from ...models import Task
     from ...participants import Side
+    from ..hook_calls import HookCall
     from ..items import TaskSpec
 
 
@@ -33,9 +35,30 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
 
 
 def make_participant(side: Side, item: pytest.Item, spec: TaskSpec) -> Any:
-    """Return the participant of a side in a trial, by the hooks."""
+    """Return the participant of a side in a trial, by the hooks.
+
+    Raises:
+        ConfigurationError: A hook returned something that cannot be one; names its file.
+    """
     hook = item.ihook.pytest_tau_make_agent if side == "agent" else item.ihook.pytest_tau_make_user
-    return hook(item=item, task=task_for(hook, spec.task, own=1), domain=spec.domain, config=spec.config)
+    if len(hook.get_hookimpls()) == 1:
+        return hook(item=item, task=spec.task, domain=spec.domain, config=spec.config)
+    task = task_for(hook, spec.task, own=1)
+    call = first_call(item.config, hook, item=item, task=task, domain=spec.domain, config=spec.config)
+    assert call is not None, "the plugin's own implementation returns a participant"
+    _check_participant(call, side, spec)
+    return call.result
+
+
+def _check_participant(call: HookCall, side: Side, spec: TaskSpec) -> None:
+    from ...errors import ConfigurationError
+    from ...participants import ParticipantSource, load_source
+
+    if not isinstance(call.result, ParticipantSource):
+        try:
+            load_source(call.result, side, spec.config.folder)
+        except ConfigurationError as error:
+            raise ConfigurationError(f"{call.hook} ({call.place}): {error}") from None
 
 
 def task_for(hook: Any, task: Task, *, own: int = 0) -> Task:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import json
 import queue
 import time
@@ -20,11 +22,13 @@ from .models import cassette_path, spend, usage_facts
 from .setup import task_for
 
 if TYPE_CHECKING:
+    import logging
     from collections.abc import Callable
 
     from ...environment import Environment
     from ...models import Message, Simulation
     from ...participants import Side
+    from ..context.event_loop import BorrowedLoop, RunningLoop
     from ..items import TaskSpec
 
 
@@ -55,14 +59,23 @@ class TrialFuture:
         item: The test item.
         inputs: The inputs of the trial.
         restored: The trial's simulation from the previous run; it is not run again.
+        loop: The event loop on which it runs; None for that of the run.
 
     Attributes:
         inputs: The inputs of the trial.
         elapsed: Seconds that the trial took, once it has finished.
     """
 
-    def __init__(self, item: pytest.Item, inputs: TrialInputs, restored: Simulation | None = None) -> None:
+    def __init__(
+        self,
+        item: pytest.Item,
+        inputs: TrialInputs,
+        restored: Simulation | None = None,
+        loop: BorrowedLoop | RunningLoop | None = None,
+    ) -> None:
         self.inputs, self.elapsed = inputs, 0.0
+        self._loop = loop
+        self._logged: list[logging.LogRecord] = []
         self._item, self._context, self._restored = item, require_context(item.config), restored
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
@@ -72,6 +85,7 @@ class TrialFuture:
     def _start(self) -> Future[Simulation]:
         inputs, number = self.inputs, self.inputs.trial
         self._context.writer.start(self._item.session, self._context.config)
+        self._context.logs.attach()
         settings = inputs.spec.config.simulation
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
@@ -80,7 +94,7 @@ class TrialFuture:
         if agent.name == "gold" and inputs.spec.config.own_agent and self._is_default_user(user):
             # A hook or a fixture could have made another agent; here it has not.
             user = self._context.source("user", replace(inputs.spec.config, user="gold"))
-        return self._context.loop.submit(self._run(trial, agent, user))
+        return (self._loop or self._context.loop).submit(self._run(trial, agent, user))
 
     def _as_finished(self, simulation: Simulation) -> Future[Simulation]:
         self.elapsed = simulation.duration
@@ -103,6 +117,11 @@ class TrialFuture:
         """Cancel the trial, unless it has finished."""
         self._future.cancel()
 
+    async def arrive(self) -> None:
+        """Wait for the trial on the event loop on which it runs."""
+        with contextlib.suppress(Exception):  # ``wait`` raises it
+            await asyncio.wrap_future(self._future)
+
     def wait(self) -> Simulation:
         """Wait for the trial and return its result; call the hooks, in the thread that pytest runs in.
 
@@ -113,6 +132,8 @@ class TrialFuture:
             return self._follow()
         finally:
             self.cancel()  # after an exception of a hook or Ctrl-C, the result is not needed
+            if self._loop is not None:
+                self._loop.join()
 
     def _follow(self) -> Simulation:
         item, inputs = self._item, self.inputs
@@ -125,6 +146,7 @@ class TrialFuture:
                 hooks.pytest_tau_message(item=item, message=message)
             except Exception as error:  # noqa: BLE001 - a hook of another plugin may raise anything
                 failure = failure or error
+        self._context.logs.add_to_test(self._logged)
         simulation = self._result()
         self._set_facts(simulation)
         hooks.pytest_tau_simulation_finished(item=item, simulation=simulation)
@@ -151,7 +173,8 @@ class TrialFuture:
     async def _run(self, trial: Trial, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         start = time.perf_counter()
         try:
-            simulation = await trial.run(agent, user)
+            with self._context.logs.collecting(self._logged):
+                simulation = await trial.run(agent, user)
         finally:
             self.elapsed = time.perf_counter() - start
         self._store(simulation)
@@ -184,13 +207,19 @@ class TrialFuture:
         )
 
 
-def run_trial(item: pytest.Item, inputs: TrialInputs) -> Simulation:
-    """Run a trial, or wait for the one that was prefetched; a rerun runs a new one."""
+def run_trial(item: pytest.Item, inputs: TrialInputs, loop: BorrowedLoop | None = None) -> Simulation:
+    """Run a trial, or wait for the one that was prefetched; a rerun runs a new one.
+
+    Args:
+        item: The test item.
+        inputs: The inputs of the trial.
+        loop: The event loop on which it runs; None for that of the run.
+    """
     state = item_state(item)
     started, state.prefetched = state.prefetched, None
     if started is None:
         state.elapsed, state.restored = None, False
-        return TrialFuture(item, inputs).wait()
+        return TrialFuture(item, inputs, loop=loop).wait()
     try:
         return started.wait()
     finally:

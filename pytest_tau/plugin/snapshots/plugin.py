@@ -98,7 +98,8 @@ class TaskSnapshots:
         if isinstance(mismatch, SnapshotMismatch):
             from ..failure_repr import FailureRepr
 
-            report.longrepr = FailureRepr(str(mismatch), mismatch.lines, item.nodeid)
+            style = getattr(item.config.option, "tbstyle", "auto")
+            report.longrepr = FailureRepr(str(mismatch), mismatch.lines, item.nodeid, style)
         return report
 
 

@@ -12,6 +12,7 @@ import pytest
 
 from ...runs.layout import MANIFEST
 from ..items import spec_of
+from ..makers import SIDES, participant_of
 from ..options import OptionValues, runs_no_test
 from .paths import make_folder
 
@@ -44,6 +45,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run) | _of_plugin(config),
+        **_participants(session.items, run),
         "saw_reference": _sides_with_reference(specs),
         "hashes": hashes(unique_tasks(specs), run.simulation),
         "planned": counts.trials,
@@ -153,6 +155,19 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
     text = json.dumps(given, default=repr)
     public: dict[str, Any] = without_secrets(json.loads(without_login(text)))
     return public
+
+
+def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dict[Side, list[str]]]:
+    """Return who plays agent and user, if fixtures, hooks or markers have chosen others than the settings.
+
+    It is no setting: a run is resumed by its settings before anything is collected.
+    """
+    from ...chat.requests import without_login
+
+    trials = [item for item in items if spec_of(item) is not None]
+    found = {side: sorted({without_login(participant_of(side, item)) for item in trials}) for side in SIDES}
+    named = {"agent": [without_login(str(run.agent_spec))], "user": [without_login(str(run.user_spec))]}
+    return {"participants": found} if trials and found != named else {}
 
 
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:

@@ -1,0 +1,51 @@
+"""The makers of participants: a parameter, a fixture or a hook of a test, if not what marker or settings name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .compat import fixture_info
+from .items import spec_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    import pytest
+
+    from ..participants import Side
+
+SIDES: tuple[Side, ...] = ("agent", "user")
+
+
+def maker(side: Side, hooks: Any, fixtures: Mapping[str, Any], parameters: Collection[str] = ()) -> str | None:
+    """Return what makes the participants of a side; None if settings name them.
+
+    Args:
+        side: The side.
+        hooks: The hooks of the test or its collector.
+        fixtures: The definitions of the test's fixtures, by name.
+        parameters: Names of fixtures whose values the test gives itself.
+    """
+    fixture, hook = f"tau_{side}", f"pytest_tau_make_{side}"
+    if fixture in parameters:
+        return f"parameter {fixture}"
+    definitions = fixtures.get(fixture, ())
+    if any(not definition.func.__module__.startswith("pytest_tau.plugin") for definition in definitions):
+        return f"fixture {fixture}"
+    if len(getattr(hooks, hook).get_hookimpls()) > 1:
+        return f"hook {hook}"
+    return None
+
+
+def participant_of(side: Side, item: pytest.Item) -> str:
+    """Return a short text that says who plays a side in a trial: its name, or what makes it."""
+    spec, info = spec_of(item), fixture_info(item)
+    assert spec is not None, "the item runs a trial"
+    named = spec.config.agent_spec if side == "agent" else spec.config.user_spec
+    name = named if isinstance(named, str) else getattr(named, "__qualname__", type(named).__name__)
+    call = getattr(item, "callspec", None)
+    made = maker(side, item.ihook, info.name2fixturedefs if info else {}, call.params if call else ())
+    if made is None:
+        return name
+    # A hook may return None for a test.
+    return f"{made}, else {name}" if made.startswith("hook") else made

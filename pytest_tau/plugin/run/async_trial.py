@@ -1,0 +1,83 @@
+"""The fixture ``tau_run``: a trial that an ``async`` test awaits, on the event loop of the test."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ConfigurationError
+from ..context.event_loop import RunningLoop, guarded
+from ..context.run_state import require_context
+from ..items import item_state
+from .asyncio_fixtures import check_test_loop
+from .outcomes import HarnessError
+from .trials import TrialFuture
+
+if TYPE_CHECKING:
+    import pytest
+
+    from ...models import Simulation
+    from .trials import TrialInputs
+
+
+class AsyncTrial:
+    """The trial of an ``async`` test; calling it runs the trial.
+
+    Args:
+        request: The request of the fixture.
+        inputs: The inputs of the trial, with the agent and the user of the fixtures.
+
+    Raises:
+        ConfigurationError: The test is not ``async``, or also requests ``tau_simulation``.
+    """
+
+    def __init__(self, request: pytest.FixtureRequest, inputs: TrialInputs) -> None:
+        test: Any = request.node
+        if not inspect.iscoroutinefunction(test.obj):
+            raise ConfigurationError("tau_run is for async tests: request tau_simulation, which runs the trial itself")
+        if "tau_simulation" in test.fixturenames:
+            raise ConfigurationError("tau_run and tau_simulation run the same trial: request one of them")
+        self._request, self._inputs = request, inputs
+        #: Whether the test has run the trial.
+        self.called = False
+
+    async def __call__(self, *, agent: Any = None, user: Any = None) -> Simulation:
+        """Run the trial and return it: its messages, calls and reward.
+
+        Args:
+            agent: The agent, as the fixture ``tau_agent`` returns it; None for the value of that fixture.
+            user: The user, likewise.
+
+        Raises:
+            ConfigurationError: The trial was run before, or a participant cannot be used.
+            HarnessError: Anything but the agent failed.
+        """
+        __tracebackhide__ = True
+        if self.called:
+            raise ConfigurationError("tau_run runs one trial: use the marker's trials=… for more of them")
+        check_test_loop(self._request)
+        self.called = True
+        inputs, item = self._inputs, self._request.node
+        inputs = inputs._replace(
+            agent=inputs.agent if agent is None else agent, user=self._user(agent) if user is None else user
+        )
+        with guarded(asyncio.get_running_loop()):
+            trial = TrialFuture(item, inputs, loop=RunningLoop())
+            try:
+                await trial.arrive()
+                simulation = trial.wait()
+            finally:
+                trial.cancel()
+        item_state(item).simulation = simulation
+        if simulation.outcome == "error":
+            raise HarnessError(simulation)
+        return simulation
+
+    def _user(self, agent: Any) -> Any:
+        """Return the user of the fixture; the default one depends on the agent."""
+        spec = self._inputs.spec
+        context = require_context(self._request.config)
+        default = spec.config.user is None and self._inputs.user is context.source("user", spec.config)
+        return context.source("user", replace(spec.config, own_agent=True)) if agent and default else self._inputs.user

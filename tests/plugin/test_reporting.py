@@ -1,0 +1,319 @@
+"""What pytest's own options do with trials: --tb, logs, --pdb, --junitxml, typed values of TOML files; the header."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from pytest_tau.plugin.options import OptionValues
+from pytest_tau.plugin.options_table import OPTIONS
+
+from .conftest import _QUICK, Run
+
+ROOT = Path(__file__).parents[2]
+
+TALKATIVE = """
+import logging
+import time
+
+class Agent:
+    def __init__(self, task):
+        self.id = task.id
+
+    def respond(self, message):
+        logging.getLogger("agent").warning("replies to %s", self.id)
+        time.sleep(0.01)
+        return "Bye."
+"""
+
+
+@pytest.fixture
+def talkative(project, a_task):
+    project.write("agent.py", TALKATIVE)
+    project.tasks("mock/t.tau.json", [a_task(name) for name in ("aa", "bb", "cc", "dd")])
+    return lambda *args: project.run("--tau-agent", "agent.py:Agent", *args)
+
+
+class TestTracebacks:
+    """--tb."""
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_line_is_one_line_a_failure(self, talkative, workers):
+        run = talkative("--tb=line", "--show-capture=no", *workers)
+        run.outcomes(failed=4)
+        text = run.text.partition("= FAILURES =")[2].partition("tau: mock:")[0]
+        lines = sorted(line for line in text.splitlines()[1:] if line and not line.startswith("[gw"))
+        assert lines == [f"mock/t.tau.json::{name * 2}[trial-0]: reward 0 = DB 0 x COMMUNICATE 1" for name in "abcd"]
+
+    def test_line_of_an_error(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        project.write("user.py", "def user(messages, tools):\n    raise ValueError('no user')\n")
+        run = project.run("--tau-user", "user.py:user", "--tb=line")
+        run.outcomes(errors=1)
+        text = run.text.partition("ERROR at setup")[2].partition("tau: mock")[0]
+        assert [line for line in text.splitlines()[1:] if line] == [run.line("user_error: ", "no user")]
+
+    @pytest.mark.parametrize("style", ["short", "long", "native", "auto"])
+    def test_the_explanation_stays(self, talkative, style):
+        run = talkative(f"--tb={style}")
+        run.line("turning point:")
+        run.lacks("Traceback")
+
+    def test_no(self, talkative):
+        run = talkative("--tb=no")
+        run.outcomes(failed=4)
+        run.lacks("turning point")
+
+    def test_the_file_of_junit_has_the_explanation_in_any_case(self, project, talkative):
+        talkative("--tb=line", "--junitxml=j.xml")
+        assert (project.path / "j.xml").read_text().count("turning point:") == 4
+
+
+class TestLogs:
+    """caplog and the log sections of reports."""
+
+    @pytest.mark.parametrize(
+        "args", [("--tau-concurrency", "1"), ("--tau-concurrency", "4"), ("-n", "2", "--tau-concurrency", "4")]
+    )
+    def test_each_report_has_the_log_of_its_own_trial(self, talkative, args):
+        run = talkative(*args)
+        run.outcomes(failed=4)
+        parts = re.split(r"^_+ (\w\w)\[trial-0\] _+$", run.text, flags=re.MULTILINE)[1:]
+        assert sorted(parts[::2]) == ["aa", "bb", "cc", "dd"]
+        for name, text in zip(parts[::2], parts[1::2], strict=True):
+            assert "Captured log setup" in text
+            assert set(re.findall(r"replies to (\w\w)", text)) == {name}
+
+    @pytest.mark.parametrize("concurrency", ["1", "4"])
+    def test_caplog(self, project, talkative, concurrency):
+        project.write(
+            "test_own.py",
+            """
+            import logging
+
+            import pytest
+
+            @pytest.fixture(autouse=True)
+            def other():
+                logging.getLogger("other").warning("set up")
+
+            @pytest.mark.tau(domain="mock", tasks=["create-task", "create-with-description"])
+            def test_own(tau_simulation, tau_task, caplog):
+                found = {record.getMessage() for record in caplog.get_records("setup")}
+                assert found == {"set up", f"replies to {tau_task.id}"}
+                logging.getLogger("own").warning("mine")
+                assert caplog.messages == ["mine"]
+            """,
+        )
+        talkative("test_own.py", "--tau-concurrency", concurrency).outcomes(passed=2)
+
+    @pytest.mark.parametrize("concurrency", ["1", "4"])
+    def test_log_level(self, project, talkative, concurrency):
+        project.ini("log_level = DEBUG")
+        (project.path / "agent.py").write_text(TALKATIVE.replace("warning", "debug"))
+        talkative("--tau-concurrency", concurrency).line("DEBUG    agent:agent.py", "replies to aa")
+
+    def test_without_pytest_s_logging(self, project, talkative):
+        # pytest's terminal cannot do without the ini keys of its logging, whatever else is installed.
+        project.write("conftest.py", "def pytest_addoption(parser):\n    parser.addini('log_cli', '', default=False)\n")
+        talkative("-p", "no:logging").outcomes(failed=4)
+
+
+class TestDebugger:
+    """--pdb."""
+
+    @pytest.mark.parametrize("concurrency", ["1", "4"])
+    def test_a_trial_that_q_has_ended_counts_as_failed(self, project, a_task, pytester, concurrency):
+        project.tasks("mock/t.tau.json", [a_task()])
+        command = [sys.executable, "-m", "pytest", *_QUICK, "--tau-agent", "noop", "--pdb", "--junitxml=j.xml"]
+        result = Run(pytester.run(*command, "--tau-concurrency", concurrency, stdin=b"q\n"))
+        result.line("tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000")
+        result.line("tau: 1 task x 1 trial planned: all run")
+        result.line("Quitting debugger")
+        [case] = ET.parse(project.path / "j.xml").getroot().iter("testcase")
+        assert properties(case)["tau_outcome"] == "failed"
+        assert properties(case)["tau_termination_reason"] == "agent_stop"
+        if concurrency == "1":
+            return
+        result = Run(pytester.run(*command, "--tau-gate", "pass^1>=0.5", stdin=b"q\n"))
+        result.line("tau: gate pass^1 >= 0.5: 0.000: missed")
+        assert result.ret != pytest.ExitCode.OK
+
+
+def properties(node):
+    return {each.get("name"): each.get("value") for each in node.iter("property")}
+
+
+class TestJUnit:
+    """--junitxml: the properties that docs/junit.md lists are those that are written."""
+
+    def test_the_list_is_complete(self, models, project):
+        models.script("")
+        models.run("--tau-trials", "2", "--junitxml=a.xml").outcomes(passed=2)
+        models.run("--tau-trials", "2", "--tau-resume", "--junitxml=b.xml").outcomes(passed=2)
+        project.run("--tau-agent", "noop", "--tau-user", "gold", "--junitxml=c.xml").outcomes(failed=1)
+        written, of_suite = set(), set()
+        for name in "abc":
+            root = ET.parse(project.path / f"{name}.xml").getroot()
+            found = {key for case in root.iter("testcase") for key in properties(case)}
+            written |= found
+            of_suite |= set(properties(root)) - found
+        page = (ROOT / "docs" / "junit.md").read_text(encoding="utf-8")
+        rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `tau")]
+        of_case, of_domain = (set(re.findall(rf"`({begin}[^`]+)`", "".join(rows))) for begin in (r"tau_", r"tau\."))
+        assert of_case == written
+        assert {name.replace("DOMAIN", "mock") for name in of_domain} == {
+            re.sub(r"pass\^[2-9]", "pass^1", name) for name in of_suite
+        }
+
+
+class TestNativeValues:
+    """pytest.toml and [tool.pytest]: numbers, truth values, lists and tables as TOML has them."""
+
+    #: A native value of each option, and what it is on the command line.
+    VALUES = {
+        "domain": ('["mock", "retail"]', ["mock", "retail"]),
+        "task": ('["a*", 7]', ["a*", "7"]),
+        "difficulty": ("{requests = 2, faults = 1}", "requests=2,faults=1"),
+        "agent_llm_args": ('{temperature = 0.5, stop = ["x"]}', '{"temperature": 0.5, "stop": ["x"]}'),
+        "user_llm_args": ("{seed = 1}", '{"seed": 1}'),
+        "judge_llm_args": ("{}", "{}"),
+        "shard": ('"1/2"', "1/2"),
+        "agent_tool_calls": ('"text"', "text"),
+        "user_tool_calls": ('"native"', "native"),
+        "record": ("true", "missing"),
+        "resume": ("true", "latest"),
+        "snapshot": ('"messages"', "messages"),
+        "rerun": ('["failed", "error"]', "failed,error"),
+        "grading": ('"strict"', "strict"),
+        "group_by": ('["tags", "actions"]', ["tags", "actions"]),
+        "summary": ('"markdown"', "markdown"),
+        "gate": ('["pass^1>=0.5"]', ["pass^1>=0.5"]),
+        "fail_on": ('"regression"', "regression"),
+    }
+    NUMBERS = {"llm_timeout": "1.5", "budget": "0.25", "timeout": "60"}
+
+    @pytest.mark.parametrize("file", ["pytest.toml", "pyproject.toml"])
+    def test_every_option(self, pytester, file):
+        values = dict(self.VALUES)
+        for name, option in OPTIONS.items():
+            kind = getattr(option.type, "__name__", "")
+            if name not in values and kind == "number":
+                number = self.NUMBERS.get(name, "3")
+                values[name] = (number, number)
+            elif name not in values:
+                values[name] = ("true", True) if kind == "flag" else ('"word"', "word")
+        head = "[pytest]" if file == "pytest.toml" else "[tool.pytest]"
+        lines = [f"tau_{name} = {native}" for name, (native, _) in values.items()]
+        pytester.path.joinpath(file).write_text("\n".join([head, *lines]), encoding="utf-8")
+        config = pytester.parseconfig()
+        found = OptionValues(config)
+        for name, (_, written) in values.items():
+            assert found.given(name) == written, name
+            found.get(name)
+
+    @pytest.mark.parametrize(
+        ("line", "problem"),
+        [
+            ("tau_trials = 2.5", "tau_trials: expected a whole number of at least 1, got '2.5'"),
+            ("tau_trials = 0", "tau_trials: expected a whole number of at least 1, got '0'"),
+            ("tau_trials = true", "tau_trials: expected a text or a number, got a truth value"),
+            ("tau_trials = [1]", "tau_trials: expected a text or a number, got a list"),
+            ("tau_solo = 1", "tau_solo: expected true or false, got 1"),
+            ("tau_agent = {a = 1}", "tau_agent: expected a text or a number, got a table"),
+            ("tau_domain = [true]", "tau_domain: expected a text or a number, got a truth value"),
+            ("tau_grading = 3", "tau_grading: expected official or strict, got '3'"),
+            ("tau_seed = 2020-01-01", "tau_seed: expected a text or a number, got date"),
+        ],
+    )
+    def test_other_values_are_refused(self, project, line, problem):
+        project.write("pytest.toml", f"[pytest]\n{line}\n")
+        named = [] if "domain" in line else ["--tau-domain", "mock"]
+        project.run(*named, "--tau-num-tasks=1").usage_error(problem)
+
+    def test_a_run(self, project):
+        values = 'tau_domain = ["mock"]\ntau_trials = 2\ntau_num_tasks = 1\ntau_timeout = 60\ntau_replay = false\n'
+        project.write("pytest.toml", f"[pytest]\n{values}")
+        project.run().outcomes(passed=2)
+        project.run("-o", "tau_trials=3").outcomes(passed=3)
+
+
+class TestPromptsAreNoTestPaths:
+    """--tau-agent-prompt FILE: pytest takes the value for a test path when it looks for the ini file."""
+
+    @pytest.mark.parametrize("side", ["agent", "user"])
+    def test_the_project_keeps_its_ini(self, project, tmp_path_factory, side):
+        prompt = tmp_path_factory.mktemp("elsewhere") / "prompt.txt"
+        prompt.write_text({"agent": "{{policy}}", "user": "{{scenario}}"}[side])
+        project.ini("tau_trials = 2")
+        run = project.run(f"--tau-{side}-prompt", prompt, "--tau-domain", "mock", "--tau-num-tasks", "1")
+        run.line("configfile: pytest.ini")
+        run.outcomes(passed=2)
+
+
+class TestHeader:
+    """The header names who plays, also if fixtures, hooks and markers have chosen."""
+
+    AGENT = "class Agent:\n    def respond(self, message):\n        return 'Bye.'\n\n"
+
+    def recorded(self, project):
+        return json.loads(next(project.path.glob(".tau/runs/*/run.json")).read_text()).get("participants")
+
+    def test_a_fixture(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        project.write(
+            "conftest.py", f"import pytest\n\n{self.AGENT}@pytest.fixture\ndef tau_agent():\n    return Agent()\n"
+        )
+        run = project.run()
+        run.line("tau: seed 300, bundled data, agent fixture tau_agent, user scripted")
+        run.lacks("gold")
+        assert self.recorded(project) == {"agent": ["fixture tau_agent"], "user": ["scripted"]}
+
+    def test_a_hook(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        project.write("conftest.py", f"{self.AGENT}def pytest_tau_make_agent():\n    return Agent()\n")
+        project.run().line("agent hook pytest_tau_make_agent, else gold, user scripted")
+        assert self.recorded(project) == {"agent": ["hook pytest_tau_make_agent, else gold"], "user": ["scripted"]}
+        project.run("--tau-resume").line("tau: resume: 1 of 1 trial taken from the earlier run")
+
+    def test_a_marker(self, project):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop")
+            def test_noop(tau_simulation): ...
+            """,
+        )
+        project.run().line("tau: seed 300, bundled data, agent noop, user scripted")
+        assert self.recorded(project) == {"agent": ["noop"], "user": ["scripted"]}
+
+    def several(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        source = "import pytest\n\n@pytest.mark.tau(domain='mock', tasks='create-task', agent='noop')\ndef test_noop(tau_simulation): ...\n"
+        project.write("test_own.py", source)
+
+    def test_several(self, project, a_task):
+        self.several(project, a_task)
+        run = project.run()
+        run.line("tau: seed 300, bundled data, agent gold, user gold")
+        run.line("tau: 1 trial: agent noop, user scripted")
+        assert self.recorded(project) == {"agent": ["gold", "noop"], "user": ["gold", "scripted"]}
+
+    def test_what_the_settings_name_is_recorded_once(self, project):
+        project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "--tau-agent", "noop").line(
+            "agent noop, user scripted"
+        )
+        assert self.recorded(project) is None
+
+    def test_under_xdist_it_is_in_the_summary(self, project, a_task):
+        self.several(project, a_task)
+        run = project.run("-n", "2", "--tau-trials", "2")
+        run.outcomes(passed=4)
+        run.line("tau: 2 trials: agent noop, user scripted")
