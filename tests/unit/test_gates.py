@@ -11,6 +11,7 @@ from pytest_tau.analysis.gate_metrics import by_task
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
+from pytest_tau.runs.groups import Group
 from pytest_tau.runs.record import TrialRecord
 
 
@@ -26,7 +27,7 @@ def records(**tasks):
 
 
 def verdict(text, trials, planned=None):
-    counts = {("mock", task): number for task, number in planned.items()} if planned else None
+    counts = {Group("", "", "mock", task): number for task, number in planned.items()} if planned else None
     return Gate.parse(text).verdict(by_task(trials, counts))
 
 
@@ -167,7 +168,7 @@ class TestSettled:
             planned = {name: generator.randint(1, 3) for name in "abc"}
             told = {name: "".join(generator.choices("ppffe", k=generator.randint(0, planned[name]))) for name in "abc"}
             waiting = [(name, trial) for name in "abc" for trial in range(len(told[name]), planned[name])][:6]
-            counts = {("mock", name): planned[name] for name in "abc"}
+            counts = {Group("", "", "mock", name): planned[name] for name in "abc"}
             if sum(planned.values()) - sum(map(len, told.values())) > 6:
                 continue
             ends = set()

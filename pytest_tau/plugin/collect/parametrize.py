@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..compat import fixture_info
-from .collectors import USAGE_ERROR
+from .collectors import USAGE_ERROR, TaskCollector
 from .default_user import settle_user
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise tests that use the tau fixtures, by their marker and the run's settings."""
-    if "_tau_spec" not in metafunc.fixturenames:
+    if "_tau_spec" not in metafunc.fixturenames or isinstance(metafunc.definition.parent, TaskCollector):
         return
     from ...errors import TauError
     from ...runner import item_id

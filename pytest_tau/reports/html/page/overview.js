@@ -73,6 +73,7 @@ function runCard(run, number, filterOutcome) {
     { class: "card run" },
     COMPARED ? el("h2", {}, runTag(number), run.name) : "",
     el("div", { class: "rates" }, run.rates.map(rateLine)),
+    run.comparisons.map((line) => el("p", { class: "note" }, line)),
     proportions(counts, COMPARED ? null : filterOutcome),
     facts,
     el(
