@@ -6,7 +6,7 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ..runs.groups import distinguish, match_groups
+from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..text import one_line, plural
 from .paired import FEWEST_TASKS, POWER, Pair, Paired, PassCount
 
@@ -99,9 +99,13 @@ class Comparison:
         self.errors = tuple(sum(counts.errors for counts in side.values()) for side in (earlier, later))
 
     @cached_property
-    def paired(self) -> Paired | None:
-        """Return the test over all tasks; None if no task can be compared."""
-        return Paired(list(self.pairs.values())) if self.pairs else None
+    def variants(self) -> dict[str, Paired]:
+        """Return the test over the tasks of each variant, by its name; empty if no task can be compared.
+
+        If there is a single variant, its name is empty.
+        """
+        split = split_variants(self.pairs) if self.pairs else {}
+        return {name: Paired([self.pairs[group] for group in groups]) for name, groups in split.items()}
 
     @property
     def domains(self) -> dict[str, Paired]:
@@ -113,13 +117,13 @@ class Comparison:
 
     @property
     def significant(self) -> bool:
-        """Return whether the difference is more than chance explains."""
-        return self.paired is not None and self.paired.p < SIGNIFICANT
+        """Return whether the difference of any variant is more than chance explains."""
+        return any(paired.p < SIGNIFICANT for paired in self.variants.values())
 
     @property
     def regression(self) -> bool:
-        """Return whether the later run is significantly worse."""
-        return self.significant and self.paired is not None and self.paired.difference < 0
+        """Return whether any variant is significantly worse in the later run."""
+        return any(paired.p < SIGNIFICANT and paired.difference < 0 for paired in self.variants.values())
 
     @property
     def worse(self) -> list[tuple[Group, Pair]]:
@@ -141,18 +145,21 @@ class Comparison:
     def lines(self) -> list[str]:
         """Return the comparison as lines of text; the first says what was compared."""
         lines = [self._compared(), *self._left_out()]
-        if self.paired is None:
+        if not self.variants:
             return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
-        lines.append(format_difference("pass^1", self.paired))
-        lines.append("; ".join([format_verdict(self.paired), *self._power(self.paired)]))
-        if len(domains := self.domains) > 1:
+        for name, paired in self.variants.items():
+            difference = format_difference("pass^1", paired)
+            verdict = "; ".join([format_verdict(paired), *self._power(paired)])
+            lines += [f"{one_line(name, _LONGEST)}: {difference}; {verdict}"] if name else [difference, verdict]
+        if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         for word, tasks in (("worse", self.worse), ("better", self.better)):
             if tasks:
                 lines.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
         if not (self.worse or self.better):
             lines.append("every task passes as often as before")
-        lines.append(_EXPLAINED.format(how="exact" if self.paired.exact else "sampled"))
+        exact = all(paired.exact for paired in self.variants.values())
+        lines.append(_EXPLAINED.format(how="exact" if exact else "sampled"))
         return lines
 
     def warnings(self) -> list[str]:
@@ -169,11 +176,11 @@ class Comparison:
         sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
         numbers = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
         trials = f", trials of each: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
-        return f"{self.after.name} beside {self.before.name}: {plural(len(self.pairs), 'task')} in both{trials}"
+        return f"{self.after.name} beside {self.before.name}: {plural(count_tasks(self.pairs), 'task')} in both{trials}"
 
     def _left_out(self) -> list[str]:
         parts = [
-            f"{plural(len(tasks), 'task')} only in {side.name}"
+            f"{plural(count_tasks(tasks), 'task')} only in {side.name}"
             for side, tasks in ((self.before, self.only_before), (self.after, self.only_after))
             if tasks
         ]
@@ -190,7 +197,7 @@ class Comparison:
             return [f"a loss of {smallest:.3f} would be found with a chance of {often}"]
         text = f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
         # If something was found, this estimate would only puzzle.
-        return [] if self.significant else [text]
+        return [] if paired.p < SIGNIFICANT else [text]
 
     def _named(self, tasks: Sequence[tuple[Group, Pair]]) -> str:
         several = len({key.domain for key in self.pairs}) > 1

@@ -43,6 +43,7 @@ class RunState:
         deselected: Whether tests were deselected after they had been collected.
         header_shown: Whether the settings were shown.
         models_checked: Whether the access to the models was checked.
+        repetitions: How often pytest-repeat repeats each test; 1 if it is not active.
         concurrent: Whether this process runs trials of several items at the same time.
         prefetcher: The ``TrialPrefetcher``, made by ``run.loop``; None before the first item.
         upcoming: Returns an item and those that follow it, as far as this worker knows; None outside of a worker.
@@ -56,6 +57,7 @@ class RunState:
     deselected: bool = False
     header_shown: bool = False
     models_checked: bool = False
+    repetitions: int = 1
     concurrent: bool = False
     prefetcher: Any = None
     upcoming: Callable[[pytest.Item], list[pytest.Item]] | None = None
