@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from ..runs.groups import TaskId
     from ..runs.record import TrialRecord
 
+#: The fewest tasks that are compared: a single one is a single observation.
+_FEWEST = 2
 #: The most comparisons that are shown, and the most characters of a variant's name in them.
 MOST_PAIRS, _LONGEST = 6, 40
 
@@ -28,13 +30,13 @@ class VariantPair(NamedTuple):
     Attributes:
         before: The name of the first variant.
         after: The name of the second variant.
-        paired: The statistics; None if the variants have no such task in common.
+        paired: The statistics.
         alone: Whether it is the only comparison of the tasks, so that it has a verdict.
     """
 
     before: str
     after: str
-    paired: Paired | None
+    paired: Paired
     alone: bool
 
     def __str__(self) -> str:
@@ -42,8 +44,6 @@ class VariantPair(NamedTuple):
 
     def parts(self) -> list[str]:
         """Return the tasks, the difference, and the verdict if there is one, as texts."""
-        if self.paired is None:
-            return ["no task has trials with a verdict of both"]
         parts = [plural(len(self.paired.pairs), "task"), format_difference("pass^1", self.paired)]
         return [*parts, format_verdict(self.paired)] if self.alone else parts
 
@@ -54,7 +54,7 @@ class Variants:
 
     Attributes:
         scores: The scores of each variant, by name.
-        pairs: The comparisons of each two variants.
+        pairs: The comparisons of each two variants that have at least two tasks in common.
     """
 
     scores: tuple[Scores, ...]
@@ -70,7 +70,9 @@ class Variants:
         counts = {name: _pass_counts(found) for name, found in split.items()}
         alone = len(split) == 2
         pairs = tuple(
-            VariantPair(one, other, _paired(counts[one], counts[other]), alone) for one, other in combinations(split, 2)
+            VariantPair(one, other, Paired(pairs), alone)
+            for one, other in combinations(split, 2)
+            if len(pairs := _pairs(counts[one], counts[other])) >= _FEWEST
         )
         return cls(scores, pairs)
 
@@ -104,6 +106,5 @@ def _pass_counts(records: Sequence[TrialRecord]) -> dict[TaskId, PassCount]:
     return {task: count for task, count in counts.items() if count.trials}
 
 
-def _paired(before: Mapping[TaskId, PassCount], after: Mapping[TaskId, PassCount]) -> Paired | None:
-    pairs = [Pair(counts, after[task]) for task, counts in before.items() if task in after]
-    return Paired(pairs) if pairs else None
+def _pairs(before: Mapping[TaskId, PassCount], after: Mapping[TaskId, PassCount]) -> list[Pair]:
+    return [Pair(counts, after[task]) for task, counts in before.items() if task in after]
