@@ -303,6 +303,10 @@ class TestReports:
         ]
         assert run["comparisons"][0].startswith("Bad -> Good: 3 tasks; pass^1 0.000 -> 1.000")
         assert run["counts"]["tasks"] == 3
+        assert {(name[-5:], groups["variant"]) for _, name, groups in data["tasks"]} == {
+            ("[Bad]", "Bad"),
+            ("Good]", "Good"),
+        }
         assert sorted(name for _, name, _ in data["tasks"]) == [f"{t} [{v}]" for t in "abc" for v in ("Bad", "Good")]
 
 

@@ -11,7 +11,7 @@ from ...environment import canonical
 from ...errors import ConfigurationError
 from ...files import digest
 from ...regrade.recognition import recognise_domain, worked_alone
-from ...runs.groups import distinguish, match_groups
+from ...runs.groups import distinguish, find_variants, match_groups
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
 from .conversation import conversation, fingerprints, first_difference
@@ -58,7 +58,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlock
     for number, gatherer in enumerate(gathered):
         facts = gatherer.gather(number, blocks)
         records = [one.record for one in facts]
-        run, differences = gatherer.run, distinguish(record.group for record in records)
+        run, names = gatherer.run, _Names([record.group for record in records])
         shown.append(
             {
                 "name": run.name,
@@ -67,7 +67,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlock
                 "rates": rates(records),
                 "comparisons": comparisons(records),
                 "kept": gatherer.kept,
-                "rows": [tables.row(one, differences[one.record.group]) for one in facts],
+                "rows": [tables.row(one, names) for one in facts],
                 "problems": [without_keys(problem) for problem in run.problems],
             }
         )
@@ -164,6 +164,13 @@ def page_columns() -> list[dict[str, Any]]:
     return found
 
 
+class _Names:
+    """The names of the groups of a run: what distinguishes tasks of one id, and the variants of its tests."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self.differences, self.variants = distinguish(groups), find_variants(groups)
+
+
 class _Tables:
     """Texts that many rows have in common, each once."""
 
@@ -173,19 +180,19 @@ class _Tables:
         self._task_places: dict[tuple[str, str], int] = {}
         self._check_places: dict[str, int] = {}
 
-    def row(self, facts: _Facts, difference: str) -> list[Any]:
+    def row(self, facts: _Facts, names: _Names) -> list[Any]:
         """Return a row's values, in the order of ``FIELDS``.
 
         Args:
             facts: The simulation.
-            difference: What distinguishes its test from others that have a task of this id.
+            names: The names of the groups of its run.
         """
-        return [self._cell(each, facts, difference) for each in COLUMNS if each.page and each.page.name in FIELDS]
+        return [self._cell(each, facts, names) for each in COLUMNS if each.page and each.page.name in FIELDS]
 
-    def _cell(self, column: Column, facts: _Facts, difference: str) -> Any:
+    def _cell(self, column: Column, facts: _Facts, names: _Names) -> Any:
         record, kind = facts.record, column.page and column.page.kind
         if kind == "task":
-            return self._task(record, difference)
+            return self._task(record, names)
         if kind == "checks":
             return [self._check(text) for text in record.failed_checks]
         value = column.value(record)
@@ -193,11 +200,12 @@ class _Tables:
             return round(value, 2) or None
         return round(value, 6) if kind in ("score", "money") and value is not None else value
 
-    def _task(self, record: TrialRecord, difference: str) -> int:
+    def _task(self, record: TrialRecord, names: _Names) -> int:
+        difference, variant = names.differences[record.group], names.variants.get(record.group.variant)
         key = (record.domain, record.task_id + (f" [{difference}]" if difference else ""))
         if key not in self._task_places:
             self._task_places[key] = len(self.tasks)
-            self.tasks.append([*key, dict(record.groups)])
+            self.tasks.append([*key, {**({"variant": variant} if variant else {}), **record.groups}])
         return self._task_places[key]
 
     def _check(self, text: str) -> int:

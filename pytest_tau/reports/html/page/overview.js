@@ -218,7 +218,7 @@ const mean = (values) => (values.length ? values.reduce((sum, each) => sum + eac
 const judged = (rows) => rows.filter((row) => row && row.outcome !== "error");
 
 function groupCard(filterBy) {
-  const usable = ["intent", "persona", "actions", "tags", "domain", "task"].filter((group) => {
+  const usable = ["variant", "intent", "persona", "actions", "tags", "domain", "task"].filter((group) => {
     const values = valuesOf(group);
     return values.size > 1 && (group !== "task" || values.size < TRIALS.length || values.size <= 30);
   });
