@@ -6,12 +6,14 @@ from collections import defaultdict
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..text import one_line, plural
 from .paired import FEWEST_TASKS, POWER, Pair, Paired, PassCount
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ..runs.groups import Group
     from ..runs.reader import Run
     from ..runs.record import TrialRecord
 
@@ -23,13 +25,6 @@ _EXPLAINED = (
     "sign-flip test over tasks (Fisher 1935), two-sided mid-p, {how}; interval by its inversion (Hartigan 1969); "
     "docs/gates.md"
 )
-
-
-class TaskKey(NamedTuple):
-    """The identity of a task in different runs."""
-
-    domain: str
-    task_id: str
 
 
 class RunRecords(NamedTuple):
@@ -73,12 +68,15 @@ class _Counts:
 class Comparison:
     """Two runs, over the tasks of which both have trials that ran.
 
+    Trials of different tests, or of one test with different parameters, are different observations, each compared with
+    its like.
+
     Args:
         before: The earlier run.
         after: The later one.
 
     Attributes:
-        pairs: The tasks that are compared, in the order of the later run.
+        pairs: The tasks that are compared, by the group of their trials in the later run and in its order.
         only_before: Tasks that the later run has no trial of.
         only_after: Tasks that the earlier run has no trial of.
         without_verdict: Tasks in both of which one side has only errors.
@@ -87,10 +85,11 @@ class Comparison:
 
     def __init__(self, before: RunRecords, after: RunRecords) -> None:
         self.before, self.after = before, after
-        earlier, later = _by_task(before.records, after.records), _by_task(after.records, before.records)
-        self.only_before = [key for key in earlier if key not in later]
-        self.only_after = [key for key in later if key not in earlier]
-        both = {key: (earlier[key], later[key]) for key in later if key in earlier}
+        earlier, later = _by_group(before.records, after.records), _by_group(after.records, before.records)
+        matched = match_groups(earlier, later)
+        self.only_before = [group for group in earlier if group not in set(matched.values())]
+        self.only_after = [group for group in later if group not in matched]
+        both = {group: (earlier[other], later[group]) for group, other in matched.items()}
         self.pairs = {
             key: Pair(PassCount(one.ran, one.passed), PassCount(two.ran, two.passed))
             for key, (one, two) in both.items()
@@ -100,9 +99,13 @@ class Comparison:
         self.errors = tuple(sum(counts.errors for counts in side.values()) for side in (earlier, later))
 
     @cached_property
-    def paired(self) -> Paired | None:
-        """Return the test over all tasks; None if no task can be compared."""
-        return Paired(list(self.pairs.values())) if self.pairs else None
+    def variants(self) -> dict[str, Paired]:
+        """Return the test over the tasks of each variant, by its name; empty if no task can be compared.
+
+        If there is a single variant, its name is empty.
+        """
+        split = split_variants(self.pairs) if self.pairs else {}
+        return {name: Paired([self.pairs[group] for group in groups]) for name, groups in split.items()}
 
     @property
     def domains(self) -> dict[str, Paired]:
@@ -114,22 +117,22 @@ class Comparison:
 
     @property
     def significant(self) -> bool:
-        """Return whether the difference is more than chance explains."""
-        return self.paired is not None and self.paired.p < SIGNIFICANT
+        """Return whether the difference of any variant is more than chance explains."""
+        return any(paired.p < SIGNIFICANT for paired in self.variants.values())
 
     @property
     def regression(self) -> bool:
-        """Return whether the later run is significantly worse."""
-        return self.significant and self.paired is not None and self.paired.difference < 0
+        """Return whether any variant is significantly worse in the later run."""
+        return any(paired.p < SIGNIFICANT and paired.difference < 0 for paired in self.variants.values())
 
     @property
-    def worse(self) -> list[tuple[TaskKey, Pair]]:
+    def worse(self) -> list[tuple[Group, Pair]]:
         """Return the tasks that pass less often, the largest loss first."""
         found = [(key, pair) for key, pair in self.pairs.items() if pair.change < 0]
         return sorted(found, key=lambda each: each[1].change)
 
     @property
-    def better(self) -> list[tuple[TaskKey, Pair]]:
+    def better(self) -> list[tuple[Group, Pair]]:
         """Return the tasks that pass more often, the largest gain first."""
         found = [(key, pair) for key, pair in self.pairs.items() if pair.change > 0]
         return sorted(found, key=lambda each: -each[1].change)
@@ -142,17 +145,21 @@ class Comparison:
     def lines(self) -> list[str]:
         """Return the comparison as lines of text; the first says what was compared."""
         lines = [self._compared(), *self._left_out()]
-        if self.paired is None:
+        if not self.variants:
             return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
-        lines += [format_difference("pass^1", self.paired), "; ".join([self._verdict(), *self._power(self.paired)])]
-        if len(domains := self.domains) > 1:
+        for name, paired in self.variants.items():
+            difference = format_difference("pass^1", paired)
+            verdict = "; ".join([format_verdict(paired), *self._power(paired)])
+            lines += [f"{one_line(name, _LONGEST)}: {difference}; {verdict}"] if name else [difference, verdict]
+        if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
         for word, tasks in (("worse", self.worse), ("better", self.better)):
             if tasks:
                 lines.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
         if not (self.worse or self.better):
             lines.append("every task passes as often as before")
-        lines.append(_EXPLAINED.format(how="exact" if self.paired.exact else "sampled"))
+        exact = all(paired.exact for paired in self.variants.values())
+        lines.append(_EXPLAINED.format(how="exact" if exact else "sampled"))
         return lines
 
     def warnings(self) -> list[str]:
@@ -169,11 +176,11 @@ class Comparison:
         sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
         numbers = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
         trials = f", trials of each: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
-        return f"{self.after.name} beside {self.before.name}: {plural(len(self.pairs), 'task')} in both{trials}"
+        return f"{self.after.name} beside {self.before.name}: {plural(count_tasks(self.pairs), 'task')} in both{trials}"
 
     def _left_out(self) -> list[str]:
         parts = [
-            f"{plural(len(tasks), 'task')} only in {side.name}"
+            f"{plural(count_tasks(tasks), 'task')} only in {side.name}"
             for side, tasks in ((self.before, self.only_before), (self.after, self.only_after))
             if tasks
         ]
@@ -183,11 +190,6 @@ class Comparison:
             parts.append(f"{plural(self.errors[0], 'error')} then and {self.errors[1]:,} now")
         return [f"left out: {', '.join(parts)}"] if parts else []
 
-    def _verdict(self) -> str:
-        if not self.significant or self.paired is None:
-            return "no significant difference"
-        return "a significant loss" if self.paired.difference < 0 else "a significant gain"
-
     def _power(self, paired: Paired) -> list[str]:
         smallest = paired.smallest_loss
         often = f"{POWER:.0%}".replace("%", " %")
@@ -195,19 +197,28 @@ class Comparison:
             return [f"a loss of {smallest:.3f} would be found with a chance of {often}"]
         text = f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
         # If something was found, this estimate would only puzzle.
-        return [] if self.significant else [text]
+        return [] if paired.p < SIGNIFICANT else [text]
 
-    def _named(self, tasks: Sequence[tuple[TaskKey, Pair]]) -> str:
+    def _named(self, tasks: Sequence[tuple[Group, Pair]]) -> str:
         several = len({key.domain for key in self.pairs}) > 1
         # Of single trials, the direction says it all.
         single = {rate.trials for pair in self.pairs.values() for rate in pair} == {1}
+        differences = distinguish(self.pairs)
         named = [
             f"{key.domain}:" * several
             + one_line(key.task_id, _LONGEST)
+            + (f" [{one_line(differences[key], _LONGEST)}]" if differences[key] else "")
             + f" ({pair.before} -> {pair.after})" * (not single)
             for key, pair in tasks[:_NAMED]
         ]
         return ", ".join(named) + (f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else "")
+
+
+def format_verdict(paired: Paired) -> str:
+    """Return whether the later rate differs by more than chance explains."""
+    if paired.p >= SIGNIFICANT:
+        return "no significant difference"
+    return "a significant loss" if paired.difference < 0 else "a significant gain"
 
 
 def format_difference(name: str, paired: Paired) -> str:
@@ -219,20 +230,21 @@ def format_difference(name: str, paired: Paired) -> str:
     return f"{name} {paired.before:.3f} -> {paired.after:.3f}: {paired.difference:+.3f} ({reach}, {p})"
 
 
-def _by_task(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[TaskKey, _Counts]:
-    """Return the trials of each task.
+def _by_group(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[Group, _Counts]:
+    """Return the trials of each group.
 
     Some result files do not name their domain. Compared with a run of a single domain, it is that one.
     """
     known = {record.domain for record in others}
     stand_in = known.pop() if len(known) == 1 else ""
-    found: dict[TaskKey, _Counts] = defaultdict(_Counts)
+    found: dict[Group, _Counts] = defaultdict(_Counts)
     for record in records:
-        found[TaskKey(record.domain or stand_in, record.task_id)].add(record)
+        group = record.group
+        found[group if group.domain else group._replace(domain=stand_in)].add(record)
     return dict(found)
 
 
-def _changed(before: Any, after: Any, tasks: Iterable[TaskKey]) -> list[str]:
+def _changed(before: Any, after: Any, groups: Iterable[Group]) -> list[str]:
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return []
     found = ["the rules of grading"] if before.get("grader") != after.get("grader") else []
@@ -242,11 +254,14 @@ def _changed(before: Any, after: Any, tasks: Iterable[TaskKey]) -> list[str]:
     for name in sorted(set(earlier) & set(later)):
         parts = [part for part in ("policy", "tools", "database") if earlier[name].get(part) != later[name].get(part)]
         found += [f"{part} of {name}" for part in parts]
-    hashes = [(_hash(before, key), _hash(after, key)) for key in tasks]
-    differing = sum(one != two for one, two in hashes if one is not None and two is not None)
+    tasks = dict.fromkeys((group.domain, group.task_id) for group in groups)
+    hashes = [(_hash(before, *task), _hash(after, *task)) for task in tasks]
+    known = [(set(one.split()), set(two.split())) for one, two in hashes if one is not None and two is not None]
+    # A run may have one of several files that have tasks of one id.
+    differing = sum(not (one <= two or two <= one) for one, two in known)
     return found + ([plural(differing, "task")] if differing else [])
 
 
-def _hash(hashes: Mapping[str, Any], key: TaskKey) -> str | None:
-    value: str | None = hashes.get("tasks", {}).get(key.domain, {}).get(key.task_id)
+def _hash(hashes: Mapping[str, Any], domain: str, task_id: str) -> str | None:
+    value: str | None = hashes.get("tasks", {}).get(domain, {}).get(task_id)
     return value

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
+from ..runs.groups import distinguish
 from ..text import one_line, plural
+from .scores import outcomes_by_group
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ..runs.groups import Group
     from ..runs.record import TrialRecord
 
 #: Flaky tasks that are listed without -v, and characters of each name.
@@ -19,25 +21,30 @@ _MOST, _LONGEST = 10, 60
 def flaky_lines(records: Iterable[TrialRecord], verbosity: int = 0) -> list[str]:
     """Return the tasks some of whose trials passed and some failed, as lines of text, the most uneven last.
 
+    A task that several tests run counts for each of them.
+
     Args:
         records: The run's records; trials that ended in an error are not counted.
         verbosity: pytest's: below 0 nothing is listed, above 0 every task is.
     """
-    trials: dict[tuple[str, str], Counter[str]] = defaultdict(Counter)
-    for record in records:
-        trials[record.domain, record.task_id][record.outcome] += 1
-    counts = {task: (found["passed"], found["passed"] + found["failed"]) for task, found in trials.items()}
-    repeated = [task for task, (_, ran) in counts.items() if ran > 1]
-    flaky = [task for task in repeated if 0 < counts[task][0] < counts[task][1]]
+    trials = outcomes_by_group(records)
+    counts = {group: (found["passed"], found["passed"] + found["failed"]) for group, found in trials.items()}
+    repeated = [group for group, (_, ran) in counts.items() if ran > 1]
+    flaky = [group for group in repeated if 0 < counts[group][0] < counts[group][1]]
     if not flaky or verbosity < 0:
         return []
-    flaky.sort(key=lambda task: (abs(counts[task][0] / counts[task][1] - 0.5), task))
+    flaky.sort(key=lambda group: (abs(counts[group][0] / counts[group][1] - 0.5), group.domain, group.task_id, group))
     shown = flaky if verbosity > 0 else flaky[:_MOST]
-    names = {task: one_line(f"{task[0]}::{task[1]}", _LONGEST) for task in shown}
+    differences = distinguish(trials)
+    names = {group: _name(group, differences[group]) for group in shown}
     width = max(map(len, names.values()))
     lines = [f"flaky: {len(flaky)} of {plural(len(repeated), 'task')} with several trials both passed and failed"]
-    for task in shown:
-        passed, ran = counts[task]
-        lines.append(f"  {names[task]:<{width}}  {passed} of {ran} passed ({100 * passed / ran:.0f} %)")
+    for group in shown:
+        passed, ran = counts[group]
+        lines.append(f"  {names[group]:<{width}}  {passed} of {ran} passed ({100 * passed / ran:.0f} %)")
     left = len(flaky) - len(shown)
     return [*lines, f"  and {left} more (-v lists them)"] if left else lines
+
+
+def _name(group: Group, difference: str) -> str:
+    return one_line(f"{group.domain}::{group.task_id}{f' [{difference}]' if difference else ''}", _LONGEST)

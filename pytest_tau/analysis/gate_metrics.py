@@ -9,6 +9,7 @@ from math import comb, fsum, inf
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ..errors import ConfigurationError, unknown_name
+from ..runs.groups import Group
 from .columns import COLUMNS
 from .metrics import pass_hat_k
 from .statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval
@@ -41,20 +42,20 @@ class TaskTrials:
         return sum(record.passed for record in self.ran)
 
 
-#: Trials by domain and task.
-Tasks = dict[tuple[str, str], TaskTrials]
+#: The trials of each task; a task of several tests is there once for each.
+Tasks = dict[Group, TaskTrials]
 
 
-def by_task(records: Iterable[TrialRecord], planned: Mapping[tuple[str, str], int] | None = None) -> Tasks:
+def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None = None) -> Tasks:
     """Return the trials of each task.
 
     Args:
         records: Those that were reported.
-        planned: How many each task will have; by default there are no more.
+        planned: How many each group will have; by default there are no more.
     """
     found: Tasks = defaultdict(TaskTrials)
     for record in records:
-        task = found[record.domain, record.task_id]
+        task = found[record.group]
         if record.outcome == "error":
             task.errors += 1
         else:

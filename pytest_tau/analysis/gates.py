@@ -8,6 +8,8 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ConfigurationError
+from ..runs.groups import split_variants
+from ..text import one_line
 from .gate_metrics import metric_named
 
 if TYPE_CHECKING:
@@ -25,6 +27,8 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda value, bound: value < bound - _ROUNDING,
 }
 _ROUNDING = 1e-9
+#: Characters of a variant's name.
+_LONGEST = 80
 _EXPECTED = "expected [domain:]metric OP value, such as 'pass^1>=0.8' or 'retail:errors<=0.02'"
 
 
@@ -76,10 +80,18 @@ class Gate:
 
     def tasks(self, tasks: Tasks) -> list[TaskTrials]:
         """Return the tasks that count."""
-        return [task for (domain, _), task in tasks.items() if self.domain in (None, domain)]
+        return [task for group, task in tasks.items() if self.domain in (None, group.domain)]
+
+    def verdicts(self, tasks: Tasks) -> list[Verdict]:
+        """Return whether the gate is met, as far as trials were run: for each variant, if there are several."""
+        return [self.verdict(found)._replace(variant=name) for name, found in self._by_variant(tasks).items()]
+
+    def _by_variant(self, tasks: Tasks) -> dict[str, Tasks]:
+        split = split_variants(group for group in tasks if self.domain in (None, group.domain))
+        return {name: {group: tasks[group] for group in groups} for name, groups in split.items()}
 
     def verdict(self, tasks: Tasks) -> Verdict:
-        """Return whether the gate is met, as far as trials were run."""
+        """Return whether the gate is met, as far as trials were run, over all tasks."""
         counted = self.tasks(tasks)
         value = self.metric.value(counted)
         if value is None:
@@ -88,12 +100,16 @@ class Gate:
         interval = self.metric.interval(counted)
         if not any(task.waiting for task in counted):
             return Verdict(self, value, interval, met=self.holds(value))
-        settled = self.settled(tasks)
+        settled = self._settled(tasks)
         why = "not settled" if settled is None else self._reach(counted, met=settled)
         return Verdict(self, value, interval, met=bool(settled), why=why)
 
     def settled(self, tasks: Tasks) -> bool | None:
-        """Return whether the gate is certain to be met, or to be missed; None while that is open."""
+        """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
+        found = {self._settled(each) for each in self._by_variant(tasks).values()}
+        return False if False in found else None if None in found else True
+
+    def _settled(self, tasks: Tasks) -> bool | None:
         reach = self.metric.reach(self.tasks(tasks))
         ends = {self.holds(reach.low), self.holds(reach.high)}
         if len(ends) == 2 or (ends == {True} and not reach.certain):
@@ -116,6 +132,7 @@ class Verdict(NamedTuple):
         interval: Its 95 % interval; None if there are too few tasks.
         met: Whether the gate is met.
         why: What there is to say beyond the value.
+        variant: The name of the variant whose trials count; empty if there are no variants.
     """
 
     gate: Gate
@@ -123,15 +140,17 @@ class Verdict(NamedTuple):
     interval: Interval | None
     met: bool
     why: str | None = None
+    variant: str = ""
 
     def __str__(self) -> str:
         end = "met" if self.met else "missed"
+        name = f"gate {self.gate}" + (f" for {one_line(self.variant, _LONGEST)}" if self.variant else "")
         if self.value is None:
-            return f"gate {self.gate}: {end}: {self.why}"
+            return f"{name}: {end}: {self.why}"
         interval = self.interval
         reach = f" (95 % interval {interval.format()})" if interval else ""
         if self.why:
             end += f", {self.why}"
         elif interval and interval.low < self.gate.bound < interval.high:
             end += f", but {self.gate.bound:g} lies within the interval"
-        return f"gate {self.gate}: {self.value:.3f}{reach}: {end}"
+        return f"{name}: {self.value:.3f}{reach}: {end}"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from ..runs.groups import count_tasks, find_variants
 from ..text import plural
 from .metrics import pass_hat_k
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
+    from ..runs.groups import Group
     from ..runs.record import TrialRecord
 
 
@@ -28,24 +30,39 @@ def given_reference(records: Sequence[TrialRecord]) -> str:
     )
 
 
-def outcome_summary(tasks: Mapping[str, Counter[str]]) -> str:
+def outcome_summary(groups: Mapping[Group, Counter[str]]) -> str:
     """Return tasks, trials, outcomes, pass^k, and what is not counted in it, in one line.
 
+    There is no rate over several variants: their trials are not pooled.
+
     Args:
-        tasks: For each task, how many of its trials ``passed``, ``failed``, or ended in an ``error``; of one at least.
+        groups: For each group, how many of its trials ``passed``, ``failed``, or ended in an ``error``; of one at
+            least.
     """
-    results = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks.values()]
-    counts: Counter[str] = sum(tasks.values(), Counter())
+    counts: Counter[str] = sum(groups.values(), Counter())
+    variants = find_variants(groups)
+    if variants:
+        tasks = f"{plural(count_tasks(groups), 'task')}, {plural(len(variants), 'variant')}"
+        return f"{tasks}, {plural(counts.total(), 'trial')}; {format_outcomes(counts)}"
+    return "; ".join(_pooled(groups.values(), counts))
+
+
+def format_outcomes(counts: Counter[str]) -> str:
+    """Return the numbers of trials that ``passed``, ``failed``, or ended in an ``error``, as text."""
+    words = {"passed": "passed", "failed": "failed", "error": "errors" if counts["error"] > 1 else "error"}
+    return ", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name])
+
+
+def _pooled(tasks: Collection[Counter[str]], counts: Counter[str]) -> list[str]:
+    results = [(trials["passed"] + trials["failed"], trials["passed"]) for trials in tasks]
     most = max(ran for ran, _ in results)
     rates = [f"pass^{k} {rate:.3f}" for k in range(1, most + 1) if (rate := pass_hat_k(results, k)) is not None]
     fewer = sum(ran < most for ran, _ in results)
-    parts = [f"{plural(len(tasks), 'task')}, {plural(sum(counts.values()), 'trial')}"]
-    words = {"passed": "passed", "failed": "failed", "error": "errors" if counts["error"] > 1 else "error"}
-    parts.append(", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name]))
+    parts = [f"{plural(len(tasks), 'task')}, {plural(counts.total(), 'trial')}", format_outcomes(counts)]
     parts.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
     if counts["error"]:
-        everything = [(sum(trials.values()), trials["passed"]) for trials in tasks.values()]
+        everything = [(trials.total(), trials["passed"]) for trials in tasks]
         parts.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
     if fewer and most > 1:
         parts.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted up to those")
-    return "; ".join(parts)
+    return parts

@@ -13,6 +13,7 @@ from .statistics import Interval, pass_hat_k_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from ..runs.groups import Group
     from ..runs.record import TrialRecord
 
 #: So many of pass^1, pass^2 … are shown, and the last; only these get intervals, which take a while.
@@ -51,7 +52,7 @@ class Scores:
 
     Attributes:
         name: The domain, or what the tasks have in common.
-        tasks: How many tasks there are.
+        tasks: How many tasks there are; a task of several tests counts for each.
         passed: Trials with reward 1.
         failed: Trials with less.
         errors: Trials that are no verdict on the agent.
@@ -77,7 +78,7 @@ class Scores:
     @classmethod
     def of(cls, name: str, records: Sequence[TrialRecord]) -> Scores:
         """Return the scores of these trials."""
-        results = outcomes_by_task(records)
+        results = outcomes_by_group(records)
         counts = Counter(record.outcome for record in records)
         ran = [(task["passed"] + task["failed"], task["passed"]) for task in results.values()]
         every = [(task.total(), task["passed"]) for task in results.values()]
@@ -93,13 +94,21 @@ class Scores:
             mean_reward=fmean(graded) if graded else None,
         )
 
+    def without_rates(self, tasks: int) -> Scores:
+        """Return the counts of trials that are not pooled, as they are of several variants.
+
+        Args:
+            tasks: The number of different tasks.
+        """
+        return replace(self, tasks=tasks, rates=(), with_errors=(), mean_reward=None)
+
     def shown_rates(self) -> list[Rate]:
         """Return the rates that are shown: the first ones and the last."""
         return [*self.rates[:_FIRST_RATES], *self.rates[_FIRST_RATES:][-1:]]
 
     def with_intervals(self, records: Sequence[TrialRecord]) -> Scores:
         """Return these scores, with the intervals of the rates that are shown."""
-        tasks = outcomes_by_task(records).values()
+        tasks = outcomes_by_group(records).values()
         results = [(task["passed"] + task["failed"], task["passed"]) for task in tasks]
         shown = {rate.k for rate in self.shown_rates()}
         found = [
@@ -109,11 +118,11 @@ class Scores:
         return replace(self, rates=tuple(found))
 
 
-def outcomes_by_task(records: Iterable[TrialRecord]) -> dict[str, Counter[str]]:
-    """Return how many trials of each task ``passed``, ``failed``, or ended in an ``error``."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+def outcomes_by_group(records: Iterable[TrialRecord]) -> dict[Group, Counter[str]]:
+    """Return how many trials of each group ``passed``, ``failed``, or ended in an ``error``."""
+    found: dict[Group, Counter[str]] = defaultdict(Counter)
     for record in records:
-        found[record.task_id][record.outcome] += 1
+        found[record.group][record.outcome] += 1
     return dict(found)
 
 

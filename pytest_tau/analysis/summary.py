@@ -11,10 +11,12 @@ from ..models import STOPS
 from .columns import COLUMNS
 from .scores import Floor, Scores
 from .statistics import percentile
+from .variants import Variants, records_by_variant
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ..runs.groups import TaskId
     from ..runs.record import TrialRecord
 
 #: The group of tasks that have no value of it.
@@ -60,7 +62,8 @@ class DomainSummary:
     """Summary of the trials of a domain.
 
     Attributes:
-        scores: How they did.
+        scores: How they did; without rates if there are variants, whose trials are not pooled.
+        variants: The variants of the tests; None if there is one.
         floor: What an agent that does nothing would have got on the same tasks; None if that is not known.
         endings: How conversations ended, the most frequent first: the user's token, or the reason. Without errors.
         faults: The reasons of errors, likewise.
@@ -73,6 +76,7 @@ class DomainSummary:
     """
 
     scores: Scores
+    variants: Variants | None
     floor: Floor | None
     endings: tuple[tuple[str, int], ...]
     faults: tuple[tuple[str, int], ...]
@@ -92,14 +96,14 @@ class DomainSummary:
 def summarise(
     records: Iterable[TrialRecord],
     *,
-    floors: Mapping[tuple[str, str], bool] | None = None,
+    floors: Mapping[TaskId, bool] | None = None,
     group_by: Sequence[str] = (),
 ) -> list[DomainSummary]:
     """Return the summary of each domain, sorted by name.
 
     Args:
         records: The trials' facts.
-        floors: Whether an agent that does nothing passes, by domain and task id; tasks may be missing.
+        floors: Whether an agent that does nothing passes, by task; tasks may be missing.
         group_by: Of ``GROUPS``.
     """
     domains: dict[str, list[TrialRecord]] = defaultdict(list)
@@ -116,14 +120,16 @@ def ending(record: TrialRecord) -> str:
 
 
 def _domain(
-    name: str, records: list[TrialRecord], floors: Mapping[tuple[str, str], bool], group_by: Sequence[str]
+    name: str, records: list[TrialRecord], floors: Mapping[TaskId, bool], group_by: Sequence[str]
 ) -> DomainSummary:
     ran = [record for record in records if record.outcome != "error"]
     errors = [record for record in records if record.outcome == "error"]
-    tasks = dict.fromkeys(record.task_id for record in records)
-    verdicts = [floors[name, task] for task in tasks if (name, task) in floors]
+    tasks = dict.fromkeys(record.group.task for record in records)
+    verdicts = [floors[task] for task in tasks if task in floors]
+    scores, variants = Scores.of(name, records), Variants.of(records)
     return DomainSummary(
-        scores=Scores.of(name, records).with_intervals(records),
+        scores=scores.without_rates(len(tasks)) if variants else scores.with_intervals(records),
+        variants=variants,
         floor=Floor(sum(verdicts), len(verdicts)) if verdicts else None,
         endings=_most_frequent(ending(record) for record in ran),
         faults=_most_frequent(ending(record) for record in errors),
@@ -132,7 +138,7 @@ def _domain(
         stats=_stats(ran) if ran else None,
         usage=_usage(records),
         restored=sum(record.restored for record in records),
-        groups={group: _grouped(group, records) for group in group_by},
+        groups={group: _grouped(group, records_by_variant(records)) for group in group_by},
     )
 
 
@@ -167,17 +173,22 @@ def _usage(records: list[TrialRecord]) -> Usage | None:
     )
 
 
-def _grouped(group: str, records: list[TrialRecord]) -> tuple[Scores, ...]:
-    found: dict[str, list[TrialRecord]] = defaultdict(list)
-    for record in records:
-        value = record.groups.get(group)
-        # A task has one of the others, and any number of tags.
-        values = value.split(", ") if value and group == "tags" else [value or NO_VALUE]
-        for each in values:
-            found[each].append(record)
-    if list(found) == [NO_VALUE]:
+def _grouped(group: str, split: Mapping[str, Sequence[TrialRecord]]) -> tuple[Scores, ...]:
+    """Return the scores of each group of tasks, and in it of each variant, as their trials are not pooled."""
+    found: dict[tuple[str, str], list[TrialRecord]] = defaultdict(list)
+    for variant, records in split.items():
+        for record in records:
+            value = record.groups.get(group)
+            # A task has one of the others, and any number of tags.
+            values = dict.fromkeys(value.split(", ")) if value and group == "tags" else [value or NO_VALUE]
+            for each in values:
+                found[each, variant].append(record)
+    if all(value == NO_VALUE for value, _ in found):
         return ()
-    return tuple(Scores.of(value, found[value]).with_intervals(found[value]) for value in sorted(found, key=_order))
+    variants = list(split)
+    ordered = sorted(found, key=lambda key: (_order(key[0]), variants.index(key[1])))
+    names = {(value, variant): f"{value} [{variant}]" if variant else value for value, variant in found}
+    return tuple(Scores.of(names[key], found[key]).with_intervals(found[key]) for key in ordered)
 
 
 def _order(value: str) -> tuple[bool, float, str]:

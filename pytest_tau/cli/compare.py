@@ -50,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         printer.line(line, indent=len(line) - len(line.lstrip()))
     for line in [*comparison.warnings(), *_problems(runs)]:
         printer.line(f"warning: {line}")
-    return int(args.fail_on == "regression" and (comparison.regression or comparison.paired is None))
+    return int(args.fail_on == "regression" and (comparison.regression or not comparison.variants))
 
 
 def _problems(runs: list[Run]) -> list[str]:

@@ -71,12 +71,13 @@ def _write_manifest(joined: JoinedRuns, folder: Path) -> None:
 def _show(joined: JoinedRuns, result: Path) -> None:
     from ..analysis.outcomes import outcome_summary
     from ..analysis.usage import UsageTotals
+    from ..runs.groups import Group, split_variants
 
     printer = Printer()
-    outcomes: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
+    outcomes: dict[str, dict[Group, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
     totals = UsageTotals()
     for key, trial in joined.trials.items():
-        outcomes[key.domain][key.task_id][trial.outcome] += 1
+        outcomes[key.domain][Group.of(key.test, key.domain, key.task_id)][trial.outcome] += 1
         totals.add(trial.usage)
     for line in joined.cut_off:
         printer.line(f"{line}: cut off, and left out")
@@ -84,8 +85,11 @@ def _show(joined: JoinedRuns, result: Path) -> None:
         printer.line(f"identical in several places: {count(joined.repeated, 'line')} left out")
     if joined.replaced:
         printer.line(f"replaced by later ones: {count(joined.replaced, 'simulation')}")
-    for domain, tasks in sorted(outcomes.items()):
-        printer.line(f"{domain}: {outcome_summary(tasks)}")
+    for domain, groups in sorted(outcomes.items()):
+        printer.line(f"{domain}: {outcome_summary(groups)}")
+        for name, part in split_variants(groups).items():
+            if name:
+                printer.line(f"  {name}: {outcome_summary({group: groups[group] for group in part})}", indent=2)
     for text in totals.lines():
         printer.line(text)
     printer.line(f"{result}: {count(len(joined.trials), 'simulation')} of {count(len(joined.files), 'file')}")

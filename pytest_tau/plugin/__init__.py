@@ -8,7 +8,11 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+<<<<<<< HEAD
 from .collect import participants, selection, unchecked
+=======
+from .collect import repeat, selection, unchecked
+>>>>>>> groups
 from .collect.collectors import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .collect.parametrize import pytest_generate_tests
 from .collect.rootdir import pytest_load_initial_conftests
@@ -114,6 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
         state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
     unchecked.register(config)
+    repeat.register(config)
     selection.register(config)
     # Registered after the selection, which some of them read in a run that names a domain.
     _register_if_given(config, "collect.quarantine", "quarantine")

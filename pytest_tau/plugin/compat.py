@@ -22,6 +22,7 @@ __all__ = [
     "TerminalWriter",
     "active_fixtures",
     "default_collect_report",
+    "expand_parameters",
     "fixture_info",
     "junit_xml",
     "load_conftests",
@@ -108,14 +109,24 @@ def native_ini(config: pytest.Config, name: str) -> Any:
 
 
 def set_node_id(item: Any) -> None:
-    """Build the structured id of an item from the text of its id.
+    """Build the structured id of an item from its name.
 
     pytest 9.2 distinguishes parametrised ids by structure, and ``--lf`` reads them back from text. The bracket of a
-    task's item does not come from a callspec. It can go once items with brackets in their names are supported.
+    task's item has the trial, which is not in its callspec. It can go once items with brackets in their names are
+    supported.
     """
     node_id: Any = getattr(item, "_id", None)
     if node_id is not None:
-        item._id = type(node_id).parse(item.nodeid)  # noqa: SLF001
+        item._id = type(node_id).parse(f"{item.parent.nodeid}::{item.name}")  # noqa: SLF001
+
+
+def expand_parameters(module: Any, name: str) -> list[pytest.Function]:
+    """Return the items that pytest makes of a function of a module: one for each set of parameters.
+
+    Parameters come from fixtures and from ``pytest_generate_tests``. It can go once there is a public way to
+    parametrise items that are not found in Python files.
+    """
+    return list(module._genfunctions(name, getattr(module.obj, name)))  # noqa: SLF001
 
 
 def load_conftests(config: Any, folder: Path) -> None:

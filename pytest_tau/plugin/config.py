@@ -16,7 +16,7 @@ from ..evaluation import PROFILES, Evaluation
 from ..orchestrator import Limits
 from ..participants import Prompting
 from ..runner import DEFAULT_CONCURRENCY, ModelSettings, RunConfig, SimulationSettings
-from .options import OptionValues, named_domains
+from .options import OptionValues, named_domains, repetitions
 
 if TYPE_CHECKING:
     from ..chat import Role
@@ -44,7 +44,7 @@ def run_config(config: pytest.Config) -> RunConfig:
         generate=_generate(values),
         difficulty=_difficulty(values),
         num_tasks=values.get("num_tasks"),
-        trials=values.get("trials"),
+        trials=values.get("trials") * (repetitions(config) or 1),
         seed=values.get("seed"),
         agent=values.get("agent"),
         user=values.get("user"),

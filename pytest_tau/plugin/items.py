@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Simulation, Task
     from ..runner import RunConfig
+    from ..runs.groups import Group
 
 #: The part of a node id that names a trial: ``task[trial-0]``, or ``test[task-trial-0]``.
 TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
@@ -105,6 +106,16 @@ def spec_of(item: pytest.Item) -> TaskSpec | None:
     call = getattr(item, "callspec", None)
     found: TaskSpec | None = spec if spec is not None or call is None else call.params.get("_tau_spec")
     return found
+
+
+def group_of(item: pytest.Item) -> Group | None:
+    """Return the group of an item's trial; None for an item that runs none, such as a test of ``tau_env`` alone."""
+    spec = spec_of(item)
+    if spec is None or "tau_simulation" not in getattr(item, "fixturenames", ()):
+        return None
+    from ..runs.groups import Group
+
+    return Group.of(item.nodeid, spec.domain.name, spec.task.id)
 
 
 def is_task_item(item: pytest.Item) -> bool:

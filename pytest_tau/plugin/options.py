@@ -126,6 +126,13 @@ def runs_no_test(config: pytest.Config) -> bool:
     return bool(config.option.collectonly or getattr(config.option, "setupplan", False))
 
 
+def repetitions(config: pytest.Config) -> int | None:
+    """Return how often pytest-repeat repeats each test (``--count``); None if it is not active."""
+    if not any(config.pluginmanager.has_plugin(name) for name in ("repeat", "pytest_repeat")):
+        return None
+    return max(1, int(getattr(config.option, "count", 1)))
+
+
 def named_domains(config: pytest.Config) -> tuple[str, ...]:
     """Return the domains that options or ini name, in order, each once."""
     names: tuple[str, ...] = OptionValues(config).get("domain")

@@ -46,7 +46,7 @@ class WorkerOutput(TypedDict, total=False):
 
     Attributes:
         has_context: Whether tasks were to be run.
-        planned: Domain and task of each planned trial, by node id.
+        planned: The group of each planned trial, by node id.
         deselected: The number of deselected trials.
         shard: The number of trials in this shard, of all trials, and of other tests.
         quarantine: Entries that match no task, by number, with ids that are spelt alike.
@@ -55,7 +55,7 @@ class WorkerOutput(TypedDict, total=False):
     """
 
     has_context: bool
-    planned: dict[str, tuple[str, str]]
+    planned: dict[str, tuple[str, str, str, str]]
     deselected: int
     shard: list[int]
     quarantine: dict[int, list[str]]

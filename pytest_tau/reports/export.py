@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.columns import COLUMNS
 from ..models import writable
+from ..runs.groups import Group
 from ..runs.record import TrialRecord
 from ..runs.result_files import works_alone
 
@@ -32,6 +33,7 @@ class DomainContent:
         started: When the first one began; empty if none has recorded it.
         tasks: The tasks by id, in the order in which they occur.
         changed: Ids of tasks of which the run has two versions.
+        groups: The groups of the trials.
     """
 
     simulations: int = 0
@@ -39,11 +41,13 @@ class DomainContent:
     started: str = ""
     tasks: dict[str, Task] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
+    groups: set[Group] = field(default_factory=set)
 
     def add(self, trial: StoredTrial) -> None:
         """Count one."""
         simulation, task = trial.simulation, trial.task
         self.simulations += 1
+        self.groups.add(Group.of(trial.test, trial.domain, simulation.task_id))
         self.trials = max(self.trials, simulation.trial + 1)
         self.started = min(filter(None, (self.started, simulation.start_time)), default="")
         if task is not None and self.tasks.setdefault(task.id, task) != task:

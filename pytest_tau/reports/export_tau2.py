@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..models import REWARD_TYPES, ToolMessage
+from ..runs.groups import find_variants
 from ..runs.result_entries import OWN
 from .export import as_json
 
@@ -112,6 +113,11 @@ def _check(domain: str, content: DomainContent) -> None:
         raise ConfigurationError(
             f"task {min(content.changed)!r} of domain {domain!r} is there in two versions, which τ²-bench's format "
             "cannot tell apart; --format jsonl keeps each simulation with its own"
+        )
+    if variants := find_variants(content.groups):
+        raise ConfigurationError(
+            f"the trials of domain {domain!r} are of {len(variants)} variants ({', '.join(variants.values())}), which "
+            "τ²-bench's format would pool; --format jsonl and csv keep them apart"
         )
     for task in content.tasks.values():
         _check_components(task.criteria.reward_basis, task.id)

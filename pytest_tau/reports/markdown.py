@@ -7,6 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..analysis.summary import ending
+from ..analysis.variants import MOST_PAIRS
+from ..runs.groups import distinguish
 from ..text import one_line, plural
 from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
 
     from ..analysis.scores import Rate, Scores
     from ..analysis.summary import DomainSummary
+    from ..analysis.variants import Variants
+    from ..runs.groups import Group
     from ..runs.record import TrialRecord
 
 #: How many failing tasks a page has; GitHub takes a page of 1 MiB, and drops one that is longer.
@@ -35,6 +39,7 @@ class FailingTask(NamedTuple):
     Attributes:
         domain: Its domain.
         task_id: Its id.
+        difference: What distinguishes its test from others with a task of this id; empty if there are none.
         passed: How many of its trials passed.
         trials: How many there were, errors among them.
         reasons: What was not met or went wrong, the most frequent first.
@@ -43,26 +48,42 @@ class FailingTask(NamedTuple):
 
     domain: str
     task_id: str
+    difference: str
     passed: int
     trials: int
     reasons: tuple[str, ...]
     test: str
 
+    @property
+    def name(self) -> str:
+        """Return the id, with what distinguishes the test, in one line."""
+        difference = f" [{one_line(self.difference, LONGEST_NAME)}]" if self.difference else ""
+        return one_line(self.task_id, _LONGEST_ID) + difference
+
 
 def failing_tasks(records: Iterable[TrialRecord]) -> list[FailingTask]:
-    """Return the tasks with a trial that did not pass, by name: workers report in any order."""
-    tasks: dict[tuple[str, str], list[TrialRecord]] = {}
+    """Return the tasks with a trial that did not pass, by name: workers report in any order.
+
+    A task that several tests run is there for each of them.
+    """
+    groups: dict[Group, list[TrialRecord]] = {}
     for record in records:
-        tasks.setdefault((record.domain, record.task_id), []).append(record)
-    return [_failing(tasks[key]) for key in sorted(tasks) if not all(trial.passed for trial in tasks[key])]
+        groups.setdefault(record.group, []).append(record)
+    differences = distinguish(groups)
+    ordered = sorted(groups, key=lambda group: (group.domain, group.task_id, differences[group]))
+    return [
+        _failing(groups[group], differences[group])
+        for group in ordered
+        if not all(trial.passed for trial in groups[group])
+    ]
 
 
-def _failing(trials: list[TrialRecord]) -> FailingTask:
+def _failing(trials: list[TrialRecord], difference: str) -> FailingTask:
     bad = [trial for trial in trials if not trial.passed]
     reasons = Counter(reason for trial in bad for reason in dict.fromkeys(_reasons(trial)))
     names = [reason for reason, _ in reasons.most_common()]
     passed = len(trials) - len(bad)
-    return FailingTask(bad[0].domain, bad[0].task_id, passed, len(trials), tuple(names), bad[0].test)
+    return FailingTask(bad[0].domain, bad[0].task_id, difference, passed, len(trials), tuple(names), bad[0].test)
 
 
 def _reasons(trial: TrialRecord) -> list[str]:
@@ -100,10 +121,12 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
         (scores.errors, "error" + "s" * (scores.errors > 1)),
     ]
     outcomes = ", ".join(f"{number:,} {word}" for number, word in counts if number)
+    variants = f", {plural(len(summary.variants.scores), 'variant')}" if summary.variants else ""
     parts = [
         f"### {escaped(summary.name)}",
-        f"{plural(scores.tasks, 'task')}, {plural(scores.trials, 'trial')}: {outcomes}",
+        f"{plural(scores.tasks, 'task')}{variants}, {plural(scores.trials, 'trial')}: {outcomes}",
         _rates(summary),
+        _variants(summary.variants) if summary.variants else "",
         _facts(summary),
         *(_groups(name, groups) for name, groups in summary.groups.items() if groups),
         _failures(failing),
@@ -145,6 +168,26 @@ def _facts(summary: DomainSummary) -> str:
     return _table(rows)
 
 
+def _variants(variants: Variants) -> str:
+    """Return a table with a row for each variant, and their comparisons."""
+    ks = sorted({rate.k for scores in variants.scores for rate in scores.shown_rates()})
+    rows = [["variant", "tasks", "trials", *(f"pass^{k}" for k in ks), "95 % interval of pass^1", "errors"]]
+    for scores in variants.scores:
+        rates = {rate.k: rate for rate in scores.rates}
+        interval = rates[1].interval if 1 in rates else None
+        rows.append(
+            [
+                one_line(scores.name, LONGEST_NAME),
+                f"{scores.tasks:,}",
+                f"{scores.trials:,}",
+                *(_value(rates.get(k)) for k in ks),
+                interval.format() if interval else "",
+                f"{scores.errors:,}",
+            ]
+        )
+    return "\n\n".join([_table(rows), "\n".join(f"- {escaped(line)}" for line in variants.pair_lines(MOST_PAIRS))])
+
+
 def _groups(name: str, groups: Sequence[Scores]) -> str:
     rows = [[f"by {name}", "tasks", "trials", "pass^1", "95 % interval", "errors"]]
     for group in groups:
@@ -169,7 +212,7 @@ def _failures(failing: Sequence[FailingTask]) -> str:
     rows = [["task", "passed", "not met, or what went wrong"]]
     for task in failing[:_MOST_TASKS]:
         passed = f"{task.passed} of {task.trials}"
-        rows.append([one_line(task.task_id, _LONGEST_ID), passed, _format_reasons(task)])
+        rows.append([task.name, passed, _format_reasons(task)])
     if len(failing) > _MOST_TASKS:
         rows.append([f"and {plural(len(failing) - _MOST_TASKS, 'more task')}", "", ""])
     heading = f"<summary>{plural(len(failing), 'task')} did not pass every time</summary>"
@@ -220,7 +263,7 @@ def _annotation(task: FailingTask, root: Path, workspace: Path) -> str:
     place = {}
     if task.test and file.is_file() and file.is_relative_to(workspace):
         place["file"] = file.relative_to(workspace).as_posix()
-    place["title"] = f"{task.domain}: {one_line(task.task_id, _LONGEST_ID)}"
+    place["title"] = f"{task.domain}: {task.name}"
     values = ",".join(f"{name}={_of_property(value)}" for name, value in place.items())
     text = f"{task.passed} of {plural(task.trials, 'trial')} passed: {_format_reasons(task)}"
     return f"::error {values}::{_of_command(text)}"

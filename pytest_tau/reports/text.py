@@ -6,6 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..analysis.columns import COLUMNS
+from ..analysis.variants import MOST_PAIRS
 from ..text import duration, money, one_line, plural
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 _FEW = 5
 #: How many of the most frequent are shown, and how many groups; with -v all of them.
 _MOST, _MOST_GROUPS = 5, 12
+#: How many of the first rates a table of variants has; the last one is added.
+_VARIANT_RATES = 4
 _LABEL = 15
 #: Characters of what was not met.
 LONGEST_NAME = 45
@@ -45,6 +48,24 @@ def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80)
     for name, groups in summary.groups.items():
         lines += _table(name, groups, None if verbosity > 0 else _MOST_GROUPS, width)
     return lines
+
+
+def variant_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80) -> list[str]:
+    """Return the lines of a domain's variants: a table with a row for each, and their comparisons.
+
+    Args:
+        summary: The domain's.
+        verbosity: Above 0, all variants and comparisons are shown.
+        width: Of the terminal, in characters.
+    """
+    variants = summary.variants
+    if variants is None:
+        return []
+    most = None if verbosity > 0 else _MOST_GROUPS
+    pairs = variants.pair_lines(None if verbosity > 0 else MOST_PAIRS)
+    room = max(width - 2, _NARROWEST)
+    lines = [line for pair in pairs for line in textwrap.wrap(pair, room, subsequent_indent="  ")]
+    return [*_table("variant", variants.scores, most, width, rates=_VARIANT_RATES), *(f"  {line}" for line in lines)]
 
 
 def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, list[str]]]:
@@ -139,12 +160,12 @@ def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:
     return [f"  {label if not number else '':<{_LABEL}}{line}" for number, line in enumerate(lines)]
 
 
-def _table(name: str, groups: Sequence[Scores], most: int | None, width: int) -> list[str]:
-    """Return a line for each group: tasks, trials, pass^1 with its interval, the last pass^k."""
+def _table(name: str, groups: Sequence[Scores], most: int | None, width: int, rates: int = 1) -> list[str]:
+    """Return a line for each group: tasks, trials, pass^1 with its interval, other first rates, the last pass^k."""
     if not groups:
         return [f"  by {name}: no task has {'any' if name in ('tags', 'actions') else 'one'}"]
     last = max((group.rates[-1].k for group in groups if group.rates), default=1)
-    rows = [_cells(group, last) for group in groups[:most]]
+    rows = [_cells(group, [*range(2, min(rates, last) + 1), last]) for group in groups[:most]]
     left_out = {"errors"} if not any(group.errors for group in groups) else set[str]()
     left_out |= {"95 % interval"} if width < _WIDE_TABLE else set()
     columns = [head for head in rows[0] if head not in left_out]
@@ -154,15 +175,15 @@ def _table(name: str, groups: Sequence[Scores], most: int | None, width: int) ->
     first = max(map(len, names))
     lines = [f"  {text:<{first}}{_joined(cells, widths)}" for text, cells in zip(names, table, strict=True)]
     left = len(groups) - len(rows)
-    return [*lines, *([f"  and {left} more (-v tells them)"] if left else [])]
+    return [*lines, *([f"  and {left} more (-v shows them)"] if left else [])]
 
 
 def _names(name: str, groups: Sequence[Scores]) -> list[str]:
     return [f"by {name}", *(group.name for group in groups)]
 
 
-def _cells(group: Scores, last: int) -> dict[str, str]:
-    """Return the cells of a line, by the head of their column."""
+def _cells(group: Scores, further: Sequence[int]) -> dict[str, str]:
+    """Return the cells of a line, by the head of their column; after pass^1 pass^k of each further k."""
     values = {rate.k: rate for rate in group.rates}
     interval = values[1].interval if 1 in values else None
     return {
@@ -170,7 +191,7 @@ def _cells(group: Scores, last: int) -> dict[str, str]:
         "trials": f"{group.trials:,}",
         "pass^1": _value(values, 1),
         "95 % interval": interval.format() if interval else "-",
-        f"pass^{last}": _value(values, last),
+        **{f"pass^{k}": _value(values, k) for k in further if k > 1},
         "errors": f"{group.errors:,}",
     }
 

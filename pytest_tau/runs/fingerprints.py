@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..evaluation.fingerprint import grading_fingerprint
 from ..files import digest
 from .jsonl import task_text
+from .manifest import join_hashes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -46,7 +47,8 @@ def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -
     """Return the fingerprints of everything that a verdict depends on, apart from settings and participants' code.
 
     Args:
-        cases: The tasks, each with its domain.
+        cases: The tasks, each with its domain; different tasks of one id, from several files, have all their
+            fingerprints.
         settings: The settings of every simulation.
     """
     domains: dict[str, dict[str, str]] = {}
@@ -54,7 +56,8 @@ def hashes(cases: Iterable[tuple[Domain, Task]], settings: SimulationSettings) -
     for domain, task in cases:
         if domain.name not in domains:
             domains[domain.name] = domain_hashes(domain, settings)
-        tasks.setdefault(domain.name, {})[task.id] = task_hash(domain, task)
+        known = tasks.setdefault(domain.name, {})
+        known[task.id] = join_hashes(known.get(task.id, ""), task_hash(domain, task))
     found: dict[str, Any] = {"grader": grading_fingerprint(settings.evaluation), "domains": domains, "tasks": tasks}
     prompts = prompt_hashes(settings)
     return found | ({"prompts": prompts} if prompts else {})

@@ -70,7 +70,7 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
     for part in ("domains", "prompts"):
         if found := {**hashes.get(part, {}), **now["hashes"].get(part, {})}:
             hashes[part] = found
-    hashes["tasks"] = _merge_tasks(hashes["tasks"], now["hashes"]["tasks"], lambda _old, new: new)
+    hashes["tasks"] = _merge_tasks(hashes["tasks"], now["hashes"]["tasks"], join_hashes)
     again, before = {name: now[name] for name in ("started", "commit", "dirty")}, then.get("resumed", [])
     seen = {*then.get("saw_reference", ()), *now.get("saw_reference", ())}
     return {
@@ -144,9 +144,18 @@ def diff_tasks(then: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         found += _pairs(f" of {name}", then["domains"].get(name, parts), parts)
     for name, tasks in now["tasks"].items():
         before = then["tasks"].get(name, {})
-        changed = [task for task, hashed in tasks.items() if before.get(task, hashed) != hashed]
+        changed = [task for task, hashed in tasks.items() if not set(hashed.split()) <= _hashes(before, task, hashed)]
         found += [_format_difference(f"task {task!r} of {name}", before[task], tasks[task]) for task in changed]
     return found
+
+
+def join_hashes(*hashes: str) -> str:
+    """Return the fingerprints of the tasks of one id as one text: task files may have different tasks of one id."""
+    return " ".join(sorted({each for text in hashes for each in text.split()}))
+
+
+def _hashes(tasks: Mapping[str, str], task: str, default: str) -> set[str]:
+    return set(tasks.get(task, default).split())
 
 
 def _pairs(suffix: str, then: Mapping[str, Any], now: Mapping[str, Any], without: Collection[str] = ()) -> list[str]:

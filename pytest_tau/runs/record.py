@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..evaluation import components_of
 from ..models import AssistantMessage, ModelUsage
+from .groups import Group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -68,6 +70,11 @@ class TrialRecord:
     seed: int | None = None
     restored: bool = False
     saw_reference: tuple[str, ...] = ()
+
+    @cached_property
+    def group(self) -> Group:
+        """Return the group of trials in which it is counted."""
+        return Group.of(self.test, self.domain, self.task_id)
 
     @property
     def passed(self) -> bool:
@@ -199,5 +206,5 @@ def groups_of(task: Task) -> dict[str, str]:
         found["persona"] = persona[1]
     tags = task.annotations.get("tags") if isinstance(task.annotations, dict) else None
     if isinstance(tags, list) and tags:
-        found["tags"] = ", ".join(map(str, tags))
+        found["tags"] = ", ".join(dict.fromkeys(map(str, tags)))
     return found

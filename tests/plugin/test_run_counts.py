@@ -9,6 +9,7 @@ import pytest
 from pytest_tau.analysis.flaky import flaky_lines
 from pytest_tau.plugin.report.run_counts import TrialCounter, count_lines
 from pytest_tau.plugin.store.run_counts import RunCounts
+from pytest_tau.runs.groups import Group
 from pytest_tau.runs.record import TrialRecord
 
 #: Passes where the trial's seed is even, breaks in the user of ``broken`` tasks.
@@ -94,7 +95,11 @@ class TestDenominators:
     """Planned, run, and why the rest was not."""
 
     def planned(self, **trials):
-        return {f"mock::{task}[trial-{n}]": ("mock", task) for task, number in trials.items() for n in range(number)}
+        return {
+            f"mock::{task}[trial-{n}]": Group("", "", "mock", task)
+            for task, number in trials.items()
+            for n in range(number)
+        }
 
     def test_short_where_all_ran(self):
         assert count_lines(self.planned(a=2, b=2), records(a="pf", b="pp")) == ["2 tasks x 2 trials planned: all run"]

@@ -11,6 +11,7 @@ from pytest_tau.analysis.gate_metrics import by_task
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
+from pytest_tau.runs.groups import Group
 from pytest_tau.runs.record import TrialRecord
 
 
@@ -26,7 +27,7 @@ def records(**tasks):
 
 
 def verdict(text, trials, planned=None):
-    counts = {("mock", task): number for task, number in planned.items()} if planned else None
+    counts = {Group("", "", "mock", task): number for task, number in planned.items()} if planned else None
     return Gate.parse(text).verdict(by_task(trials, counts))
 
 
@@ -167,7 +168,7 @@ class TestSettled:
             planned = {name: generator.randint(1, 3) for name in "abc"}
             told = {name: "".join(generator.choices("ppffe", k=generator.randint(0, planned[name]))) for name in "abc"}
             waiting = [(name, trial) for name in "abc" for trial in range(len(told[name]), planned[name])][:6]
-            counts = {("mock", name): planned[name] for name in "abc"}
+            counts = {Group("", "", "mock", name): planned[name] for name in "abc"}
             if sum(planned.values()) - sum(map(len, told.values())) > 6:
                 continue
             ends = set()
@@ -182,3 +183,34 @@ class TestSettled:
                 settled += 1
                 assert ends == {found}, (told, planned)
         assert settled > 5
+
+
+class TestVariants:
+    """A gate applies to each variant of a test."""
+
+    def both(self, first, second):
+        return [
+            record("t", trial, {"p": "passed", "f": "failed"}[one], test=f"mock::t[{name}-trial-{trial}]")
+            for name, told in (("A", first), ("B", second))
+            for trial, one in enumerate(told)
+        ]
+
+    def test_each_has_a_verdict(self):
+        found = Gate.parse("pass^1>=0.5").verdicts(by_task(self.both("pp", "ff")))
+        assert [(verdict.variant, verdict.value, verdict.met) for verdict in found] == [("A", 1, True), ("B", 0, False)]
+        assert str(found[1]) == "gate pass^1 >= 0.5 for B: 0.000: missed"
+
+    def test_a_single_one_is_not_named(self):
+        (found,) = Gate.parse("pass^1>=0.5").verdicts(by_task(self.both("pp", "")))
+        assert str(found) == "gate pass^1 >= 0.5: 1.000: met"
+
+    def test_of_a_domain_without_trials_there_is_one(self):
+        (found,) = Gate.parse("shop:pass^1>=0.5").verdicts(by_task(self.both("pp", "ff")))
+        assert str(found) == "gate shop:pass^1 >= 0.5: missed: no trial was run"
+
+    def test_settled_if_one_misses_it_or_all_meet_it(self):
+        planned = {Group("", name, "mock", "t"): 4 for name in "AB"}
+        gate = Gate.parse("pass^1>=0.5")
+        outcomes = {("pp", "fff"): False, ("pp", "f"): None, ("ppp", "pp"): True, ("pp", ""): None}
+        for told, expected in outcomes.items():
+            assert gate.settled(by_task(self.both(*told), planned)) is expected

@@ -13,6 +13,7 @@ from pytest_tau.analysis.summary import summarise
 from pytest_tau.models import ModelUsage
 from pytest_tau.reports.markdown import annotation_lines, escaped, failing_tasks, markdown
 from pytest_tau.reports.text import detail_lines
+from pytest_tau.runs.groups import TaskId
 from pytest_tau.runs.record import TrialRecord
 from pytest_tau.text import duration, money
 
@@ -139,7 +140,12 @@ class TestNumbers:
         assert [(each.name, each.scores.passed) for each in found] == [("desk", 0), ("shop", 1)]
 
     def test_the_floor_is_of_the_tasks_that_ran_and_that_can_be_told(self):
-        floors = {("desk", "a"): True, ("desk", "b"): False, ("desk", "other"): True, ("shop", "c"): True}
+        floors = {
+            TaskId("desk", "", "a"): True,
+            TaskId("desk", "", "b"): False,
+            TaskId("desk", "", "other"): True,
+            TaskId("shop", "", "c"): True,
+        }
         (summary,) = summarise([*trials("a", "pf"), trial("b"), trial("c")], floors=floors)
         assert summary.floor == (1, 2)
         assert summary.floor.rate == 0.5
@@ -183,7 +189,7 @@ class TestGroups:
     def test_of_many_groups_some_are_told_and_with_v_all(self):
         records = [trial(str(n), groups={"intent": f"intent {n:02}"}) for n in range(20)]
         few, every = (told(records, group_by=["intent"], verbosity=verbosity) for verbosity in (0, 1))
-        assert few[-1] == "  and 8 more (-v tells them)"
+        assert few[-1] == "  and 8 more (-v shows them)"
         assert "  intent 11" in few[-2]
         assert every[-1].startswith("  intent 19")
 
@@ -193,10 +199,13 @@ class TestTerminal:
 
     def test_one_task_and_a_run_that_passed_need_none(self):
         assert told([trial(outcome="failed", failed_checks=("DB",))]) == []
-        assert told([trial(str(n)) for n in range(50)], floors={("desk", str(n)): False for n in range(50)}) == []
+        assert (
+            told([trial(str(n)) for n in range(50)], floors={TaskId("desk", "", str(n)): False for n in range(50)})
+            == []
+        )
 
     def test_what_a_reader_wants_when_something_failed(self):
-        lines = told(MIXED, floors={("desk", name): name == "a" for name in "abcde"})
+        lines = told(MIXED, floors={TaskId("desk", "", name): name == "a" for name in "abcde"})
         assert the_line(lines, "no-op agent") == "pass^1 0.200 (1 of 5 tasks)"
         assert the_line(lines, "ended by") == "user_stop (5), ###TRANSFER### (1), max_steps (1)"
         assert the_line(lines, "errors") == "infrastructure_error (1)"
@@ -214,7 +223,7 @@ class TestTerminal:
         assert told(MIXED, verbosity=-1, group_by=["intent"]) == []
 
     def test_a_task_that_passes_without_an_agent_is_told_of_any_run(self):
-        lines = told([trial("a"), trial("b")], floors={("desk", "a"): True})
+        lines = told([trial("a"), trial("b")], floors={TaskId("desk", "", "a"): True})
         assert lines == ["  no-op agent    pass^1 1.000 (1 of 1 task; not known of 1 task)"]
 
     def test_the_mean_reward_is_told_where_it_is_not_pass_1(self):
@@ -280,7 +289,7 @@ class TestPage:
     """The summary of a CI job."""
 
     def test_a_domain_with_its_rates_its_floor_and_its_failing_tasks(self):
-        floors = {("desk", name): name == "a" for name in "abcde"}
+        floors = {TaskId("desk", "", name): name == "a" for name in "abcde"}
         page = markdown(summarise(MIXED, floors=floors), failing_tasks(MIXED))
         lines = page.splitlines()
         assert lines[:3] == ["### desk", "", "5 tasks, 8 trials: 4 passed, 3 failed, 1 error"]

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..compat import default_collect_report, fixture_info, load_conftests
+from ..compat import default_collect_report, expand_parameters, fixture_info, load_conftests
 from ..context.run_state import run_state
 from .default_user import settle_user
-from .item import TauItem
-from .selection import is_named, named_trials
+from .item import TauItem, trial
+from .selection import is_named, is_of_task, named_trials
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 USAGE_ERROR = pytest.StashKey[bool]()
 #: With at least this many items, one collection of garbage costs less than the ones that it saves.
 _MANY = 500
+#: The most items that an error names.
+_NAMED = 5
 
 
 @pytest.hookimpl(wrapper=True)
@@ -110,11 +112,14 @@ class LastFailed:
 class TaskCollector(pytest.Module):
     """The base of collectors of task items; reports mistakes as one message, without a traceback.
 
-    For pytest it is an empty module of its name, so that fixtures of module scope have a node.
+    For pytest it is a module of its name with one test function, so that fixtures of module scope have a node, and
+    parametrised fixtures have items for each parameter.
     """
 
     def _getobj(self) -> ModuleType:
-        return ModuleType(self.name)
+        module = ModuleType(self.name)
+        module.trial = trial  # type: ignore[attr-defined]
+        return module
 
     def collect(self) -> Iterator[TauItem]:
         """Yield an item for each task and trial."""
@@ -124,14 +129,16 @@ class TaskCollector(pytest.Module):
         try:
             context = ensure_context(self.config)
             specs = self.specs(context)
-            # The same for every item, and slow to find.
-            fixtures = fixture_info(TauItem.of(self, specs[0], 0, None)) if specs else None
-            specs = settle_user(specs, self.ihook, fixtures.name2fixturedefs) if fixtures else specs
+            # The same for every task, and slow to find.
+            templates = expand_parameters(self, trial.__name__) if specs else []
+            for template in templates[:1]:
+                specs = settle_user(specs, self.ihook, fixture_info(template).name2fixturedefs)
         except (TauError, pytest.UsageError) as error:
             raise usage_error(self, error) from error
         for spec in specs:
-            for trial in range(max(context.config.trials, self.named_trials(spec.task))):
-                yield TauItem.of(self, spec, trial, fixtures)
+            trials = max(context.config.trials, self.named_trials(spec.task))
+            for template in templates:
+                yield from (TauItem.of(spec, number, template) for number in range(trials))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the representation of a mistake, or of any other error."""
@@ -227,7 +234,12 @@ class DomainCollector(TaskCollector):
 
     def collect(self) -> Iterator[TauItem]:
         """Yield the items of the domain, or those that node ids name."""
-        for item in super().collect():
-            wanted = self.selected.wanted
-            if not wanted or any(is_named(item.task, item.trial, node) for node in wanted):
+        items, wanted = list(super().collect()), self.selected.wanted
+        for node in wanted:
+            if not any(is_named(item.task, item.name, node) for item in items):
+                self.stash[USAGE_ERROR] = True
+                there = [item.name for item in items if is_of_task(item.task, node)]
+                raise self.CollectError(f"not found: {self.name}::{node} (there is {', '.join(there[:_NAMED])})")
+        for item in items:
+            if not wanted or any(is_named(item.task, item.name, node) for node in wanted):
                 yield item

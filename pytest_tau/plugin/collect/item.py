@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..compat import set_node_id
+from ..compat import fixture_info, set_node_id
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..items import TaskSpec
 
 
-def _trial(tau_simulation: Any) -> None:
+def trial(tau_simulation: Any) -> None:
     """Check that the reward is 1: the test function of every task item."""
     from ..run.outcomes import TrialFailed
 
@@ -35,14 +35,28 @@ class TauItem(pytest.Function):
     trial: int
 
     @classmethod
-    def of(cls, parent: pytest.Module, spec: TaskSpec, trial: int, fixtures: Any) -> TauItem:
-        """Return the item of a trial; ``fixtures`` are those of another item, which saves time."""
+    def of(cls, spec: TaskSpec, number: int, template: pytest.Function) -> TauItem:
+        """Return the item of a trial.
+
+        Args:
+            spec: The task, its domain, the settings.
+            number: The number of the trial, from 0.
+            template: The item that pytest made of ``trial``, with parameters and fixtures.
+        """
         from ...runner import item_id
 
-        name = f"{item_id(spec.task.id)}[trial-{trial}]"
-        item: TauItem = cls.from_parent(parent, name=name, callobj=_trial, fixtureinfo=fixtures)
+        call = getattr(template, "callspec", None)
+        parts = [*([call.id] if call is not None and call.id else []), f"trial-{number}"]
+        item: TauItem = cls.from_parent(
+            template.parent,
+            name=f"{item_id(spec.task.id)}[{'-'.join(parts)}]",
+            callobj=trial,
+            callspec=call,
+            keywords={call.id: True} if call is not None else None,
+            fixtureinfo=fixture_info(template),
+        )
         set_node_id(item)
-        item.task_spec, item.trial = spec, trial
+        item.task_spec, item.trial = spec, number
         item.add_marker("tau")
         if spec.config.simulation.solo and spec.task.ticket is None:
             item.add_marker(pytest.mark.skip(reason="solo: the task has no ticket"))

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ..compat import fixture_info
+<<<<<<< HEAD
 from .collectors import usage_error
+=======
+from ..context.run_state import run_state
+from .collectors import USAGE_ERROR, TaskCollector
+>>>>>>> groups
 from .default_user import settle_user
 
 if TYPE_CHECKING:
@@ -16,6 +23,10 @@ if TYPE_CHECKING:
 
     from ..context.run_context import RunContext
     from ..items import TaskSpec
+
+
+#: The number of a trial among the ids of a test's parameters.
+_TRIAL = re.compile(r"(?:^|-)trial-(\d+)(?=[-\]])")
 
 
 def _is_name(value: Any) -> bool:
@@ -48,7 +59,7 @@ _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Parametrise tests that use the tau fixtures, by their marker and the run's settings."""
-    if "_tau_spec" not in metafunc.fixturenames:
+    if "_tau_spec" not in metafunc.fixturenames or isinstance(metafunc.definition.parent, TaskCollector):
         return
     from ...errors import TauError
     from ...runner import item_id
@@ -66,8 +77,16 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         raise collector.CollectError(f"{test.nodeid}: {problem}") from error
     metafunc.parametrize("_tau_spec", specs, ids=[item_id(spec.task.id) for spec in specs], indirect=True)
     if "tau_trial" in metafunc.fixturenames:
-        trials = range(specs[0].config.trials if specs else 1)
+        trials = range(max(specs[0].config.trials if specs else 1, _named_trials(metafunc.definition)))
         metafunc.parametrize("tau_trial", trials, ids=[f"trial-{trial}" for trial in trials], indirect=True)
+
+
+def _named_trials(definition: pytest.Function) -> int:
+    """Return how many trials there must be to have the last one of the test that node ids on the command line name."""
+    folder, test = Path(definition.config.invocation_params.dir), definition.nodeid.partition("::")[2]
+    named = [argument.partition("::") for argument in definition.config.args]
+    parts = [node.partition("[") for path, _, node in named if folder / path == definition.path]
+    return max((int(trial) + 1 for name, _, ids in parts if name == test for trial in _TRIAL.findall(ids)), default=0)
 
 
 def _own_parameters(metafunc: pytest.Metafunc) -> set[str]:
@@ -99,6 +118,8 @@ def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dic
     if name is None:
         raise pytest.UsageError("which domain? Mark the test with @pytest.mark.tau(domain=…), or give --tau-domain")
     given = {key: wanted[key] for key in ("split", "num_tasks", "trials", "agent", "user") if key in wanted}
+    if "trials" in given:
+        given["trials"] *= run_state(pytest_config).repetitions
     config = replace(config, domains=(name,), **given)
     context.source("agent", config)
     context.source("user", config)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
-_NAMED_TRIAL = re.compile(r"\[trial-(\d+)\]$")
+#: What follows the task in the name of an item: parameters and trial.
+_NAMED_TRIAL = re.compile(r"\[(?:.*-)?trial-(\d+)\]")
 
 
 def register(config: pytest.Config) -> None:
@@ -104,27 +105,37 @@ def _checked_specs(config: pytest.Config, name: str, wanted: tuple[str, ...]) ->
 
 def _named_tasks(name: str, wanted: tuple[str, ...], tasks: list[Task]) -> list[Task]:
     for named in wanted:
-        if not any(_names(task, named) for task in tasks):
+        if not any(is_of_task(task, named) for task in tasks):
             raise pytest.UsageError(f"not found: {name}::{named}")
-    return [task for task in tasks if any(_names(task, named) for named in wanted)]
+    return [task for task in tasks if any(is_of_task(task, named) for named in wanted)]
 
 
 def named_trials(task: Task, nodes: Iterable[str]) -> int:
     """Return how many trials of a task there must be to have those that node ids name."""
-    found = [_NAMED_TRIAL.search(node) for node in nodes if _names(task, node)]
+    found = [_NAMED_TRIAL.fullmatch(rest) for node in nodes if (rest := _after_task(task, node))]
     return max((int(trial[1]) + 1 for trial in found if trial), default=0)
 
 
-def _names(task: Task, named: str) -> bool:
+def _after_task(task: Task, node: str) -> str | None:
+    """Return what follows the task's id in a name: parameters and trial, or nothing; None if it names another task."""
     from ...runner import item_id
 
-    return _NAMED_TRIAL.sub("", named) in (task.id, item_id(task.id))
+    for name in (task.id, item_id(task.id)):
+        rest = node.removeprefix(name)
+        if node.startswith(name) and (not rest or _NAMED_TRIAL.fullmatch(rest)):
+            return rest
+    return None
 
 
-def is_named(task: Task, trial: int, node: str) -> bool:
-    """Return whether a node id names this trial of this task, or all of its trials."""
-    found = _NAMED_TRIAL.search(node)
-    return _names(task, node) and (found is None or int(found[1]) == trial)
+def is_of_task(task: Task, node: str) -> bool:
+    """Return whether a node id names items of this task."""
+    return _after_task(task, node) is not None
+
+
+def is_named(task: Task, name: str, node: str) -> bool:
+    """Return whether a node id names the task's item of this name, or all items of the task."""
+    rest = _after_task(task, node)
+    return rest is not None and (not rest or rest == _after_task(task, name))
 
 
 def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, ...]]:

@@ -44,6 +44,7 @@ class RunState:
         header_shown: Whether the settings were shown.
         usage_errors: The first collector with each mistake, by the text of the mistake.
         models_checked: Whether the access to the models was checked.
+        repetitions: How often pytest-repeat repeats each test; 1 if it is not active.
         concurrent: Whether this process runs trials of several items at the same time.
         prefetcher: The ``TrialPrefetcher``, made by ``run.loop``; None before the first item.
         upcoming: Returns an item and those that follow it, as far as this worker knows; None outside of a worker.
@@ -58,6 +59,7 @@ class RunState:
     header_shown: bool = False
     usage_errors: dict[str, str] = field(default_factory=dict)
     models_checked: bool = False
+    repetitions: int = 1
     concurrent: bool = False
     prefetcher: Any = None
     upcoming: Callable[[pytest.Item], list[pytest.Item]] | None = None

@@ -120,7 +120,7 @@ class Baseline:
     def _fails(self) -> bool:
         """Return whether there is a regression, or trials that cannot be compared."""
         comparison = self._comparison
-        lacking = comparison is None or comparison.paired is None
+        lacking = comparison is None or not comparison.variants
         return self._regression or (lacking and bool(records_of(self._config)))
 
     @cached_property

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ...text import money, plural
 from ..context.run_state import get_context, will_be_restored
-from ..items import spec_of, trial_of
+from ..items import group_of, spec_of, trial_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import is_worker
 
@@ -35,13 +35,17 @@ class DryRun:
         self._config = config
         self._specs: list[TaskSpec] = []
         self._trials = self._restored = 0
-        self._tasks: set[tuple[str, str]] = set()
+        self._tasks = 0
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the selected trials: those to run, to restore and to replay."""
-        found = [(item, spec) for item in session.items if (spec := spec_of(item)) is not None]
+        groups = {item: group for item in session.items if (group := group_of(item)) is not None}
+        found = [(item, spec) for item in groups if (spec := spec_of(item)) is not None]
         self._trials = len(found)
-        self._tasks = {(spec.domain.name, spec.task.id) for _, spec in found}
+        if groups:
+            from ...runs.groups import count_tasks
+
+            self._tasks = count_tasks(groups.values())
         missing = [(item, spec) for item, spec in found if not will_be_restored(item)]
         self._restored = len(found) - len(missing)
         self._specs = [spec for item, spec in missing if not _has_cassette(item, spec)]
@@ -56,7 +60,7 @@ class DryRun:
         )
 
     def _lines(self, run: RunConfig) -> Iterator[str]:
-        yield f"{plural(len(self._tasks), 'task')}, {plural(self._trials, 'trial')}; nothing was run"
+        yield f"{plural(self._tasks, 'task')}, {plural(self._trials, 'trial')}; nothing was run"
         if self._restored:
             yield f"{plural(self._restored, 'trial')} would be taken from the earlier run"
         replayed = self._trials - self._restored - len(self._specs)

@@ -11,7 +11,7 @@ import pytest
 from ...files import atomic_write
 from ...text import plural
 from ..context.run_state import run_state, will_be_restored
-from ..items import is_task_item, item_state, spec_of
+from ..items import group_of, is_task_item, item_state
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import TrialReport, is_worker
 from .records import records_of
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...analysis.gates import Gate
+    from ...runs.groups import Group
 
 _REASON = "not run: the gates are settled"
 #: Files in the folder that controller and workers share: the planned trials, and the mark that the gates are settled.
@@ -44,28 +45,29 @@ class EarlyStop:
     def __init__(self, config: pytest.Config, gates: list[Gate], *, only_gates: bool) -> None:
         self._config, self._gates, self._only_gates = config, gates, only_gates
         self._session: pytest.Session | None = None
-        self._planned: Counter[tuple[str, str]] = Counter()
+        self._planned: Counter[Group] = Counter()
         self._reported = self._not_run = 0
         self._marked = False
         self.stopped: str | None = None
 
     @property
-    def planned(self) -> Counter[tuple[str, str]]:
-        """Return how many trials of each domain and task are planned; in a controller, as its workers have written."""
+    def planned(self) -> Counter[Group]:
+        """Return how many trials of each group are planned; in a controller, as its workers have written."""
         if not self._planned and (folder := self._shared()) is not None and (file := folder / _PLANNED).exists():
+            from ...runs.groups import Group
+
             entries = json.loads(file.read_text(encoding="utf-8"))
-            self._planned.update({(domain, task): trials for domain, task, trials in entries})
+            self._planned.update({Group(*group): trials for group, trials in entries})
         return self._planned
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Count the planned trials; a worker writes them to a file for its controller, which does not collect."""
-        specs = [spec for item in session.items if (spec := spec_of(item)) is not None]
         self._session = session
-        self._planned = Counter((spec.domain.name, spec.task.id) for spec in specs)
+        self._planned = Counter(group for item in session.items if (group := group_of(item)) is not None)
         folder = run_state(self._config).paths.shared if is_worker(self._config) else None
         if folder is not None and not (folder / _PLANNED).exists():
-            entries = [[domain, task, trials] for (domain, task), trials in self._planned.items()]
+            entries = list(self._planned.items())
             atomic_write(folder / _PLANNED, json.dumps(entries))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

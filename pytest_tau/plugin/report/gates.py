@@ -136,13 +136,13 @@ class GatePlugin:
         return None if all(verdict.met for verdict in self.verdicts()) else pytest.ExitCode.TESTS_FAILED
 
     def verdicts(self) -> list[Verdict]:
-        """Return the verdict of each gate, computed once; none before trials are reported."""
+        """Return the verdict of each gate for each variant, computed once; none before trials are reported."""
         records = records_of(self._config)
         if self._found is None and records:
             from ...analysis.gate_metrics import by_task
 
             tasks = by_task(records, self._early.planned if self._early and self._early.stopped else None)
-            self._found = [gate.verdict(tasks) for gate in self._gates]
+            self._found = [verdict for gate in self._gates for verdict in gate.verdicts(tasks)]
         return self._found or []
 
     def _explain(self, terminal: Any) -> None:

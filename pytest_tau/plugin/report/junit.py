@@ -9,6 +9,7 @@ from ..compat import junit_xml
 if TYPE_CHECKING:
     import pytest
 
+    from ...analysis.scores import Floor, Scores
     from ...analysis.summary import DomainSummary
     from ...runs.record import TrialRecord
 
@@ -27,18 +28,16 @@ def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
 
 
 def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
-    """Return the properties of the suite, for each domain."""
-    found = []
+    """Return the properties of the suite, for each domain, and for each variant of its tests if there are several."""
+    found: list[tuple[str, str]] = []
     for summary in summaries:
-        scores = summary.scores
-        values = {"tasks": str(scores.tasks), "trials": str(scores.trials), "errors": str(scores.errors)}
-        values |= {f"pass^{rate.k}": f"{rate.value:.6f}" for rate in scores.rates}
-        if summary.floor:
-            values["floor"] = f"{summary.floor.rate:.6f}"
-        found += [(f"tau.{summary.name}.{name}", value) for name, value in values.items()]
+        found += _named(summary.name, summary.scores, summary.floor)
+        for each in summary.variants.scores if summary.variants else ():
+            found += _named(f"{summary.name}[{each.name}]", each)
     return found
 
 
+<<<<<<< HEAD
 def add_user_properties(config: pytest.Config, report: Any) -> None:
     """Add the user properties of a test that has no report on its teardown, with which pytest adds them."""
     xml = junit_xml(config)
@@ -46,6 +45,15 @@ def add_user_properties(config: pytest.Config, report: Any) -> None:
         case = xml.node_reporter(report)
         for name, value in report.user_properties:
             case.add_property(name, str(value))
+=======
+def _named(name: str, scores: Scores, floor: Floor | None = None) -> list[tuple[str, str]]:
+    """Return the properties of a domain or of a variant of its tests."""
+    values = {"tasks": str(scores.tasks), "trials": str(scores.trials), "errors": str(scores.errors)}
+    values |= {f"pass^{rate.k}": f"{rate.value:.6f}" for rate in scores.rates}
+    if floor:
+        values["floor"] = f"{floor.rate:.6f}"
+    return [(f"tau.{name}.{key}", value) for key, value in values.items()]
+>>>>>>> groups
 
 
 def discard_rerun(config: pytest.Config, report: Any) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..context.run_state import run_state
-from ..items import TRIAL_ID, spec_of
+from ..items import TRIAL_ID, group_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
 from .records import records_of
@@ -16,13 +16,14 @@ from .records import records_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from ...runs.groups import Group
     from ...runs.record import TrialRecord
     from ..store.run_counts import RunCounts
     from ..wire import TrialReport
 
 
 def count_lines(
-    planned: Mapping[str, tuple[str, str]],
+    planned: Mapping[str, Group],
     records: Iterable[TrialRecord],
     reasons: Mapping[str, str] | None = None,
     not_collected: Mapping[str, int] | None = None,
@@ -30,7 +31,7 @@ def count_lines(
     """Return the numbers of trials that were planned, run, and not run, with the reasons; one line, or none.
 
     Args:
-        planned: Domain and task of each planned trial, by node id.
+        planned: The group of each planned trial, by node id.
         records: The records of the trials that were run.
         reasons: The reasons why trials were not run, by node id, if known.
         not_collected: The numbers of trials that were excluded at collection, by reason.
@@ -50,14 +51,19 @@ def count_lines(
     return [f"{line}; left out: {elsewhere}" if elsewhere else line]
 
 
-def _planned(planned: Mapping[str, tuple[str, str]]) -> str:
+def _planned(planned: Mapping[str, Group]) -> str:
+    from ...runs.groups import count_tasks, find_variants
     from ...text import plural
 
-    tasks = Counter(planned.values())
-    each = set(tasks.values())
-    if len(each) == 1:
-        return f"{plural(len(tasks), 'task')} x {plural(each.pop(), 'trial')} planned"
-    return f"{plural(len(tasks), 'task')}, {plural(len(planned), 'trial')} planned"
+    groups = Counter(planned.values())
+    variants = find_variants(groups)
+    tasks = count_tasks(groups) if variants else len(groups)
+    trials = set(groups.values())
+    parts = [plural(tasks, "task"), *([plural(len(variants), "variant")] if variants else [])]
+    # Every variant runs every task, as often.
+    if len(trials) == 1 and len(groups) == tasks * max(1, len(variants)):
+        return f"{' x '.join([*parts, plural(trials.pop(), 'trial')])} planned"
+    return f"{', '.join([*parts, plural(len(planned), 'trial')])} planned"
 
 
 def register(config: pytest.Config) -> None:
@@ -80,29 +86,34 @@ class TrialCounter:
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count the trials that ``-k``, ``-m``, ``--lf`` and other plugins deselect."""
-        self._counts.deselected += sum(spec_of(item) is not None for item in items)
+        self._counts.deselected += sum(group_of(item) is not None for item in items)
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """Record the planned trials; a worker passes them to its controller."""
-        specs = {item.nodeid: spec for item in session.items if (spec := spec_of(item)) is not None}
-        self._counts.planned = {test: (spec.domain.name, spec.task.id) for test, spec in specs.items()}
-        give_output(self._config, planned=self._counts.planned, deselected=self._counts.deselected)
+        self._counts.planned = {item.nodeid: group for item in session.items if (group := group_of(item)) is not None}
+        planned = {test: tuple(group) for test, group in self._counts.planned.items()}  # execnet takes plain types
+        give_output(self._config, planned=planned, deselected=self._counts.deselected)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Take the planned trials from node ids, in the controller, in case the workers are interrupted."""
         if not self._informed:
+            from ...runs.groups import Group
+
             places = {test: test.rpartition("::") for test in ids if TRIAL_ID.search(test)}
-            self._counts.planned = {test: (file, TRIAL_ID.sub("", name)) for test, (file, _, name) in places.items()}
+            names = {test: (file, TRIAL_ID.sub("", name)) for test, (file, _, name) in places.items()}
+            self._counts.planned = {test: Group("", "", *name) for test, name in names.items()}
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the planned trials from a worker; every worker plans the same ones."""
         output = output_of(node)
         if "planned" in output and not self._informed:
+            from ...runs.groups import Group
+
             self._informed = True
-            self._counts.planned = {test: (domain, task) for test, (domain, task) in output["planned"].items()}
+            self._counts.planned = {test: Group(*group) for test, group in output["planned"].items()}
             self._counts.deselected = output["deselected"]
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
@@ -127,6 +138,8 @@ class TrialCounter:
             return
         from ...analysis.flaky import flaky_lines
 
-        lines = count_lines(counts.planned, records, counts.reasons, counts.not_collected)
+        # A test that asks for its simulation while it runs is a trial as well.
+        planned = {**counts.planned, **{each.test: each.group for each in records if each.test not in counts.planned}}
+        lines = count_lines(planned, records, counts.reasons, counts.not_collected)
         for line in [*lines, *flaky_lines(records, self._config.get_verbosity())]:
             yield SummaryLine(f"tau: {line}")

@@ -9,7 +9,7 @@ import pytest
 
 from ...text import relative_path
 from ..context.run_state import get_context, run_state
-from ..items import get_item_state, spec_of
+from ..items import get_item_state, group_of, spec_of
 from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import add_facts, is_worker
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from ...analysis.summary import DomainSummary
+    from ...runs.groups import TaskId
     from ...runs.record import TrialRecord
     from ..items import TaskSpec
     from ..wire import TrialReport
@@ -55,9 +56,9 @@ class Summary:
     def __init__(self, config: pytest.Config, group_by: tuple[str, ...], page: MarkdownPage | None) -> None:
         self._config, self._group_by, self._page = config, group_by, page
         self._models = ModelTotals()
-        self._floors: dict[tuple[str, str], bool | None] = {}
-        #: The tasks of which the floor is computed at the end, by domain and id.
-        self._specs: dict[tuple[str, str], TaskSpec] = {}
+        self._floors: dict[TaskId, bool | None] = {}
+        #: The tasks of which the floor is computed at the end.
+        self._specs: dict[TaskId, TaskSpec] = {}
         self._problems: dict[str, None] = {}
         self._failed: set[str] = set()
         self._replay_differences = 0
@@ -81,8 +82,8 @@ class Summary:
         if spec and simulation is not None and spec.task.id == simulation.task_id:
             if is_worker(self._config):  # the controller does not have the domain
                 add_facts(report, floor=_floor(spec))
-            else:
-                self._specs[spec.domain.name, spec.task.id] = spec
+            elif (group := group_of(item)) is not None:
+                self._specs[group.task] = spec
         return report
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
@@ -102,7 +103,7 @@ class Summary:
     def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
         """Record the floor of the task; add the properties of JUnit's XML to the report."""
         if trial.floor is not None:
-            self._floors[record.domain, record.task_id] = trial.floor
+            self._floors[record.group.task] = trial.floor
         if junit_xml(self._config) is not None:
             report.user_properties += trial_properties(record)
 
@@ -145,7 +146,7 @@ class Summary:
             self._found = summarise(records, floors=floors, group_by=self._group_by)
         return self._found or []
 
-    def _all_floors(self, records: list[TrialRecord]) -> dict[tuple[str, str], bool | None]:
+    def _all_floors(self, records: list[TrialRecord]) -> dict[TaskId, bool | None]:
         """Return the floor of each task; none if many trials all passed and no option needs the floor."""
         asked = self._page is not None or self._config.get_verbosity() > 0 or junit_xml(self._config) is not None
         if not asked and len(records) > _MANY and all(record.passed for record in records):
@@ -154,19 +155,23 @@ class Summary:
 
     def _domain_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...analysis.outcomes import outcome_summary
-        from ...analysis.scores import outcomes_by_task
-        from ...reports.text import detail_lines
+        from ...analysis.scores import outcomes_by_group
+        from ...reports.text import detail_lines, variant_lines
+        from ...runs.groups import find_variants
 
         verbosity, width = self._config.get_verbosity(), self._config.get_terminal_writer().fullwidth
-        details = {each.name: each for each in self._summaries()} if verbosity >= 0 else {}
+        several = bool(find_variants(record.group for record in records))
+        details = {each.name: each for each in self._summaries()} if verbosity >= 0 or several else {}
+        room = width - len(_PREFIX) - 1
         domains: dict[str, list[TrialRecord]] = defaultdict(list)
         for record in records:
             domains[record.domain].append(record)
         for name, trials in sorted(domains.items()):
-            yield SummaryLine(f"{_PREFIX} {name}: {outcome_summary(outcomes_by_task(trials))}", {"bold": True})
+            yield SummaryLine(f"{_PREFIX} {name}: {outcome_summary(outcomes_by_group(trials))}", {"bold": True})
             if name in details:
-                for line in detail_lines(details[name], verbosity=verbosity, width=width - len(_PREFIX) - 1):
-                    yield SummaryLine(f"{_PREFIX}{line}")
+                for show in (variant_lines, detail_lines):
+                    for line in show(details[name], verbosity=verbosity, width=room):
+                        yield SummaryLine(f"{_PREFIX}{line}")
 
     def _remark_lines(self, *, graded: bool) -> Iterator[SummaryLine]:
         if self._replay_differences:

@@ -155,7 +155,9 @@ def cassette_path(item: pytest.Item, spec: TaskSpec, number: int) -> Path:
         call = getattr(item, "callspec", None)
         home, parts = item.path, [test, f"{item_id(call.id) if call else 'test'}.cassette"]
     else:
-        home, parts = item.path, [f"{item_id(spec.task.id)}.trial-{number}.cassette"]
+        call = getattr(item, "callspec", None)
+        parameters = f".{item_id(call.id)}" if call is not None and call.id else ""
+        home, parts = item.path, [f"{item_id(spec.task.id)}{parameters}.trial-{number}.cassette"]
     if item.path.is_dir():  # the item of a domain
         place = Path(spec.domain.name)
         base = home / "cassettes"

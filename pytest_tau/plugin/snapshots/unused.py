@@ -58,9 +58,9 @@ class UnusedCheck:
         """Return whether no test of this name uses snapshots.
 
         A test that was skipped, or that failed before its comparison, still needs its snapshot. Of a task, the number
-        of the trial does not count: another run may have more trials.
+        of the trial and the parameters do not count: another run may have more of them.
         """
-        task = name.rpartition("[trial-")[0]
+        task = name.partition("[")[0]
         return name not in self._tests[folder] and task not in self._tasks[folder]
 
     @cached_property
@@ -89,5 +89,5 @@ class UnusedCheck:
             folder, name = place_of(item)
             if folder not in found and hasattr(item.parent, "selected"):  # of a domain, not of a file
                 found[folder] |= {item_id(task.id) for task in spec.domain.tasks(None)}
-            found[folder].add(name.rpartition("[trial-")[0])
+            found[folder].add(name.partition("[")[0])
         return found

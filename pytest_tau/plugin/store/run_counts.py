@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ...runs.groups import Group
 
 
 @dataclass
@@ -11,7 +15,7 @@ class RunCounts:
     """The trials of a run, by node id.
 
     Attributes:
-        planned: Domain and task of each planned trial.
+        planned: The group of each planned trial.
         reasons: The reasons why trials were not run.
         ran: The trials that were reported with a result.
         deselected: The number of deselected trials, including those in other shards.
@@ -19,7 +23,7 @@ class RunCounts:
         empty_shard: Whether there are trials, but none in this shard.
     """
 
-    planned: dict[str, tuple[str, str]] = field(default_factory=dict)
+    planned: dict[str, Group] = field(default_factory=dict)
     reasons: dict[str, str] = field(default_factory=dict)
     ran: set[str] = field(default_factory=set)
     deselected: int = 0
@@ -30,8 +34,9 @@ class RunCounts:
     def trials(self) -> dict[str, dict[str, int]]:
         """Return how many trials of each task are planned, by domain and task id."""
         found: dict[str, dict[str, int]] = {}
-        for (domain, task), number in Counter(self.planned.values()).items():
-            found.setdefault(domain, {})[task] = number
+        for group in self.planned.values():
+            tasks = found.setdefault(group.domain, {})
+            tasks[group.task_id] = tasks.get(group.task_id, 0) + 1
         return found
 
     @property

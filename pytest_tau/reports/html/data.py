@@ -11,19 +11,21 @@ from ...environment import canonical
 from ...errors import ConfigurationError
 from ...files import digest
 from ...regrade.recognition import recognise_domain, worked_alone
+from ...runs.groups import distinguish, find_variants, match_groups
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
 from .conversation import conversation, fingerprints, first_difference
 from .json_text import without_keys
-from .overview import about, counts, rates
+from .overview import about, comparisons, counts, rates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from ...analysis.columns import Column
     from ...environment import Domain
     from ...models import Simulation, Task
     from ...regrade.recognition import DomainSource
+    from ...runs.groups import Group
     from ...runs.reader import Run, StoredTrial
     from .blocks import ConversationBlocks
 
@@ -56,15 +58,16 @@ def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlock
     for number, gatherer in enumerate(gathered):
         facts = gatherer.gather(number, blocks)
         records = [one.record for one in facts]
-        run = gatherer.run
+        run, names = gatherer.run, _Names([record.group for record in records])
         shown.append(
             {
                 "name": run.name,
                 "about": about(run, records),
                 "counts": counts(run, records),
                 "rates": rates(records),
+                "comparisons": comparisons(records),
                 "kept": gatherer.kept,
-                "rows": [tables.row(one) for one in facts],
+                "rows": [tables.row(one, names) for one in facts],
                 "problems": [without_keys(problem) for problem in run.problems],
             }
         )
@@ -161,6 +164,13 @@ def page_columns() -> list[dict[str, Any]]:
     return found
 
 
+class _Names:
+    """The names of the groups of a run: what distinguishes tasks of one id, and the variants of its tests."""
+
+    def __init__(self, groups: Sequence[Group]) -> None:
+        self.differences, self.variants = distinguish(groups), find_variants(groups)
+
+
 class _Tables:
     """Texts that many rows have in common, each once."""
 
@@ -170,14 +180,19 @@ class _Tables:
         self._task_places: dict[tuple[str, str], int] = {}
         self._check_places: dict[str, int] = {}
 
-    def row(self, facts: _Facts) -> list[Any]:
-        """Return a row's values, in the order of ``FIELDS``."""
-        return [self._cell(each, facts) for each in COLUMNS if each.page and each.page.name in FIELDS]
+    def row(self, facts: _Facts, names: _Names) -> list[Any]:
+        """Return a row's values, in the order of ``FIELDS``.
 
-    def _cell(self, column: Column, facts: _Facts) -> Any:
+        Args:
+            facts: The simulation.
+            names: The names of the groups of its run.
+        """
+        return [self._cell(each, facts, names) for each in COLUMNS if each.page and each.page.name in FIELDS]
+
+    def _cell(self, column: Column, facts: _Facts, names: _Names) -> Any:
         record, kind = facts.record, column.page and column.page.kind
         if kind == "task":
-            return self._task(record)
+            return self._task(record, names)
         if kind == "checks":
             return [self._check(text) for text in record.failed_checks]
         value = column.value(record)
@@ -185,11 +200,12 @@ class _Tables:
             return round(value, 2) or None
         return round(value, 6) if kind in ("score", "money") and value is not None else value
 
-    def _task(self, record: TrialRecord) -> int:
-        key = (record.domain, record.task_id)
+    def _task(self, record: TrialRecord, names: _Names) -> int:
+        difference, variant = names.differences[record.group], names.variants.get(record.group.variant)
+        key = (record.domain, record.task_id + (f" [{difference}]" if difference else ""))
         if key not in self._task_places:
             self._task_places[key] = len(self.tasks)
-            self.tasks.append([*key, dict(record.groups)])
+            self.tasks.append([*key, {**({"variant": variant} if variant else {}), **record.groups}])
         return self._task_places[key]
 
     def _check(self, text: str) -> int:
@@ -200,13 +216,12 @@ class _Tables:
 
 
 def _pairs(first: Sequence[_Facts], second: Sequence[_Facts]) -> list[list[int | None]]:
-    """Return the pairs of trials: their places in both runs, and the message at which they first differ.
-
-    A trial that a run has several times, as of several tests, is paired in order.
-    """
+    """Return the pairs of trials: their places in both runs, and the message at which they first differ."""
+    groups = [[one.record.group for one in facts] for facts in (first, second)]
+    matched = {before: after for after, before in match_groups(*groups).items()}
     places: tuple[dict[Any, int], dict[Any, int]] = (
-        dict(_keyed(one.record for one in first)),
-        dict(_keyed(one.record for one in second)),
+        dict(_keyed((one.record for one in first), matched)),
+        dict(_keyed((one.record for one in second), {})),
     )
     pairs: list[list[int | None]] = []
     for key in dict.fromkeys([*places[0], *places[1]]):
@@ -218,9 +233,10 @@ def _pairs(first: Sequence[_Facts], second: Sequence[_Facts]) -> list[list[int |
     return pairs
 
 
-def _keyed(records: Iterator[TrialRecord]) -> Iterator[tuple[Any, int]]:
+def _keyed(records: Iterator[TrialRecord], groups: Mapping[Group, Group]) -> Iterator[tuple[Any, int]]:
+    """Yield group, trial and place of each record; a trial that a run has several times is numbered."""
     seen: Counter[Any] = Counter()
     for place, record in enumerate(records):
-        key = (record.domain, record.task_id, record.trial)
+        key = (groups.get(record.group, record.group), record.trial)
         yield (*key, seen[key]), place
         seen[key] += 1

@@ -7,7 +7,9 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
 from ...analysis.outcomes import given_reference
-from ...analysis.scores import Scores, outcomes_by_task
+from ...analysis.scores import Scores, outcomes_by_group
+from ...analysis.variants import Variants, records_by_variant
+from ...runs.groups import count_tasks
 from .json_text import without_keys
 
 if TYPE_CHECKING:
@@ -60,19 +62,39 @@ def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
         **{name: outcomes[name] for name in ("passed", "failed", "error")},
         "excluded": excluded,
         "restored": sum(record.restored for record in records),
-        "tasks": len({(record.domain, record.task_id) for record in records}),
+        "tasks": count_tasks({record.group: None for record in records}),
     }
 
 
 def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     """Return pass^k of each domain, k from 1 to as many trials as there are, each with its 95 % interval.
 
+    If there are variants of its tests, a domain has an entry for each.
+
     Trials that ended in an error are not counted; ``strictly`` is pass^1 with them as failures.
     """
     domains: dict[str, list[TrialRecord]] = defaultdict(list)
     for record in records:
         domains[record.domain].append(record)
-    return [{"domain": name, **_of_domain(found)} for name, found in sorted(domains.items())]
+    return [
+        {"domain": f"{name} [{variant}]" if variant else name, **_pass_rates(trials)}
+        for name, found in sorted(domains.items())
+        for variant, trials in records_by_variant(found).items()
+    ]
+
+
+def comparisons(records: Sequence[TrialRecord]) -> list[str]:
+    """Return the comparisons of each two variants of the tests on a domain, as lines of text."""
+    domains: dict[str, list[TrialRecord]] = defaultdict(list)
+    for record in records:
+        domains[record.domain].append(record)
+    found = {name: Variants.of(trials) for name, trials in sorted(domains.items())}
+    return [
+        f"{name}: {line}" if len(found) > 1 else line
+        for name, variants in found.items()
+        if variants
+        for line in variants.pair_lines()
+    ]
 
 
 def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
@@ -112,9 +134,9 @@ def _planned(planned: Mapping[str, Any]) -> int:
     )
 
 
-def _of_domain(records: Sequence[TrialRecord]) -> dict[str, Any]:
+def _pass_rates(records: Sequence[TrialRecord]) -> dict[str, Any]:
     scores = Scores.of("", records).with_intervals(records)
-    ran = [task["passed"] + task["failed"] for task in outcomes_by_task(records).values()]
+    ran = [task["passed"] + task["failed"] for task in outcomes_by_group(records).values()]
     points = []
     for k, value, interval in scores.rates[:_MOST_TRIALS]:
         low, high = interval or (None, None)

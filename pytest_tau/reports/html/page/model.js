@@ -43,6 +43,7 @@ function changeOf([before, after]) {
 // What trials can be filtered and grouped by; each gives the values of a trial.
 const GROUPS = {
   domain: (trial) => (trial.domain ? [trial.domain] : []),
+  variant: (trial) => present(trial.groups.variant),
   intent: (trial) => present(trial.groups.intent),
   persona: (trial) => present(trial.groups.persona),
   actions: (trial) => (trial.groups.actions === undefined ? [] : [counted(Number(trial.groups.actions), "action")]),

@@ -73,6 +73,7 @@ function runCard(run, number, filterOutcome) {
     { class: "card run" },
     COMPARED ? el("h2", {}, runTag(number), run.name) : "",
     el("div", { class: "rates" }, run.rates.map(rateLine)),
+    run.comparisons.map((line) => el("p", { class: "note" }, line)),
     proportions(counts, COMPARED ? null : filterOutcome),
     facts,
     el(
@@ -217,7 +218,7 @@ const mean = (values) => (values.length ? values.reduce((sum, each) => sum + eac
 const judged = (rows) => rows.filter((row) => row && row.outcome !== "error");
 
 function groupCard(filterBy) {
-  const usable = ["intent", "persona", "actions", "tags", "domain", "task"].filter((group) => {
+  const usable = ["variant", "intent", "persona", "actions", "tags", "domain", "task"].filter((group) => {
     const values = valuesOf(group);
     return values.size > 1 && (group !== "task" || values.size < TRIALS.length || values.size <= 30);
   });

@@ -1,0 +1,110 @@
+"""Variants of a test on the same tasks, such as two agents: their scores, and the comparison of each two."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..runs.groups import split_variants
+from ..text import one_line, plural
+from .compare import format_difference, format_verdict
+from .paired import Pair, Paired, PassCount
+from .scores import Scores, outcomes_by_group
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..runs.groups import TaskId
+    from ..runs.record import TrialRecord
+
+#: The fewest tasks that are compared: a single one is a single observation.
+_FEWEST = 2
+#: The most comparisons that are shown, and the most characters of a variant's name in them.
+MOST_PAIRS, _LONGEST = 6, 40
+
+
+class VariantPair(NamedTuple):
+    """Two variants, over the tasks of which both have trials with a verdict.
+
+    Attributes:
+        before: The name of the first variant.
+        after: The name of the second variant.
+        paired: The statistics.
+        alone: Whether it is the only comparison of the tasks, so that it has a verdict.
+    """
+
+    before: str
+    after: str
+    paired: Paired
+    alone: bool
+
+    def __str__(self) -> str:
+        return f"{one_line(self.before, _LONGEST)} -> {one_line(self.after, _LONGEST)}: {'; '.join(self.parts())}"
+
+    def parts(self) -> list[str]:
+        """Return the tasks, the difference, and the verdict if there is one, as texts."""
+        parts = [plural(len(self.paired.pairs), "task"), format_difference("pass^1", self.paired)]
+        return [*parts, format_verdict(self.paired)] if self.alone else parts
+
+
+@dataclass(frozen=True)
+class Variants:
+    """The variants of the tests on a domain.
+
+    Attributes:
+        scores: The scores of each variant, by name.
+        pairs: The comparisons of each two variants that have at least two tasks in common.
+    """
+
+    scores: tuple[Scores, ...]
+    pairs: tuple[VariantPair, ...]
+
+    @classmethod
+    def of(cls, records: Sequence[TrialRecord]) -> Variants | None:
+        """Return the variants among trials; None if all trials are of one."""
+        split = records_by_variant(records)
+        if len(split) == 1:
+            return None
+        scores = tuple(Scores.of(name, found).with_intervals(found) for name, found in split.items())
+        counts = {name: _pass_counts(found) for name, found in split.items()}
+        alone = len(split) == 2
+        pairs = tuple(
+            VariantPair(one, other, Paired(pairs), alone)
+            for one, other in combinations(split, 2)
+            if len(pairs := _pairs(counts[one], counts[other])) >= _FEWEST
+        )
+        return cls(scores, pairs)
+
+    def pair_lines(self, most: int | None = None) -> list[str]:
+        """Return the comparisons as lines of text.
+
+        Args:
+            most: The most comparisons that are shown.
+        """
+        left = len(self.pairs) - len(self.pairs[:most])
+        return [
+            *map(str, self.pairs[:most]),
+            *([f"and {plural(left, 'more comparison')} (-v shows them)"] if left else []),
+        ]
+
+
+def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:
+    """Return the trials of each variant by its name; all of them by an empty name if there are no variants."""
+    split = split_variants({record.group: None for record in records})
+    names = {group: name for name, groups in split.items() for group in groups}
+    found: dict[str, list[TrialRecord]] = {name: [] for name in split}
+    for record in records:
+        found[names[record.group]].append(record)
+    return found
+
+
+def _pass_counts(records: Sequence[TrialRecord]) -> dict[TaskId, PassCount]:
+    """Return the trials with a verdict of each task that has any."""
+    found = {group.task: outcomes for group, outcomes in outcomes_by_group(records).items()}
+    counts = {task: PassCount(each["passed"] + each["failed"], each["passed"]) for task, each in found.items()}
+    return {task: count for task, count in counts.items() if count.trials}
+
+
+def _pairs(before: Mapping[TaskId, PassCount], after: Mapping[TaskId, PassCount]) -> list[Pair]:
+    return [Pair(counts, after[task]) for task, counts in before.items() if task in after]
