@@ -9,7 +9,7 @@ import abc
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from ..text import shorten
+from ..text import shorten, shorten_both
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,8 +34,32 @@ def more_line(items: Sequence[Any], shown: int) -> list[Line]:
 
 
 def short_json(value: Any, width: int = 60) -> str:
-    """Return a value as JSON of limited length; ``...`` stands for an absent one."""
-    return "nothing" if value is ... else shorten(json.dumps(value, ensure_ascii=False, default=str), width)
+    """Return a value as JSON of limited length."""
+    return shorten(_json(value), width)
+
+
+def difference_texts(
+    expected: Any, got: Any, missing: str | None, *, width: int = 60, whole: int = 60
+) -> tuple[str, str]:
+    """Return what was expected and what was found at one place, as JSON of limited length.
+
+    Args:
+        expected: The expected value.
+        got: The value that was found.
+        missing: The state that has no value there: ``expected``, ``got`` or None.
+        width: Characters of each of two values; they are cut so that their first difference is shown.
+        whole: Characters of a value that only one state has.
+    """
+    if missing == "got":
+        return f"expected {short_json(expected, whole)}", "missing"
+    if missing == "expected":
+        return "not expected", f"got {short_json(got, whole)}"
+    mine, theirs = shorten_both(_json(expected), _json(got), width)
+    return f"expected {mine}", f"got {theirs}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 class Check(NamedTuple):

@@ -228,10 +228,10 @@ def test_the_nearest_call_is_told_with_its_turn_and_arguments(domain: Domain) ->
 
 def test_arguments_too_many_or_too_few(domain: Domain) -> None:
     made = agent(call("rename", item_id="lamp", title="Light"))
-    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, turn 0: title  expected nothing   got "Light"'
+    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, turn 0: title  not expected   got "Light"'
     compared = action("rename", compare=["name"], item_id="lamp", name="Light")
     assert actions_about(domain, [compared], agent(call("rename", item_id="lamp")))[1] == (
-        '  nearest call, turn 0: name  expected "Light"   got nothing'
+        '  nearest call, turn 0: name  expected "Light"   missing'
     )
 
 
@@ -256,7 +256,7 @@ def test_a_proper_call_is_nearer_than_a_malformed_one(domain: Domain) -> None:
 
 def test_strict_tells_what_a_call_left_out(domain: Domain) -> None:
     (_, nearest) = actions_about(domain, [LIGHT], agent(call("rename", item_id="lamp")), grading="strict")
-    assert 'name  expected "Light"   got nothing' in nearest
+    assert 'name  expected "Light"   missing' in nearest
     assert "malformed" not in nearest
 
 
