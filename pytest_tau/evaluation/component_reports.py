@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 LineKind: TypeAlias = Literal["verdict", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
 
 
+#: The beginning of the line about a reference action that was not made.
+NOT_MADE = "reference action not made"
+
+
 class Line(NamedTuple):
     """One line: its kind, which decides its colour, and its text."""
 
@@ -72,7 +76,7 @@ class Check(NamedTuple):
         label: What was checked, on its own.
         note: Why it was not met, or what else there is to say.
         call: Position among all calls of the call that decided it; None if none did.
-        turn: Position of the message that decided it; None if none did.
+        message_idx: Number of the message that decided it; None if none did.
         of_call: It asks for a call, and needs no further words next to that call.
     """
 
@@ -82,14 +86,14 @@ class Check(NamedTuple):
     label: str
     note: str = ""
     call: int | None = None
-    turn: int | None = None
+    message_idx: int | None = None
     of_call: bool = False
 
     def at_call(self, position: int | None, calls: Sequence[Call]) -> Check:
         """Return the check as decided by a call; unchanged if there is no such call."""
         if position is None or position >= len(calls):
             return self
-        return self._replace(call=position, turn=calls[position].turn)
+        return self._replace(call=position, message_idx=calls[position].message_idx)
 
 
 class Omission(NamedTuple):
@@ -131,7 +135,7 @@ class ComponentReports(abc.ABC):
         return [self.name if check.name is None else f"{self.name} {check.name}" for check in unmet]
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
-        """Return the checks, each with the turn that decided it, if a single one did."""
+        """Return the checks, each with the message that decided it, if a single one did."""
         del evidence
         return self.checks(verdict)
 

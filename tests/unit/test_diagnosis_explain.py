@@ -30,9 +30,9 @@ def texts(simulation: Simulation, **options: Any) -> list[str]:
 
 
 def about(simulation: Simulation) -> list[str]:
-    """What is told between the verdict and the last turns."""
+    """What is told between the verdict and the last messages."""
     lines = texts(simulation)
-    return lines[1 : lines.index("last turns")]
+    return lines[1 : lines.index("last messages")]
 
 
 def tells(lines: list[str], *parts: str) -> bool:
@@ -223,22 +223,22 @@ def test_the_nearest_call_is_told_with_its_turn_and_arguments(domain: Domain) ->
         agent(call("rename", item_id="lamp", name="light")),
         agent(call("look", item_id="lamp")),
     )
-    assert lines[1] == '  nearest call, turn 2: name  expected "Light"   got "light"'
+    assert lines[1] == '  nearest call, message 2: name  expected "Light"   got "light"'
 
 
 def test_arguments_too_many_or_too_few(domain: Domain) -> None:
     made = agent(call("rename", item_id="lamp", title="Light"))
-    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, turn 0: title  not expected   got "Light"'
+    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, message 0: title  not expected   got "Light"'
     compared = action("rename", compare=["name"], item_id="lamp", name="Light")
     assert actions_about(domain, [compared], agent(call("rename", item_id="lamp")))[1] == (
-        '  nearest call, turn 0: name  expected "Light"   missing'
+        '  nearest call, message 0: name  expected "Light"   missing'
     )
 
 
 def test_an_error_of_the_nearest_call_is_told(domain: Domain) -> None:
     made = [agent(call("rename", item_id="sofa", name="Light")), ToolMessage(content="Error: no item sofa", error=True)]
     assert actions_about(domain, [LIGHT], *made)[1] == (
-        '  nearest call, turn 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
+        '  nearest call, message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
     )
 
 
@@ -250,7 +250,7 @@ def test_a_malformed_call_is_told(domain: Domain) -> None:
 def test_a_proper_call_is_nearer_than_a_malformed_one(domain: Domain) -> None:
     broken, wrong = agent(ToolCall(name="rename", malformed="{")), agent(call("rename", item_id="lamp", name="L"))
     assert actions_about(domain, [LIGHT], broken, wrong)[1] == (
-        '  nearest call, turn 1: name  expected "Light"   got "L"'
+        '  nearest call, message 1: name  expected "Light"   got "L"'
     )
 
 
@@ -321,7 +321,7 @@ def test_checks_of_plugins() -> None:
     assert not any(text.startswith("B ") for text in lines)
 
 
-# Replay, last turns, command
+# Replay, last messages, command
 
 
 def test_what_a_replay_found() -> None:
@@ -343,7 +343,7 @@ def test_the_last_turns() -> None:
         user("Bye. ###STOP###"),
     ]
     lines = explain(simulation(RewardInfo(reward=0.0), messages=messages))[1:]
-    assert lines[0] == Line("head", "last turns")
+    assert lines[0] == Line("head", "last messages")
     assert lines[1:] == [
         Line("agent", "  agent  Wait a moment"),
         Line("agent", '  agent  > look(item_id="lamp")'),
@@ -366,7 +366,7 @@ def test_what_was_not_graded_still_shows_its_turns() -> None:
     assert lines == [
         "not graded   ended by infrastructure_error after 1 turn",
         "ModelError: down",
-        "last turns",
+        "last messages",
         "  agent  Hi",
     ]
 

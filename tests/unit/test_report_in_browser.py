@@ -218,31 +218,31 @@ def test_ten_thousand_simulations_are_a_few_rows(page: Page, files: dict[str, Pa
 
 def test_a_conversation_reads_like_a_chat(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"], "#/0")
-    turns = page.texts(".turn .who b")
-    assert turns == ["agent", "user", "agent", "agent", "agent", "user", "user"]
+    speakers = page.texts(".message .who b")
+    assert speakers == ["agent", "user", "agent", "agent", "agent", "user", "user"]
     assert page.texts(".bubble")[:2] == ["Hello. What can I do?", "Make my lamp a torch."]
     assert page.texts(".call .name") == ["rename", "look", "price", "switch"]
     assert page.text(".changed") == 'items/lamp/name "Lamp" → "Torch"'
-    assert page.js("document.querySelector('.turn.user').getBoundingClientRect().right") > 800
+    assert page.js("document.querySelector('.message.user').getBoundingClientRect().right") > 800
     assert page.count(".call pre") == 0, "folded"
     page.click(".call summary")
     page.wait_for("document.querySelector('.call pre.json')")
     assert '"item_id": "lamp"' in page.texts(".call pre")[-1], "the result, on lines of its own"
-    marks = page.texts("#A-turn-7 .marks li")
+    marks = page.texts("#A-message-7 .marks li")
     assert marks == ["✓ COMMUNICATE met here: torch", "✓ COMMUNICATE met here: 42"]
 
 
-def test_unmet_checks_are_at_the_top_and_lead_to_their_turn(page: Page, files: dict[str, Path]) -> None:
+def test_unmet_checks_are_at_the_top_and_lead_to_their_message(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"], "#/1")
     assert page.text(".box.failed h3") == "3 checks were not met"
     page.js("[...document.querySelectorAll('.box.failed button')].at(-1).click()")
-    assert page.js("document.activeElement.id").startswith("A-turn-")
+    assert page.js("document.activeElement.id").startswith("A-message-")
     assert page.text("tr.differs").split() == [
         *("price", "item_id", '"lamp"', "price", "5.0"),
-        *("price", "item_id", '"lamp"', "price", "7", "turn", "4"),
+        *("price", "item_id", '"lamp"', "price", "7", "message", "4"),
     ]
     page.key("k")
-    assert page.js("document.activeElement.className").startswith("turn")
+    assert page.js("document.activeElement.className").startswith("message")
 
 
 def test_an_address_opens_a_conversation(page: Page, files: dict[str, Path]) -> None:
@@ -278,10 +278,10 @@ def test_two_runs_stand_beside_each_other(page: Page, files: dict[str, Path]) ->
     page.js("document.getElementById('grid').focus()")
     page.key("Enter")
     page.wait_for("document.querySelector('.parting')")
-    assert page.text(".parting") == "They part at turn 2"
+    assert page.text(".parting") == "They part at message 2"
     assert page.text(".same summary") == "2 messages before they part, the same in both"
     assert page.js(
-        "[...document.querySelectorAll('.pair:last-of-type .column')].map((one) => one.querySelectorAll('.turn').length)"
+        "[...document.querySelectorAll('.pair:last-of-type .column')].map((one) => one.querySelectorAll('.message').length)"
     ) == [6, 5]
     assert page.texts(".verdict .chip") == ["✕ failed", "✓ passed"]
 

@@ -9,7 +9,7 @@ from ...environment import value_changes
 from ...models import ActionCheck, AssistantMessage, UserMessage, call_as_text
 from ...text import shorten
 from ..component import RewardComponent
-from ..component_reports import Check, Line, Omission, difference_texts, more_line, short_json
+from ..component_reports import NOT_MADE, Check, Line, Omission, difference_texts, more_line, short_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -136,7 +136,7 @@ class ActionComponent(RewardComponent):
             nearest = _nearest(action, calls, strict=strict)
             note = "" if nearest else "  (never called)"
             called = call_as_text(action.name, action.arguments)
-            lines.append(Line("head", f"reference action not made{by}: {called}{note}"))
+            lines.append(Line("head", f"{NOT_MADE}{by}: {called}{note}"))
             lines += [Line("bad", f"  {nearest}")] if nearest else []
         return lines + more_line(missing, _MOST)
 
@@ -147,7 +147,7 @@ class ActionComponent(RewardComponent):
             return None
         names = ", ".join(action.name for action in missing[:_MOST_NAMES])
         by_agent = any(action.requestor == "assistant" for action in missing)
-        reason = "it left out calls" if by_agent else "it never had the user do it"
+        reason = "it did not make required calls" if by_agent else "it did not get the user to make a required call"
         return Omission(reason, f"not called as the reference does: {names}")
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
@@ -189,7 +189,7 @@ def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | No
     elif not differences:
         differences = [f"made by the {nearest.call.requestor}, or counted for another reference action"]
     result = f"  -> {shorten(nearest.result.content or '', 80)}" if nearest.result and nearest.result.error else ""
-    return f"nearest call, turn {nearest.turn}: {'; '.join(differences)}{result}"
+    return f"nearest call, message {nearest.message_idx}: {'; '.join(differences)}{result}"
 
 
 def _difference(key: str, action: Action, call: ToolCall) -> str:

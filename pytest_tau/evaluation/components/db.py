@@ -147,9 +147,9 @@ def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
 
 def _diverging_call(divergence: dict[str, Any], calls: Sequence[Call]) -> int | None:
     """Return the call after which the right state was out of reach; None if a write is missing."""
-    turn, described = divergence.get("turn"), divergence.get("call")
+    number, described = divergence.get("message_idx"), divergence.get("call")
     name = described.get("name") if isinstance(described, dict) else None
-    there = [position for position, made in enumerate(calls) if made.turn == turn]
+    there = [position for position, made in enumerate(calls) if made.message_idx == number]
     return next((position for position in there if calls[position].call.name == name), there[0] if there else None)
 
 

@@ -2,23 +2,23 @@
 
 const LONGEST_INLINE = 90;
 
-// Bubbles, calls and results from one turn to another; `jump` prefixes the ids of turns, as two may be on the page.
+// Bubbles, calls and results from one message to another; `jump` prefixes the ids of messages, as two may be on the page.
 function chat(talk, jump, from = 0, to = Infinity) {
-  const marks = marksByTurn(talk);
+  const marks = marksByMessage(talk);
   const list = el("ol", { class: "chat" });
   for (const message of talk.messages) {
-    if (message.turn < from || message.turn >= to) continue;
-    list.append(turnItem(message, talk, jump, marks.get(message.turn) || []));
+    if (message.message_idx < from || message.message_idx >= to) continue;
+    list.append(messageItem(message, talk, jump, marks.get(message.message_idx) || []));
   }
   return list;
 }
 
 const SPEAKERS = { assistant: "agent", user: "user", system: "system", tool: "result" };
 
-function turnItem(message, talk, jump, marks) {
+function messageItem(message, talk, jump, marks) {
   const who = SPEAKERS[message.role] || message.role;
   const parts = [
-    `turn ${message.turn}`,
+    `message ${message.message_idx}`,
     message.seconds && seconds(message.seconds),
     message.cost && money(message.cost),
   ];
@@ -29,12 +29,12 @@ function turnItem(message, talk, jump, marks) {
       marks.filter((mark) => mark.call === place),
     ),
   );
-  const turning = talk.turning_point && talk.turning_point.turn === message.turn;
+  const turning = talk.turning_point && talk.turning_point.message_idx === message.message_idx;
   return el(
     "li",
-    { class: `turn ${who}${turning ? " turning" : ""}`, id: `${jump}-turn-${message.turn}`, tabindex: -1 },
+    { class: `message ${who}${turning ? " turning" : ""}`, id: `${jump}-message-${message.message_idx}`, tabindex: -1 },
     turning
-      ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.told || talk.turning_point.kind)
+      ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.text || talk.turning_point.kind)
       : "",
     el("p", { class: "who" }, el("b", {}, who), el("span", {}, parts.filter(Boolean).join(" · "))),
     message.text ? el("div", { class: "bubble" }, message.text) : "",
@@ -139,14 +139,14 @@ function valueNode(text, kind) {
   return details;
 }
 
-// Checks next to turns
+// Checks next to messages
 
-function marksByTurn(talk) {
+function marksByMessage(talk) {
   const found = new Map();
   for (const check of talk.checks) {
-    if (check.turn === null) continue;
-    if (!found.has(check.turn)) found.set(check.turn, []);
-    found.get(check.turn).push(check);
+    if (check.message_idx === null) continue;
+    if (!found.has(check.message_idx)) found.set(check.message_idx, []);
+    found.get(check.message_idx).push(check);
   }
   return found;
 }
@@ -191,7 +191,7 @@ function unmetBox(talk, jump) {
       " ",
       check.text,
       check.note ? el("span", { class: "note" }, ` – ${check.note}`) : "",
-      check.turn === null ? "" : [" ", turnLink(check.turn, jump)],
+      check.message_idx === null ? "" : [" ", messageLink(check.message_idx, jump)],
     ),
   );
   return el(
@@ -202,13 +202,13 @@ function unmetBox(talk, jump) {
   );
 }
 
-function turnLink(turn, jump, label) {
-  return button(label || `turn ${turn}`, () => goToTurn(turn, jump), { class: "link" });
+function messageLink(number, jump, label) {
+  return button(label || `message ${number}`, () => goToMessage(number, jump), { class: "link" });
 }
 
-function goToTurn(turn, jump) {
-  for (let at = turn; at >= 0; at -= 1) {
-    const found = byId(`${jump}-turn-${at}`) || byId(`AB-turn-${at}`);
+function goToMessage(number, jump) {
+  for (let at = number; at >= 0; at -= 1) {
+    const found = byId(`${jump}-message-${at}`) || byId(`AB-message-${at}`);
     if (!found) continue;
     const fold = found.closest("details:not([open])");
     if (fold) fold.open = true;
@@ -224,9 +224,9 @@ function goToTurn(turn, jump) {
 function blameBox(talk, jump) {
   const blame = talk.blame;
   // What shows whose fault it is often is the turning point.
-  const point = blame && talk.turning_point && blame.evidence === talk.turning_point.told ? null : talk.turning_point;
+  const point = blame && talk.turning_point && blame.evidence === talk.turning_point.text ? null : talk.turning_point;
   if (!blame && !point) return "";
-  const turn = blame && Number.isInteger(blame.turn) ? blame.turn : null;
+  const number = blame ? blame.message_idx : null;
   return el(
     "section",
     { class: "box" },
@@ -237,15 +237,15 @@ function blameBox(talk, jump) {
           blame.evidence ? el("p", { class: "note" }, String(blame.evidence)) : "",
         ]
       : el("h3", {}, "Where it turned"),
-    turn === null ? "" : el("p", {}, turnLink(turn, jump)),
+    number === null ? "" : el("p", {}, messageLink(number, jump)),
     point
       ? el(
           "p",
           {},
           "The turning point: ",
-          point.told || point.kind,
+          point.text || point.kind,
           " ",
-          point.turn === null ? "" : turnLink(point.turn, jump),
+          point.message_idx === null ? "" : messageLink(point.message_idx, jump),
         )
       : "",
   );
@@ -294,7 +294,7 @@ function actionsPanel(talk, jump) {
               "td",
               {},
               call
-                ? [sideCell(call, row.arguments), " ", turnLink(call.turn, jump)]
+                ? [sideCell(call, row.arguments), " ", messageLink(call.message_idx, jump)]
                 : el("b", { class: "missing" }, "not made"),
             ),
           );
@@ -336,7 +336,7 @@ function checksPanel(talk, jump) {
           el("span", { class: "note" }, `${check.met ? "met" : "not met"}${check.gates ? "" : ", does not count"}`),
           el("p", {}, check.text),
           check.note ? el("p", { class: "note" }, check.note) : "",
-          check.turn === null ? "" : turnLink(check.turn, jump),
+          check.message_idx === null ? "" : messageLink(check.message_idx, jump),
         ),
       ),
     ),

@@ -66,7 +66,7 @@ const PARTS = {
   name: "parts",
   label: "Parts at",
   sort: (trial) => (trial.parts === null ? Infinity : trial.parts),
-  show: (trial) => (trial.rows.every(Boolean) ? (trial.parts === null ? "–" : `turn ${trial.parts}`) : "–"),
+  show: (trial) => (trial.rows.every(Boolean) ? (trial.parts === null ? "–" : `message ${trial.parts}`) : "–"),
   figure: true,
 };
 
