@@ -122,21 +122,38 @@ function changeLine([side, path, before, after]) {
   const where = el("code", { class: "path" }, side === "user" ? "user side: " : "", path);
   if (before === null) return [el("span", { class: "sign added" }, "+ "), where, " ", valueNode(after, "added")];
   if (after === null) return [el("span", { class: "sign removed" }, "− "), where, " ", valueNode(before, "removed")];
-  return [where, " ", valueNode(before, "removed"), el("span", { class: "to" }, " → "), valueNode(after, "added")];
+  const [from, to] = differing(before, after);
+  return [
+    where,
+    " ",
+    valueNode(before, "removed", from),
+    el("span", { class: "to" }, " → "),
+    valueNode(after, "added", to),
+  ];
 }
 
-function valueNode(text, kind) {
+// A value; `shown` is what is read of it while it is folded.
+function valueNode(text, kind, shown = text) {
   if (text.length <= LONGEST_INLINE) return el("code", { class: `value ${kind}` }, text);
   const details = el(
     "details",
     { class: `value ${kind}` },
-    el("summary", {}, el("code", {}, clip(text, LONGEST_INLINE))),
+    el("summary", {}, el("code", {}, clip(shown, LONGEST_INLINE))),
   );
   details.addEventListener(
     "toggle",
     () => details.open && details.childElementCount === 1 && details.append(jsonBlock(text)),
   );
   return details;
+}
+
+// Two values, each from shortly before the first difference on where what they have in common is long.
+function differing(one, other) {
+  if (Math.max(one.length, other.length) <= LONGEST_INLINE) return [one, other];
+  let common = 0;
+  while (common < Math.min(one.length, other.length) && one[common] === other[common]) common += 1;
+  const start = common < LONGEST_INLINE / 2 ? 0 : common - Math.floor(LONGEST_INLINE / 3);
+  return [one, other].map((text) => (start ? "…" : "") + text.slice(start));
 }
 
 // Checks next to messages
@@ -162,7 +179,8 @@ function markLine(checks) {
 
 function checkChip(check) {
   const action = check.ofCall;
-  const verb = check.met ? "met here" : action ? "not met by this" : "broken here";
+  const broken = action ? "not met by this" : "broken here";
+  const verb = check.met ? "met here" : check.gates ? broken : "not met, does not count";
   // At the call that it was met by, an action need not be named again.
   const text = action && check.call !== null ? (check.met ? "" : check.note) : check.text;
   return el(
@@ -192,6 +210,7 @@ function unmetBox(talk, jump) {
       check.text,
       check.note ? el("span", { class: "note" }, ` – ${check.note}`) : "",
       check.message_idx === null ? "" : [" ", messageLink(check.message_idx, jump)],
+      check.kind === "DB" ? firstDifferences(talk) : "",
     ),
   );
   return el(
@@ -200,6 +219,16 @@ function unmetBox(talk, jump) {
     el("h3", {}, unmet.length === 1 ? "The check that was not met" : `${unmet.length} checks were not met`),
     el("ul", {}, lines),
   );
+}
+
+const SHOWN_DIFFERENCES = 3;
+
+function firstDifferences(talk) {
+  const left = talk.differences.length - SHOWN_DIFFERENCES;
+  return [
+    differenceList(talk.differences.slice(0, SHOWN_DIFFERENCES)),
+    left > 0 ? el("p", { class: "note" }, `and ${left} more`) : "",
+  ];
 }
 
 function messageLink(number, jump, label) {
@@ -236,7 +265,7 @@ function blameBox(talk, jump) {
           el("p", {}, sentence(blame.reason)),
           blame.evidence ? el("p", { class: "note" }, String(blame.evidence)) : "",
         ]
-      : el("h3", {}, "Where it turned"),
+      : el("h3", {}, "Turning point"),
     number === null ? "" : el("p", {}, messageLink(number, jump)),
     point
       ? el(
@@ -343,24 +372,25 @@ function checksPanel(talk, jump) {
   );
 }
 
-function differencesPanel(talk) {
+function differenceList(differences) {
   return el(
     "ul",
     { class: "changed wrong" },
-    talk.differences.map(([side, path, expected, got]) =>
-      el(
+    differences.map(([side, path, expected, got]) => {
+      const there = expected !== null && got !== null;
+      const [wanted, found] = there ? differing(expected, got) : [expected, got];
+      return el(
         "li",
         {},
         el("code", { class: "path" }, side === "user" ? "user side: " : "", path),
-        el(
-          "div",
-          {},
-          el("span", { class: "note" }, "expected "),
-          expected === null ? "nothing" : valueNode(expected, "added"),
-        ),
-        el("div", {}, el("span", { class: "note" }, "got "), got === null ? "nothing" : valueNode(got, "removed")),
-      ),
-    ),
+        expected === null
+          ? el("div", { class: "note" }, "not expected")
+          : el("div", {}, el("span", { class: "note" }, "expected "), valueNode(expected, "added", wanted)),
+        got === null
+          ? el("div", { class: "note" }, "missing")
+          : el("div", {}, el("span", { class: "note" }, "got "), valueNode(got, "removed", found)),
+      );
+    }),
   );
 }
 
@@ -413,9 +443,9 @@ function panels(talk, jump, wide) {
   const missing = talk.rows.filter((row) => row.kind === "missing" || row.kind === "differs").length;
   return [
     panel("Checks", checksPanel(talk, jump), wide, checksNote(talk.checks)),
-    panel("Reference actions beside actual ones", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
+    panel("Reference actions and calls", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
     talk.differences.length
-      ? panel("Database at the end", differencesPanel(talk), wide, counted(talk.differences.length, "difference"))
+      ? panel("Database at the end", differenceList(talk.differences), wide, counted(talk.differences.length, "difference"))
       : "",
     panel("Task", taskPanel(talk), false),
     panel("Facts", factsPanel(talk), false),

@@ -136,7 +136,7 @@ function comparedBody(trial, talks) {
     notes(talk),
   ]);
   const aside = columns((talk, run) => [
-    el("h2", { class: "columnhead" }, runTag(run), RUNS[run].name),
+    el("h2", { class: "columnhead" }, runTag(run), LABELS[run]),
     panels(talk, LETTERS[run], false),
   ]);
   if (parts === null) {
@@ -153,12 +153,11 @@ function comparedBody(trial, talks) {
       Math.max(-1, ...talk.messages.map((message) => message.message_idx).filter((number) => number <= parts)),
     ),
   );
-  const first = talks[0].messages.filter((message) => message.message_idx < start).length;
-  const same = first
+  const same = start
     ? el(
         "details",
         { class: "same" },
-        el("summary", {}, `${counted(first, "message")} before they part, the same in both`),
+        el("summary", {}, `${counted(start, "message")} before they part, the same in both`),
         chat(merged(talks), "AB", 0, start),
       )
     : "";
@@ -168,7 +167,7 @@ function comparedBody(trial, talks) {
     same,
     el("p", { class: "parting", id: "parting", tabindex: -1 }, `They part at message ${start}`),
     columns((talk, run) => [
-      el("h2", { class: "columnhead" }, runTag(run), RUNS[run].name),
+      el("h2", { class: "columnhead" }, runTag(run), LABELS[run]),
       chat(talk, LETTERS[run], start),
       ended(talk, start),
     ]),
