@@ -314,6 +314,47 @@ def test_a_failed_trial_tells_both(domain: Domain) -> None:
     assert Simulation.model_validate_json(failed.model_dump_json()).info == failed.info
 
 
+def explained(domain: Domain, wanted: Task, *replies: Any) -> list[str]:
+    """The texts of the report of a failed trial."""
+    user = ScriptedParticipant(["Hi", "###STOP###"])
+    failed = simulate(wanted, domain=domain, agent=ScriptedParticipant([*replies, "Done."]), user=user)
+    return [line.text for line in explain(failed)]
+
+
+def test_missing_calls_that_are_listed_are_not_repeated(domain: Domain) -> None:
+    actions = [action("rename", item_id="lamp", name="Light"), action("price", item_id="lamp", price=3)]
+    look = {"tool_calls": [call("look", item_id="lamp")]}
+    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), look)
+    first = texts.index(
+        'turning point: reference action not made: rename(item_id="lamp", name="Light")  (never called)'
+    )
+    assert texts[first + 1 : first + 3] == [
+        'reference action not made: price(item_id="lamp", price=3)  (never called)',
+        "looks like the agent's fault: it did not make a required call",
+    ]
+
+
+def test_missing_calls_that_are_not_listed_are_the_turning_point(domain: Domain) -> None:
+    # The action was made, and undone: it is met, but missing in the end.
+    actions = [action("rename", item_id="lamp", name="Light")]
+    there = {"tool_calls": [call("rename", item_id="lamp", name="Light")]}
+    back = {"tool_calls": [call("rename", item_id="lamp", name="Lamp")]}
+    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), there, back)
+    points = [text for text in texts if text.startswith("turning point: ")]
+    assert len(points) == 1
+    assert "reference action not made" not in "".join(texts)
+
+
+def test_a_reason_does_not_repeat_the_checks_above(domain: Domain) -> None:
+    wanted = task({"communicate_info": ["42", "lamp"], "reward_basis": ["COMMUNICATE"]})
+    texts = explained(domain, wanted)
+    assert texts[1:4] == [
+        "never said: '42'",
+        "never said: 'lamp'",
+        "looks like the agent's fault: it did not say a required text",
+    ]
+
+
 def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Domain) -> None:
     lost = simulate(
         WANTED, domain=domain, agent=ScriptedParticipant(["Hm."]), user=ScriptedParticipant([ValueError("no")])

@@ -142,6 +142,14 @@ def test_a_missing_record_is_told(domain: Domain) -> None:
     assert tells(lines[1:2], "items/lamp", "expected {", "missing")
 
 
+def test_long_texts_are_cut_around_their_first_difference(domain: Domain) -> None:
+    common = "A lamp with a shade of paper, made by hand, "
+    wanted = task({"actions": [action("rename", item_id="lamp", name=f"{common * 3}red")], "reward_basis": ["DB"]})
+    (line,) = about(failed(domain, wanted, agent(call("rename", item_id="lamp", name=f"{common * 3}blue"))))[1:2]
+    assert re.fullmatch(r'  items/lamp/name  expected "?….+made by hand, red"   got "?….+made by hand, blue"', line)
+    assert len(line) < 120
+
+
 def test_values_are_told_as_json(domain: Domain) -> None:
     wanted = task({"actions": [action("price", item_id="lamp", price=1)], "reward_basis": ["DB"]})
     lines = about(failed(domain, wanted, agent(call("price", item_id="lamp", price=True))))
@@ -232,6 +240,18 @@ def test_arguments_too_many_or_too_few(domain: Domain) -> None:
     compared = action("rename", compare=["name"], item_id="lamp", name="Light")
     assert actions_about(domain, [compared], agent(call("rename", item_id="lamp")))[1] == (
         '  nearest call, message 0: name  expected "Light"   missing'
+    )
+
+
+def test_of_a_long_argument_the_place_that_differs_is_shown(domain: Domain) -> None:
+    guests = [{"name": f"Guest {n}", "born": f"19{n}0-01-01"} for n in range(4)]
+    wanted = action("rename", item_id="lamp", name=guests)
+    other = [*guests[:3], {**guests[3], "born": "1999-12-31"}]
+    assert actions_about(domain, [wanted], agent(call("rename", item_id="lamp", name=other)))[1] == (
+        '  nearest call, message 0: name/3/born  expected "1930-01-01"   got "1999-12-31"'
+    )
+    assert actions_about(domain, [wanted], agent(call("rename", item_id="lamp", name=guests[:3])))[1] == (
+        '  nearest call, message 0: name/3  expected {"name": "Guest 3", "born": "1930-01-01"}   missing'
     )
 
 

@@ -14,7 +14,7 @@ from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .chromium import browser, chromium
-from .report_pages import report, run_folder
+from .report_pages import WISH, line, report, run_folder, simulated
 from .test_report import HOSTILE, hostile_run, trials
 
 if TYPE_CHECKING:
@@ -264,6 +264,31 @@ def test_unmet_checks_are_at_the_top_and_lead_to_their_message(page: Page, files
     ]
     page.key("k")
     assert page.js("document.activeElement.className").startswith("message")
+
+
+def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"], "#/1")
+    marks = page.texts(".marks li")
+    assert "✕ ACTION not met, does not count: made with other arguments: price" in marks
+    assert [mark for mark in marks if "broken here" in mark] == ["✕ ENV_ASSERTION broken here: user: phone_on()"]
+
+
+def test_the_places_that_differ_are_at_the_top(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"], "#/1")
+    places = page.texts(".box.failed .changed li")
+    assert places == ["items/lamp/price\nexpected 5.0\ngot 7", "user side: phone/on\nexpected true\ngot false"]
+
+
+def test_of_long_values_the_first_difference_is_shown(page: Page, domain: Domain, tmp_path: Path) -> None:
+    names = [f"{'A lamp with a shade of paper, ' * 5}made of {material}" for material in ("wood", "iron")]
+    wanted = tiny.task({"actions": [tiny.action("rename", item_id="lamp", name=names[0])]})
+    made = simulated(domain, wanted, WISH, tiny.agent(tiny.call("rename", item_id="lamp", name=names[1])), tiny.STOP)
+    report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", line(made, wanted)))
+    opened(page, tmp_path / "r.html", "#/0")
+    path, _, expected, _, got = page.text(".box.failed .changed li").split("\n")
+    assert path == "items/lamp/name"
+    assert (expected[0], expected.endswith('made of wood"')) == ("…", True)
+    assert (got[0], got.endswith('made of iron"')) == ("…", True)
 
 
 def test_an_address_opens_a_conversation(page: Page, files: dict[str, Path]) -> None:
