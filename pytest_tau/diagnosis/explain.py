@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..evaluation import components_of
-from ..evaluation.component_reports import NOT_MADE, Line
+from ..evaluation.component_reports import NEAREST, NOT_MADE, Line
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import plural, shorten
 
@@ -105,7 +105,8 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
         known = "\n".join([*(line.text for line in lines), simulation.error or ""])
         # What is missing comes first in the evidence, then the call that was made instead.
-        new = [each for each in fault["evidence"].split("; ") if not _is_in(each, known)]
+        shown = f"{NEAREST} {fault['message_idx']}:" in known
+        new = [] if shown else [each for each in fault["evidence"].split("; ") if not _is_in(each, known)]
         lines.append(Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text))
     return lines
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 LineKind: TypeAlias = Literal["verdict", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
 
 
-#: The beginning of the line about a reference action that was not made.
-NOT_MADE = "reference action not made"
+#: The beginning of the line about a reference action that was not made, and of the one about the call next to it, which
+#: the number of a message follows.
+NOT_MADE, NEAREST = "reference action not made", "nearest call, message"
 
 
 class Line(NamedTuple):

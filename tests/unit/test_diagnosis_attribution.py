@@ -345,6 +345,14 @@ def test_missing_calls_that_are_not_listed_are_the_turning_point(domain: Domain)
     assert "reference action not made" not in "".join(texts)
 
 
+def test_the_call_with_other_arguments_is_shown_once(domain: Domain) -> None:
+    actions = [action("rename", item_id="lamp", name="Light")]
+    other = {"tool_calls": [call("rename", item_id="lamp", name="Torch")]}
+    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), other)
+    assert '  nearest call, message 2: name  expected "Light"   got "Torch"' in texts
+    assert "looks like the agent's fault: it called the tool with other arguments (message 2)" in texts
+
+
 def test_a_reason_does_not_repeat_the_checks_above(domain: Domain) -> None:
     wanted = task({"communicate_info": ["42", "lamp"], "reward_basis": ["COMMUNICATE"]})
     texts = explained(domain, wanted)

@@ -9,7 +9,7 @@ from ...environment import value_changes
 from ...models import ActionCheck, AssistantMessage, UserMessage, call_as_text
 from ...text import shorten
 from ..component import RewardComponent
-from ..component_reports import NOT_MADE, Check, Line, Omission, difference_texts, more_line, short_json
+from ..component_reports import NEAREST, NOT_MADE, Check, Line, Omission, difference_texts, more_line, short_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -189,7 +189,7 @@ def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | No
     elif not differences:
         differences = [f"made by the {nearest.call.requestor}, or counted for another reference action"]
     result = f"  -> {shorten(nearest.result.content or '', 80)}" if nearest.result and nearest.result.error else ""
-    return f"nearest call, message {nearest.message_idx}: {'; '.join(differences)}{result}"
+    return f"{NEAREST} {nearest.message_idx}: {'; '.join(differences)}{result}"
 
 
 def _difference(key: str, action: Action, call: ToolCall) -> str:

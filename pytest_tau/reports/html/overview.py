@@ -31,7 +31,7 @@ _SETTINGS = {
     "split": "Split",
     "trials": "Trials",
     "seed": "Seed",
-    "max_steps": "Most steps",
+    "max_steps": "Max steps",
 }
 _QUERY = re.compile(r"(?<=\S)\?\S*")
 #: Trials that were never among the planned ones.
