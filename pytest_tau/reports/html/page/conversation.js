@@ -263,7 +263,8 @@ function blameBox(talk, jump) {
       ? [
           el("h3", {}, `It looks like the ${blame.party}'s fault`),
           el("p", {}, sentence(blame.reason)),
-          blame.evidence ? el("p", { class: "note" }, String(blame.evidence)) : "",
+          // An error has a box of its own.
+          talk.error && talk.error.includes(blame.evidence) ? "" : el("p", { class: "note" }, blame.evidence),
         ]
       : el("h3", {}, "Turning point"),
     number === null ? "" : el("p", {}, messageLink(number, jump)),
