@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 def turns(options: Options) -> Iterator[Figure]:
     """Measure the harness alone: an LLM agent and an LLM user whose models answer at once.
 
-    A turn is a message of the trajectory. Everything of a trial is in it: environment, participants, prompts, tool
-    calls, verdict. What is told is turns a second, one conversation after the other and many on one event loop, in
-    turn; nothing waits, so that the two differ by what it costs to have many under way.
+    A turn is a message of the agent or the user. Everything of a trial is in it: environment, participants, prompts,
+    tool calls, verdict. The figure is turns per second, one conversation after the other and many on one event loop,
+    alternately; nothing waits, so that the two differ by what it costs to have many under way.
     """
     domain, number = load_domain("airline", options.data), options.count(300, 5)
 
@@ -33,7 +33,7 @@ def turns(options: Options) -> Iterator[Figure]:
             wall, cpu = time.perf_counter(), time.process_time()
             simulations = asyncio.run(hold(number, domain, Scripted(), at_once))
             spent = time.perf_counter() - wall, time.process_time() - cpu
-            return *spent, sum(len(simulation.messages) for simulation in simulations)
+            return *spent, sum(simulation.turns for simulation in simulations)
 
         return run
 

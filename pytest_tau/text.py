@@ -16,6 +16,17 @@ def shorten(text: str, width: int = 60) -> str:
     return text if len(text) <= width else f"{text[: width - 1]}…"
 
 
+def shorten_both(one: str, other: str, width: int = 60) -> tuple[str, str]:
+    """Return two texts, each cut to ``width`` characters, so that the first difference between them is shown."""
+    different = (place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
+    common = next(different, min(len(one), len(other)))
+    if max(len(one), len(other)) <= width or common < width // 2:
+        return shorten(one, width), shorten(other, width)
+    # A third of the width is what both have in common before they differ.
+    start = common - width // 3
+    return shorten(f"…{one[start:]}", width), shorten(f"…{other[start:]}", width)
+
+
 def one_line(text: str, width: int) -> str:
     """Return foreign text on one line of at most ``width`` characters, without control characters."""
     return shorten(" ".join("".join(each if each.isprintable() else " " for each in text).split()), width)

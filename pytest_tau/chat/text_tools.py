@@ -101,7 +101,7 @@ class TextTools:
         return made
 
     def _in_text(self, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-        """Return a conversation as the model gets it: texts in turn, no calls and no results."""
+        """Return a conversation as the model gets it: texts in order, no calls and no results."""
         shown: list[dict[str, Any]] = []
         names: dict[str, str] = {}
         for message in messages:

@@ -46,13 +46,13 @@ class Attribution(NamedTuple):
     Attributes:
         party: ``agent``, ``user``, ``provider`` or ``harness``.
         reason: The fault, in words.
-        turn: Position in the trajectory of the message that shows it; None if none does.
+        message_idx: Number of the message that shows it, from 0; None if none does.
         evidence: The text or call there, or the error.
     """
 
     party: Party
     reason: str
-    turn: int | None
+    message_idx: int | None
     evidence: str
 
     def as_dict(self) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def _provider(facts: Facts) -> Attribution | None:
 def _user_error(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "user_error":
         return None
-    return Attribution("user", "the user broke", None, first_line(facts.error))
+    return Attribution("user", "it failed with an error", None, first_line(facts.error))
 
 
 def _ungraded(facts: Facts) -> Attribution | None:
@@ -146,9 +146,9 @@ def _ungraded(facts: Facts) -> Attribution | None:
 
 def _agent_error(facts: Facts) -> Attribution | None:
     reasons = {
-        "agent_error": "it broke",
+        "agent_error": "it failed with an error",
         "timeout": "it took too long",
-        "context_window_exceeded": "it sent more than its model reads",
+        "context_window_exceeded": "it exceeded the context window of its model",
     }
     reason = facts.simulation.termination_reason
     return Attribution("agent", reasons[reason], None, first_line(facts.error)) if reason in reasons else None
@@ -161,7 +161,7 @@ def _never_stopped(facts: Facts) -> Attribution | None:
     if reason != "max_steps" or not facts.everything_met or not idle or last is None:
         return None
     return Attribution(
-        "user", "everything was done, and it did not end the conversation", last.turn, quoted(last.words)
+        "user", "every check was met, and it did not end the conversation", last.message_idx, quoted(last.words)
     )
 
 
@@ -170,22 +170,22 @@ def _limit(facts: Facts) -> Attribution | None:
     if simulation.termination_reason not in LIMITS:
         return None
     if simulation.termination_reason == "max_steps":
-        return Attribution("agent", "it did not come to an end", None, first_line(facts.error))
+        return Attribution("agent", "it did not finish within the limit of steps", None, first_line(facts.error))
     failed = [made for made in simulation.calls if made.result is not None and made.result.error]
     by_user = [made for made in failed if made.call.requestor == "user"]
     party: Party = "user" if len(by_user) * 2 > len(failed) else "agent"
     last = (by_user if party == "user" else failed)[-1:]
     shown = last[0].result.content if last and last[0].result else None
     shown = first_line(shown or facts.error)
-    return Attribution(party, "too many of its calls failed", last[0].turn if last else None, shown)
+    return Attribution(party, "too many of its calls failed", last[0].message_idx if last else None, shown)
 
 
 def _spoke_as_agent(facts: Facts) -> Attribution | None:
     if facts.stopped is None:
         return None
-    for turn, message in enumerate(facts.simulation.messages):
+    for number, message in enumerate(facts.simulation.messages):
         if isinstance(message, UserMessage) and AGENT_SPEAKING.search(message.text):
-            return Attribution("user", "it spoke as if it were the agent", turn, quoted(message.text))
+            return Attribution("user", "it spoke as if it were the agent", number, quoted(message.text))
     return None
 
 
@@ -196,7 +196,7 @@ def _out_of_scope(facts: Facts) -> Attribution | None:
     failed = facts.calls[-1:] and facts.calls[-1].result is not None and facts.calls[-1].result.error
     if failed:  # it asked for something because it could not go on itself
         return None
-    return Attribution("user", "it ended the conversation as out of its scenario", last.turn, quoted(facts.said.end))
+    return Attribution("user", "it ended the conversation as out of scope", last.message_idx, quoted(facts.said.end))
 
 
 def _agreed_and_left(facts: Facts) -> Attribution | None:
@@ -206,7 +206,7 @@ def _agreed_and_left(facts: Facts) -> Attribution | None:
     if CLOSING.search(said.end) or HANDING_OVER.search(said.end):
         return None
     text = f"asked {quoted(said.words)!r}, it said {quoted(last.text)!r}"
-    return Attribution("user", "it agreed and ended the conversation in the same message", last.turn, text)
+    return Attribution("user", "it agreed and ended the conversation in the same message", last.message_idx, text)
 
 
 def _left_while_working(facts: Facts) -> Attribution | None:
@@ -217,7 +217,7 @@ def _left_while_working(facts: Facts) -> Attribution | None:
     return Attribution(
         "user",
         "it ended the conversation when the agent was about to act",
-        last.turn,
+        last.message_idx,
         clipped(said.words[announced.start() :]),
     )
 
@@ -227,7 +227,7 @@ def _asked_and_left(facts: Facts) -> Attribution | None:
     if last is None or facts.transfer or not last.words.endswith("?"):
         return None
     return Attribution(
-        "user", "it asked something and ended the conversation in the same message", last.turn, quoted(last.text)
+        "user", "it asked something and ended the conversation in the same message", last.message_idx, quoted(last.text)
     )
 
 
@@ -237,21 +237,30 @@ def _transferred_itself(facts: Facts) -> Attribution | None:
         return None
     if HANDING_OVER.search(said.words):  # promised in words, if not done
         return None
-    return Attribution("user", "it took itself for transferred, and the agent had not", last.turn, quoted(said.end))
+    return Attribution(
+        "user",
+        "it ended the conversation as transferred, and the agent had not transferred it",
+        last.message_idx,
+        quoted(said.end),
+    )
 
 
 def _broken_by_user(facts: Facts) -> Attribution | None:
     divergence = facts.divergence
     if divergence is None or divergence.kind != "diverged" or divergence.call["requestor"] != "user":
         return None
-    return Attribution("user", "its call broke the state", divergence.turn, divergence.text)
+    return Attribution(
+        "user", "after its call, the expected final state was out of reach", divergence.message_idx, divergence.text
+    )
 
 
 def _broken_by_agent(facts: Facts) -> Attribution | None:
     divergence = facts.divergence
     if divergence is None or divergence.kind != "diverged":
         return None
-    return Attribution("agent", "its call broke the state", divergence.turn, divergence.text)
+    return Attribution(
+        "agent", "after its call, the expected final state was out of reach", divergence.message_idx, divergence.text
+    )
 
 
 def _handed_over(facts: Facts) -> Attribution | None:
@@ -260,7 +269,10 @@ def _handed_over(facts: Facts) -> Attribution | None:
         return None
     text = call_as_text(transfer.call.name, transfer.call.arguments)
     return Attribution(
-        "agent", "it handed the user over instead of doing it", transfer.turn, f"{divergence.text}; {text}"
+        "agent",
+        "it transferred the user instead of making a required call",
+        transfer.message_idx,
+        f"{divergence.text}; {text}",
     )
 
 
@@ -268,12 +280,14 @@ def _never_made(facts: Facts) -> Attribution | None:
     if facts.divergence is None:
         return None
     if facts.divergence.call["requestor"] == "user":
-        return Attribution("agent", "it never had the user do it", None, facts.divergence.text)
+        return Attribution("agent", "it did not get the user to make a required call", None, facts.divergence.text)
     instead = facts.instead_of(facts.divergence.call["name"])
     if instead is None:
-        return Attribution("agent", "it never did it", None, facts.divergence.text)
+        return Attribution("agent", "it did not make a required call", None, facts.divergence.text)
     text = call_as_text(instead.call.name, instead.call.arguments)
-    return Attribution("agent", "it did something else in its place", instead.turn, f"{facts.divergence.text}; {text}")
+    return Attribution(
+        "agent", "it called the tool with other arguments", instead.message_idx, f"{facts.divergence.text}; {text}"
+    )
 
 
 def _unmet(facts: Facts) -> Attribution | None:
@@ -286,7 +300,7 @@ def _unmet(facts: Facts) -> Attribution | None:
     if found is not None:
         return Attribution("agent", found.reason, None, found.evidence)
     failed = [name for name, value in (info.reward_breakdown or {}).items() if value < 1]
-    return Attribution("agent", "it missed a check", None, ", ".join(failed) or "the reward is below 1")
+    return Attribution("agent", "a check was not met", None, ", ".join(failed) or "the reward is below 1")
 
 
 #: The rules, in order. Those about how the user left apply if the final state could still have become right.
@@ -297,7 +311,10 @@ RULES = (
     Rule("the user raised, or took most of a conversation that ran out of time", _user_error),
     Rule("the judge or an evaluator failed", _ungraded),
     Rule("the agent raised, ran out of time or overran its context", _agent_error),
-    Rule("cut off by the steps although every check was met and the agent had nothing more to do", _never_stopped),
+    Rule(
+        "cut off by the limit of steps although every check was met and the agent had nothing more to do",
+        _never_stopped,
+    ),
     Rule("cut off: too many steps (agent), too many failed calls (who made most of them)", _limit),
     Rule("the user offered help, as the agent does", _spoke_as_agent),
     Rule("the user agreed to what it was asked and ended the conversation in the same message", _agreed_and_left),

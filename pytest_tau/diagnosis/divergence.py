@@ -39,20 +39,24 @@ class Divergence(NamedTuple):
     """The place at which a final state went wrong.
 
     Attributes:
-        turn: Position in the trajectory of the message that made the call; None if a write is missing.
+        message_idx: Number of the message that made the call, from 0; None if a write is missing.
         kind: ``diverged``: after the call the right state was out of reach. ``missing``: it still is within reach.
         call: The call, or the first of the missing writes: ``name``, ``arguments``, ``requestor``.
         text: The divergence in words.
+        also_missing: The other missing writes.
     """
 
-    turn: int | None
+    message_idx: int | None
     kind: Literal["diverged", "missing"]
     call: dict[str, Any]
     text: str
+    also_missing: tuple[dict[str, Any], ...] = ()
 
     def as_dict(self) -> dict[str, Any]:
         """Return the value of ``simulation.info["turning_point"]``."""
-        return {"turn": self.turn, "kind": self.kind, "call": self.call, "told": self.text}
+        found = self._asdict()
+        also_missing = found.pop("also_missing")
+        return found | ({"also_missing": list(also_missing)} if also_missing else {})
 
 
 def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo: bool = False) -> Divergence | None:
@@ -99,7 +103,7 @@ class _Step(NamedTuple):
         made: The call that led to it; None for the first.
         state: The environment after it.
         unmade: The reference's writes that were not made by then.
-        due: Those from the first one on that was not made in its turn.
+        due: Those from the first one on that was not made in its place in the order.
         changed: Whether the call changed anything.
     """
 
@@ -224,21 +228,22 @@ class _Goal:
 def _missing(writes: list[Action], *, solo: bool) -> Divergence:
     missing = [shorten(call_as_text(a.name, a.arguments), _WIDTH) + _by(a.requestor, solo=solo) for a in writes[:_MOST]]
     more = f" and {len(writes) - _MOST} more" if len(writes) > _MOST else ""
-    first = writes[0]
-    call = {"name": first.name, "arguments": first.arguments, "requestor": "assistant" if solo else first.requestor}
-    return Divergence(None, "missing", call, f"never made: {', '.join(missing)}{more}")
+    calls = [
+        {"name": a.name, "arguments": a.arguments, "requestor": "assistant" if solo else a.requestor} for a in writes
+    ]
+    return Divergence(None, "missing", calls[0], f"never made: {', '.join(missing)}{more}", tuple(calls[1:]))
 
 
 def _diverged(step: _Step, missed: list[str]) -> Divergence:
     assert step.made is not None, "nothing comes before the first state"
-    turn, call = step.made.turn, step.made.call
+    number, call = step.made.message_idx, step.made.call
     who = "user" if call.requestor == "user" else "agent"
-    text = f"turn {turn}, {who} called {shorten(call_as_text(call.name, call.arguments), _WIDTH)}"
+    text = f"message {number}, {who} called {shorten(call_as_text(call.name, call.arguments), _WIDTH)}"
     if missed:
         text += f": after it {'; '.join(missed[:_MOST])}"
         text += f" (and {len(missed) - _MOST} more)" if len(missed) > _MOST else ""
     where = {"name": call.name, "arguments": call.arguments, "requestor": call.requestor}
-    return Divergence(turn, "diverged", where, text)
+    return Divergence(number, "diverged", where, text)
 
 
 def _by(requestor: str, *, solo: bool) -> str:
@@ -247,9 +252,12 @@ def _by(requestor: str, *, solo: bool) -> str:
 
 def _place(difference: Difference) -> str:
     if difference.missing == "expected":
-        return f"{difference.path} could no longer be absent"
-    if difference.missing == "got":
+        got = "" if isinstance(difference.got, dict) else f" ({_json(difference.got)})"
+        return f"{difference.path}{got} could no longer be absent"
+    if difference.missing == "got" and isinstance(difference.expected, dict):
         return f"{difference.path} could no longer be there"
-    return (
-        f"{difference.path} could no longer be {shorten(json.dumps(difference.expected, ensure_ascii=False), _WIDTH)}"
-    )
+    return f"{difference.path} could no longer be {_json(difference.expected)}"
+
+
+def _json(value: Any) -> str:
+    return shorten(json.dumps(value, ensure_ascii=False), _WIDTH)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..evaluation import components_of
-from ..evaluation.component_reports import Line
+from ..evaluation.component_reports import NEAREST, NOT_MADE, Line
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import plural, shorten
 
@@ -41,7 +41,6 @@ def _factors(info: RewardInfo) -> str:
 
 def ending(simulation: Simulation) -> str:
     """Return how the conversation ended, and after how many turns."""
-    turns = sum(isinstance(m, AssistantMessage | UserMessage) for m in simulation.messages)
     how = {
         "user_stop": f"ended by the user's {simulation.stop_token or 'stop'}",
         "agent_stop": "ended by the agent",
@@ -51,11 +50,11 @@ def ending(simulation: Simulation) -> str:
         "agent_error": "ended by a fault of the agent",
         "user_error": "ended by a fault of the user",
     }.get(simulation.termination_reason, f"ended by {simulation.termination_reason}")
-    return f"{how} after {plural(turns, 'turn')}"
+    return f"{how} after {plural(simulation.turns, 'turn')}"
 
 
 def explain(simulation: Simulation, again: str | None = None, evaluators: Sequence[Evaluator] = ()) -> list[Line]:
-    """Return the report of a failed simulation: verdict, unmet checks, last turns, the command that runs it again.
+    """Return the report of a failed simulation: verdict, unmet checks, last messages, the command that runs it again.
 
     Args:
         simulation: A graded simulation.
@@ -73,9 +72,9 @@ def explain(simulation: Simulation, again: str | None = None, evaluators: Sequen
         lines += _judge(info)
         for component in components_of(info, evaluators):
             lines += component.explain(info, simulation.calls)
-    lines += _fault(simulation)
+    lines = _diagnosis(simulation, lines)
     lines += _replay(simulation)
-    lines += _last_turns(simulation)
+    lines += _last_messages(simulation)
     if again:
         lines.append(Line("command", f"again: {again}"))
     return lines
@@ -95,21 +94,44 @@ def _judge(info: RewardInfo) -> list[Line]:
     return []
 
 
-def _fault(simulation: Simulation) -> list[Line]:
-    """Return where it went wrong, and whose fault it looks like."""
+def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
+    """Return the lines above with the turning point, and whose fault it looks like; no text is repeated."""
     info = simulation.info or {}
-    divergence, fault, problem = info.get("turning_point"), info.get("blame"), info.get("turning_point_problem")
-    lines = [Line("head", f"turning point: {divergence['told']}")] if divergence else []
+    lines = _with_turning_point(above, info["turning_point"]) if info.get("turning_point") else list(above)
+    problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault:
         text = f"looks like the {fault['party']}'s fault: {fault['reason']}"
-        text += f", turn {fault['turn']}" if fault["turn"] is not None else ""
-        # The lines above are not repeated.
-        above = [divergence["told"] if divergence else "", simulation.error or ""]
-        evidence = fault["evidence"].removeprefix(f"{above[0]}; ")
-        new = not any(evidence.strip("…") in each for each in above)
-        lines.append(Line("note", f"{text}: {_one_line(evidence)}" if new else text))
+        text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
+        known = "\n".join([*(line.text for line in lines), simulation.error or ""])
+        # What is missing comes first in the evidence, then the call that was made instead.
+        shown = f"{NEAREST} {fault['message_idx']}:" in known
+        new = [] if shown else [each for each in fault["evidence"].split("; ") if not _is_in(each, known)]
+        lines.append(Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text))
     return lines
+
+
+def _with_turning_point(lines: list[Line], divergence: dict[str, Any]) -> list[Line]:
+    """Return the lines with the turning point: marked where missing calls are listed, else as a line of its own."""
+    missing = [divergence["call"], *divergence.get("also_missing", ())] if divergence["kind"] == "missing" else []
+    texts = [call_as_text(call["name"], call["arguments"]) for call in missing]
+    places = [next((n for n, line in enumerate(lines) if _is_action(line, text)), None) for text in texts]
+    if not places or None in places:
+        return [*lines, Line("head", f"turning point: {divergence['text']}")]
+    return [
+        Line(kind, f"turning point: {text}" if number == places[0] else text)
+        for number, (kind, text) in enumerate(lines)
+    ]
+
+
+def _is_action(line: Line, call: str) -> bool:
+    return line.text.startswith(NOT_MADE) and call in line.text
+
+
+def _is_in(evidence: str, known: str) -> bool:
+    """Return whether everything that a text lists after its first colon is known, or the text itself."""
+    listed = evidence.partition(": ")[2] or evidence
+    return evidence.strip("…") in known or all(each.strip("…") in known for each in listed.split(", "))
 
 
 def _replay(simulation: Simulation) -> list[Line]:
@@ -120,9 +142,9 @@ def _replay(simulation: Simulation) -> list[Line]:
     return [head, *(Line("note", f"  {shorten(text, 300)}") for text in differences[:4])]
 
 
-def _last_turns(simulation: Simulation) -> list[Line]:
+def _last_messages(simulation: Simulation) -> list[Line]:
     messages = simulation.messages[-_LAST_MESSAGES:]
-    lines = [Line("head", "last turns")] if messages else []
+    lines = [Line("head", "last messages")] if messages else []
     for message in messages:
         if isinstance(message, ToolMessage):
             lines.append(Line("tool", f"         = {_one_line(message.content)}"))

@@ -95,18 +95,18 @@ class Facts:
 
 
 class Said(NamedTuple):
-    """The last text of a side, and its turn."""
+    """The last text of a side, and the number of its message."""
 
-    turn: int | None
+    message_idx: int | None
     text: str
 
     @classmethod
     def last(cls, messages: list[Message], side: type[AssistantMessage | UserMessage]) -> Said | None:
         """Return the last text of a side; None if it has said nothing."""
-        for turn in range(len(messages) - 1, -1, -1):
-            message = messages[turn]
+        for number in range(len(messages) - 1, -1, -1):
+            message = messages[number]
             if isinstance(message, side) and message.has_text_content():
-                return cls(turn, message.text)
+                return cls(number, message.text)
         return None
 
     @property
@@ -123,7 +123,7 @@ class Said(NamedTuple):
 def first_line(error: str, *, last: bool = False) -> str:
     """Return the line of an error that names it: the first, or the last of a traceback."""
     lines = error.splitlines()
-    return clipped(lines[-1 if last else 0]) if lines else "no error was told"
+    return clipped(lines[-1 if last else 0]) if lines else "no error message"
 
 
 def clipped(text: str) -> str:

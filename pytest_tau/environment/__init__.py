@@ -2,7 +2,8 @@
 
 from ..errors import ToolError
 from ..models import Spoken
-from .database import Change, Database
+from .changes import Change, value_changes
+from .database import Database
 from .domain import DEFAULT_SPLIT, Difficulty, Domain, DomainSpec, PolicyFiles
 from .environment import Environment, same_result
 from .records import Record, canonical
@@ -31,4 +32,5 @@ __all__ = [
     "check_task",
     "same_result",
     "tool",
+    "value_changes",
 ]

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from ..models import clone
+from .changes import Change, value_changes
 from .records import Record, canonical, plain
 from .tables import Table
 
@@ -14,15 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from typing_extensions import Self
-
-
-class Change(NamedTuple):
-    """One place where two states differ; ``missing`` is the state that lacks it: ``expected`` or ``got``."""
-
-    path: str
-    expected: Any
-    got: Any
-    missing: str | None = None
 
 
 class Database(Record):
@@ -93,7 +85,7 @@ class Database(Record):
             if isinstance(mine, Table):
                 _compare_tables(name, mine, theirs, found)
             else:
-                _walk(name, plain(mine), plain(theirs), found)
+                found += value_changes(name, plain(mine), plain(theirs))
         return found
 
     def _unequal_fields(self, other: Database) -> Iterator[str]:
@@ -135,7 +127,7 @@ def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]
                 missing = "expected" if mine is None else "got"
                 found.append(Change(f"{name}/{key}", plain(mine), plain(theirs), missing))
         else:
-            _walk(f"{name}/{key}", plain(mine), plain(theirs), found)
+            found += value_changes(f"{name}/{key}", plain(mine), plain(theirs))
     if len(found) == before:
         found.append(Change(f"{name} (order)", list(a), list(b)))
 
@@ -144,21 +136,3 @@ def _overlay(old: Any, new: Any) -> Any:
     if isinstance(old, dict) and isinstance(new, dict):
         return old | {key: _overlay(old.get(key), value) for key, value in new.items()}
     return clone(new)
-
-
-def _walk(path: str, expected: Any, got: Any, found: list[Change]) -> None:
-    if canonical(expected) == canonical(got):
-        return
-    if isinstance(expected, dict) and isinstance(got, dict):
-        for key in dict.fromkeys([*expected, *got]):
-            if key not in got:
-                found.append(Change(f"{path}/{key}", expected[key], None, "got"))
-            elif key not in expected:
-                found.append(Change(f"{path}/{key}", None, got[key], "expected"))
-            else:
-                _walk(f"{path}/{key}", expected[key], got[key], found)
-    elif isinstance(expected, list) and isinstance(got, list) and len(expected) == len(got):
-        for position, (mine, theirs) in enumerate(zip(expected, got, strict=True)):
-            _walk(f"{path}/{position}", mine, theirs, found)
-    else:
-        found.append(Change(path, expected, got))

@@ -9,7 +9,7 @@ import abc
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from ..text import shorten
+from ..text import shorten, shorten_both
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,11 @@ if TYPE_CHECKING:
     from .evidence import Evidence
 
 LineKind: TypeAlias = Literal["verdict", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
+
+
+#: The beginning of the line about a reference action that was not made, and of the one about the call next to it, which
+#: the number of a message follows.
+NOT_MADE, NEAREST = "reference action not made", "nearest call, message"
 
 
 class Line(NamedTuple):
@@ -34,8 +39,32 @@ def more_line(items: Sequence[Any], shown: int) -> list[Line]:
 
 
 def short_json(value: Any, width: int = 60) -> str:
-    """Return a value as JSON of limited length; ``...`` stands for an absent one."""
-    return "nothing" if value is ... else shorten(json.dumps(value, ensure_ascii=False, default=str), width)
+    """Return a value as JSON of limited length."""
+    return shorten(_json(value), width)
+
+
+def difference_texts(
+    expected: Any, got: Any, missing: str | None, *, width: int = 60, whole: int = 60
+) -> tuple[str, str]:
+    """Return what was expected and what was found at one place, as JSON of limited length.
+
+    Args:
+        expected: The expected value.
+        got: The value that was found.
+        missing: The state that has no value there: ``expected``, ``got`` or None.
+        width: Characters of each of two values; they are cut so that their first difference is shown.
+        whole: Characters of a value that only one state has.
+    """
+    if missing == "got":
+        return f"expected {short_json(expected, whole)}", "missing"
+    if missing == "expected":
+        return "not expected", f"got {short_json(got, whole)}"
+    mine, theirs = shorten_both(_json(expected), _json(got), width)
+    return f"expected {mine}", f"got {theirs}"
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
 
 
 class Check(NamedTuple):
@@ -48,7 +77,7 @@ class Check(NamedTuple):
         label: What was checked, on its own.
         note: Why it was not met, or what else there is to say.
         call: Position among all calls of the call that decided it; None if none did.
-        turn: Position of the message that decided it; None if none did.
+        message_idx: Number of the message that decided it; None if none did.
         of_call: It asks for a call, and needs no further words next to that call.
     """
 
@@ -58,14 +87,14 @@ class Check(NamedTuple):
     label: str
     note: str = ""
     call: int | None = None
-    turn: int | None = None
+    message_idx: int | None = None
     of_call: bool = False
 
     def at_call(self, position: int | None, calls: Sequence[Call]) -> Check:
         """Return the check as decided by a call; unchanged if there is no such call."""
         if position is None or position >= len(calls):
             return self
-        return self._replace(call=position, turn=calls[position].turn)
+        return self._replace(call=position, message_idx=calls[position].message_idx)
 
 
 class Omission(NamedTuple):
@@ -107,7 +136,7 @@ class ComponentReports(abc.ABC):
         return [self.name if check.name is None else f"{self.name} {check.name}" for check in unmet]
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
-        """Return the checks, each with the turn that decided it, if a single one did."""
+        """Return the checks, each with the message that decided it, if a single one did."""
         del evidence
         return self.checks(verdict)
 

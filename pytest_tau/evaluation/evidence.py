@@ -1,4 +1,4 @@
-"""Facts about a conversation by which a component finds the turn that decided each of its checks."""
+"""Facts about a conversation by which a component finds the message that decided each of its checks."""
 
 from __future__ import annotations
 

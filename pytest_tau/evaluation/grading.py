@@ -12,7 +12,7 @@ class Grading:
     """The rules of a profile.
 
     Attributes:
-        stop_beats_limit: A stop on the very hop that reaches a limit counts as the stop.
+        stop_beats_limit: A stop on the very step that reaches a limit counts as the stop.
         union_of_arguments: A call matches a reference action if the arguments of both are equal, instead of
             those that the call has.
         requestor_counts: A call by the other side matches no reference action.

@@ -33,7 +33,7 @@ def _clone(value: Any) -> Any:
 def _clone_model(model: Any, kind: Any) -> Any:
     """Return a deep copy of a model.
 
-    It is what ``model_copy`` does, in a third of the time: a message is copied at each turn, a record at each touch.
+    It is what ``model_copy`` does, in a third of the time: a message is copied at each step, a record at each touch.
     """
     copy = kind.__new__(kind)
     fields = model.__dict__.items()

@@ -25,7 +25,7 @@ TerminationReason: TypeAlias = Literal[
 
 #: Reasons that can earn more than 0. Source: τ²-bench v1.0.1, evaluator.
 STOPS: frozenset[str] = frozenset({"user_stop", "agent_stop"})
-#: Reasons that cut a conversation off after a hop.
+#: Reasons that cut a conversation off after a step.
 LIMITS: frozenset[str] = frozenset({"max_steps", "too_many_errors"})
 #: Reasons without a verdict on the agent: the user, a provider or the harness failed.
 FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
@@ -80,9 +80,9 @@ class ModelUsage(BaseModel):
 
 
 class Call(BaseModel):
-    """A tool call with its result; ``turn`` is the position of the calling message in the trajectory."""
+    """A tool call with its result; ``message_idx`` is the number of the calling message, from 0."""
 
-    turn: int
+    message_idx: int
     call: ToolCall
     result: ToolMessage | None = None
 
@@ -149,13 +149,18 @@ class Simulation(BaseModel):
         self.info = {**(self.info or {}), _SAW_REFERENCE: [*self.saw_reference, side]}
 
     @property
+    def turns(self) -> int:
+        """The number of turns: messages of the agent or the user, with a text or with tool calls."""
+        return sum(isinstance(message, AssistantMessage | UserMessage) for message in self.messages)
+
+    @property
     def calls(self) -> list[Call]:
         """All tool calls of both sides with their results, in order."""
         found: list[Call] = []
         waiting: list[Call] = []
-        for turn, message in enumerate(self.messages):
+        for number, message in enumerate(self.messages):
             if isinstance(message, AssistantMessage | UserMessage):
-                waiting = [Call(turn=turn, call=call) for call in message.tool_calls or []]
+                waiting = [Call(message_idx=number, call=call) for call in message.tool_calls or []]
                 found += waiting
             elif isinstance(message, ToolMessage) and waiting:
                 waiting.pop(0).result = message

@@ -1,4 +1,4 @@
-"""The turn loop and its endings."""
+"""The loop of a conversation and its endings."""
 
 from .clock import Clock
 from .conversation import GREETING, Conversation, Ending, Limits

@@ -1,4 +1,4 @@
-"""The turn loop: the order of turns, and the end of a conversation."""
+"""The loop of a conversation: who is next after each step, and when it ends."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class Limits:
     """The limits of a conversation.
 
     Attributes:
-        max_steps: Hops between agent, user and environment.
+        max_steps: Steps: deliveries of a message, or of a message's tool results, to the agent, the user or the
+            environment.
         max_errors: Failed tool calls over the whole conversation, of both sides.
         timeout: Wall-clock seconds; None for no limit.
 
@@ -128,9 +129,9 @@ class Conversation:
         try:
             to, message = await self._start()
             while True:
-                to, message = await self._hop(to, message)
+                to, message = await self._step(to, message)
                 limit = self._limit() if to is not None else None
-                # A limit wins over a stop on the same hop; the clock does not.
+                # A limit wins over a stop on the same step; the clock does not.
                 if ending := limit or self._stop(message):
                     return ending
                 if to is not None and self._is_out_of_time():
@@ -163,7 +164,7 @@ class Conversation:
             return receiver, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
         return "agent", None
 
-    async def _hop(self, to: Side | None, message: Incoming | None) -> tuple[Side | None, Incoming]:
+    async def _step(self, to: Side | None, message: Incoming | None) -> tuple[Side | None, Incoming]:
         """Deliver the message and return the next receiver, None for the environment, and its message."""
         self._steps += 1
         if to is None:
@@ -248,7 +249,7 @@ class Conversation:
     def _limit(self) -> Ending | None:
         """Return the ending by a limit, if one is reached; too many errors override too many steps.
 
-        Source: τ²-bench v1.0.1, where limits are not checked before a hop to the environment.
+        Source: τ²-bench v1.0.1, where limits are not checked before a step to the environment.
         """
         limits = self._limits
         if self._errors >= limits.max_errors:

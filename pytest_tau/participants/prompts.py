@@ -33,7 +33,7 @@ def built_in(name: str) -> str:
 def load_prompt(path: Path | str, side: Side) -> str:
     """Read a template from a file: ``{{policy}}`` stands for an agent's policy, ``{{scenario}}`` for a user's scenario.
 
-    ``{{steps}}`` stands for the resolution steps of an agent that gets them, ``{{open}}`` for two literal braces.
+    ``{{steps}}`` stands for the reference actions of an agent that gets them, ``{{open}}`` for two literal braces.
 
     Raises:
         ConfigurationError: There is no such file, it is no UTF-8 text, is empty, lacks the required placeholder,
@@ -108,8 +108,8 @@ def resolution_steps(task: Task, *, with_arguments: bool) -> str:
     actions = task.criteria.actions
     if not actions:
         raise ConfigurationError(
-            f"task {task.id!r} has no reference actions, so there are no steps for an agent to be given; "
-            "leave the task out, or name another agent"
+            f"task {task.id!r} has no reference actions, which the agent needs; "
+            "deselect the task, or name another agent"
         )
     lines = []
     for number, action in enumerate(actions, start=1):

@@ -66,7 +66,7 @@ def pytest_tau_modify_tasks(config: pytest.Config, domain: Domain, tasks: list[T
 
 @pytest.hookspec(firstresult=True)
 def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config: RunConfig) -> Any:
-    """Choose the agent of one trial; first result. Called once for each trial, before the first turn.
+    """Choose the agent of one trial; first result. Called once for each trial, before the first message.
 
     Args:
         item: The test item being run.
@@ -85,7 +85,7 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
 
 @pytest.hookspec(firstresult=True)
 def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: RunConfig) -> Any:
-    """Choose the simulated user of one trial; first result. Called once for each trial, before the first turn.
+    """Choose the simulated user of one trial; first result. Called once for each trial, before the first message.
 
     Args:
         item: The test item being run.
@@ -107,7 +107,7 @@ def pytest_tau_make_model(
 ) -> ChatModel | LLM | None:
     """Choose the chat model of one role in one trial; first result.
 
-    Called for each role that has a model, once for each trial, before the first turn.
+    Called for each role that has a model, once for each trial, before the first message.
 
     Args:
         item: The test item being run.
@@ -129,7 +129,7 @@ def pytest_tau_simulation_started(item: pytest.Item, task: Task, trial: int) -> 
     """Observe the start of a trial. Called once for each trial, before the hooks for its messages.
 
     Collect-all: every implementation is called, and results are ignored. The conversation runs in another thread, and
-    may have begun. It is called in the turn of the item, in the thread that pytest runs in, and also for a trial whose
+    may have begun. It is called when pytest runs the item, in the thread that pytest runs in, also for a trial whose
     simulation comes from a previous run (``--tau-resume``).
 
     Args:

@@ -29,7 +29,7 @@ class TaskSpec(NamedTuple):
 
 
 class StartedTrial(Protocol):
-    """A trial that was started before its item's turn."""
+    """A trial that was started before pytest runs its item."""
 
     @property
     def inputs(self) -> Any:
@@ -48,7 +48,7 @@ class ItemState:
     """The state of one item's trial; made when the item is collected.
 
     Attributes:
-        prefetched: The trial, if it was started before the item's turn and its result is not used yet.
+        prefetched: The trial, if it was started before the item ran and its result is not used yet.
         simulation: The finished simulation, until it is reported.
         elapsed: Seconds that a prefetched trial took.
         restored: Whether the simulation comes from a previous run.

@@ -209,7 +209,7 @@ _ROWS = (
     Option("fail-on", text, "session", "WHAT", choices=("regression",),
            help="regression: in place of every trial, only a significant loss fails the run"),
     Option("max-steps", integer(1), "verdict", "N", default=200, rerun=3,
-           help="hops after which a conversation is cut off (default: %(default)s)"),
+           help="steps after which a conversation is cut off (default: %(default)s)"),
     Option("max-errors", integer(1), "verdict", "N", default=10, rerun=3,
            help="failed tool calls after which it is cut off (default: %(default)s)"),
     Option("timeout", real(0), "verdict", "SECONDS", default=1800.0, rerun=3,

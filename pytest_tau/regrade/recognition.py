@@ -60,6 +60,6 @@ def worked_alone(simulation: Simulation, domain: Domain) -> bool:
         made.call.name in users
         and made.result is not None
         and not made.result.error
-        and isinstance(simulation.messages[made.turn], AssistantMessage)
+        and isinstance(simulation.messages[made.message_idx], AssistantMessage)
         for made in simulation.calls
     )

@@ -19,18 +19,18 @@ class ReplayDifference(NamedTuple):
     """A call that changes a database, with a result that differs.
 
     Attributes:
-        turn: Position of the calling message in the trajectory.
+        message_idx: Number of the calling message, from 0.
         flipped: The call failed then and succeeds now, or the reverse.
         text: What differs, for people.
     """
 
-    turn: int
+    message_idx: int
     tool: str
     flipped: bool
     text: str
 
     def __str__(self) -> str:
-        return f"turn {self.turn}, {self.tool}: {self.text}"
+        return f"message {self.message_idx}, {self.tool}: {self.text}"
 
 
 def replay(simulation: Simulation, environment: Environment) -> list[ReplayDifference]:
@@ -52,7 +52,7 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
         if not same_result(then, now):
             failed, fails = then.startswith("Error"), now.startswith("Error")
             text = _format_difference(then, now, failed, fails)
-            found.append(ReplayDifference(made.turn, call.name, failed != fails, text))
+            found.append(ReplayDifference(made.message_idx, call.name, failed != fails, text))
     return found
 
 

@@ -100,7 +100,7 @@ def tau2_simulation(trial: StoredTrial) -> dict[str, Any]:
         "agent_cost": simulation.agent_cost,
         "user_cost": simulation.user_cost,
         "reward_info": _reward(simulation.reward_info, simulation) if simulation.reward_info else None,
-        "messages": [_message(message, turn) for turn, message in enumerate(simulation.messages)],
+        "messages": [_message(message, number) for number, message in enumerate(simulation.messages)],
         "trial": simulation.trial,
         "seed": simulation.seed,
         "mode": simulation.mode,
@@ -182,10 +182,10 @@ def _reward(info: RewardInfo, simulation: Simulation) -> dict[str, Any]:
     return found
 
 
-def _message(message: Message, turn: int) -> dict[str, Any]:
+def _message(message: Message, number: int) -> dict[str, Any]:
     found = message.model_dump(mode="json")
     if found["turn_idx"] is None:
-        found["turn_idx"] = turn
+        found["turn_idx"] = number
     for call in found.get("tool_calls") or ():
         # Without it the call would be another one. It is rare.
         if call["malformed"] is None:

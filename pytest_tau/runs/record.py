@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..evaluation import components_of
-from ..models import AssistantMessage, ModelUsage
+from ..models import ModelUsage
 from .groups import Group
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class TrialRecord:
         failed_checks: Those that count and were not met, such as ``DB`` or ``ACTION cancel_order``.
         breakdown: The reward by component.
         messages: How many messages there are, results of tools among them.
-        turns: How many of them are texts of the agent.
+        turns: How many of them are messages of the agent or the user.
         calls: Tool calls of both sides.
         failed_calls: Those of them that returned an error.
         duration: Seconds.
@@ -156,7 +156,7 @@ class TrialRecord:
             failed_checks=_failed_checks(verdict, evaluators) if verdict else (),
             breakdown=(verdict.reward_breakdown if verdict else None) or {},
             messages=len(simulation.messages),
-            turns=sum(isinstance(each, AssistantMessage) and bool(each.content) for each in simulation.messages),
+            turns=simulation.turns,
             calls=len(calls),
             failed_calls=sum(bool(made.result and made.result.error) for made in calls),
             duration=simulation.duration,

@@ -40,9 +40,9 @@ def with_unique_ids(messages: list[Any]) -> list[Any]:
     if len(set(ids)) == len(ids):
         return messages
     waiting: list[tuple[str, str]] = []
-    for turn, message in enumerate(messages):
+    for number, message in enumerate(messages):
         for position, call in enumerate(getattr(message, "tool_calls", None) or []):
-            own = f"call_{turn}_{position}"
+            own = f"call_{number}_{position}"
             waiting.append((call.id, own))
             call.id = own
         if message.role == "tool" and waiting:

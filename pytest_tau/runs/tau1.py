@@ -149,12 +149,12 @@ def _last_calls(messages: list[Message]) -> list[str]:
 
 def _chat_messages(trajectory: list[Any]) -> list[Message]:
     messages: list[Message] = []
-    for turn, raw in enumerate(trajectory):
+    for number, raw in enumerate(trajectory):
         role, text = raw["role"], text_of(raw.get("content"))
         if role == "user":
             messages.append(UserMessage(content=text))
         elif role == "assistant" and raw.get("tool_calls"):
-            made = _carried_out(raw["tool_calls"], trajectory[turn + 1 :])
+            made = _carried_out(raw["tool_calls"], trajectory[number + 1 :])
             calls = [ToolCall.model_validate(read_call(call, "assistant")) for call in made]
             messages.append(AssistantMessage(tool_calls=calls))
         elif role == "assistant":
@@ -183,7 +183,7 @@ def _acts_in_text(trajectory: list[Any]) -> bool:
 def _text_messages(trajectory: list[Any]) -> list[Message]:
     messages: list[Message] = []
     called: str | None = None
-    for turn, raw in enumerate(trajectory):
+    for number, raw in enumerate(trajectory):
         text = text_of(raw.get("content")) or ""
         if raw["role"] == "user":
             if called and text.startswith(_RESULT):
@@ -191,7 +191,7 @@ def _text_messages(trajectory: list[Any]) -> list[Message]:
             else:
                 messages.append(UserMessage(content=text))
         elif raw["role"] == "assistant":
-            message = _said_or_called(text, f"call_{turn}")
+            message = _said_or_called(text, f"call_{number}")
             called = message.tool_calls[0].id if message.tool_calls else None
             messages.append(message)
     return messages

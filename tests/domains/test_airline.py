@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from pydantic import ValidationError
 
-from pytest_tau.environment import Environment
+from pytest_tau.environment import Change, Environment
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ToolMessage
 from pytest_tau_domains.airline import domain
@@ -131,8 +131,23 @@ def refused(env: Environment, name: str, **arguments: Any) -> str:
 
 
 def changed(env: Environment) -> dict[str, Any]:
-    """Paths at which the state differs from the beginning, with what is there now."""
-    return {change.path: change.got for change in make_environment().agent_db.changes(env.agent_db)}
+    """Paths at which the state differs from the beginning, with what is there now; a longer list is shown whole."""
+    start = make_environment().agent_db
+    return dict(_whole_list(change, start.dump(), env.agent_db.dump()) for change in start.changes(env.agent_db))
+
+
+def _whole_list(change: Change, before: Any, after: Any) -> tuple[str, Any]:
+    keys = change.path.split("/")
+    for place, key in enumerate(keys):
+        if isinstance(before, list) and isinstance(after, list):
+            if len(before) != len(after):
+                return "/".join(keys[:place]), after
+            before, after = before[int(key)], after[int(key)]
+        elif key in before and key in after:
+            before, after = before[key], after[key]
+        else:
+            break
+    return change.path, change.got
 
 
 def paid(**amounts: Any) -> list[dict[str, Any]]:

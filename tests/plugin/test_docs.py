@@ -265,7 +265,7 @@ def test_the_picture_of_the_failure_shows_what_is_printed() -> None:
     assert pictures.stale_line() is None
     shown = pictures.picture_lines((ROOT / "docs" / "images" / "failure.svg").read_text(encoding="utf-8"))
     assert shown[0] == f"$ {pictures.COMMAND}"
-    assert any(line.startswith("turning point: never made: cancel_pending_order(") for line in shown)
+    assert any(line.startswith("turning point: reference action not made: cancel_pending_order(") for line in shown)
 
 
 def test_a_picture_that_shows_something_else_is_found(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -45,7 +45,7 @@ class TestContent:
         run.line("reward 0 = DB 0")
         run.line("database, agent side: 2 differences")
         run.line("tasks/task_3", "expected {", "missing")
-        run.line("users/user_1/tasks", 'expected ["task_1", "task_2", "task_3"]', 'got ["task_1", "task_2"]')
+        run.line("users/user_1/tasks/2", 'expected "task_3"', "missing")
         run.line("database, user side: 1 difference")
         run.line("notifications/notif_1/status", 'expected "read"', 'got "unread"')
 
@@ -68,7 +68,7 @@ class TestContent:
         run.line("reward 0 = ACTION 0")
         run.line("reference action not made: create_task", '"Buy milk"')
         run.line(
-            "nearest call, turn 4: user_id  expected", '"user_1"', 'got "user_9"', "-> Error: User user_9 not found"
+            "nearest call, message 4: user_id  expected", '"user_1"', 'got "user_9"', "-> Error: User user_9 not found"
         )
 
     def test_missing_action_that_was_never_called(self, failing):
@@ -111,7 +111,7 @@ class TestContent:
     def test_how_it_ended_and_the_last_turns(self, failing):
         run = failing({"actions": [CREATE]}, 'call("get_users")', '"I cannot find it."')
         run.line("ended by the user's ###STOP### after 5 turns")
-        run.line("last turns")
+        run.line("last messages")
         run.line("agent  > get_users()")
         run.line('= [{"user_id": "user_1"')
         run.line("agent  I cannot find it.")
@@ -173,7 +173,7 @@ class TestLooks:
         run.line("reward 0 = DB 0 x COMMUNICATE 1")
 
     def test_tb_no(self, failing):
-        failing({"actions": [CREATE]}, '"Done."', args=["--tb=no"]).lacks("last turns")
+        failing({"actions": [CREATE]}, '"Done."', args=["--tb=no"]).lacks("last messages")
 
 
 class TestAgain:

@@ -75,7 +75,7 @@ def test_the_trajectory_of_a_task_is_stored_as_text_and_compared(snap):
     assert rest == (
         "database\n"
         '  agent tasks/task_3: added {"description": null, "status": "pending", "task_id": "task_3", "title": "Buy milk"}\n'
-        '  agent users/user_1/tasks: ["task_1", "task_2"] -> ["task_1", "task_2", "task_3"]\n'
+        '  agent users/user_1/tasks/2: added "task_3"\n'
         "verdict\n"
         "  reward 1 = DB 1 x COMMUNICATE 1\n"
         "  ended by user_stop ###STOP###\n"

@@ -74,7 +74,7 @@ class TestTerminal:
             "tau:  errors         user_error (1)",
             "tau:  ended by       ###STOP### (5)",
             "tau:  not met        DB (2)",
-            "tau:  a trial        2.0 turns, 0.6 calls",
+            "tau:  a trial        4.6 turns, 0.6 calls",
         ]
 
     def test_workers_change_nothing(self, mixed):
@@ -117,7 +117,7 @@ class TestTerminal:
 
     def test_what_models_took_in_a_trial(self, models):
         run = models.run("--tau-trials", "2")
-        run.line("tau:  a trial        2.0 turns, 1.0 calls, 4,080 tokens, $1.00")
+        run.line("tau:  a trial        5.0 turns, 1.0 calls, 4,080 tokens, $1.00")
         run.line("tau: models together: 8 calls")
         quiet = models.run("-q")
         quiet.line("tau: models together: 4 calls")

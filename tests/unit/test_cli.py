@@ -201,7 +201,7 @@ def test_verbose_shows_every_simulation_and_every_difference(tau: Tau, results: 
     ]
     ran = tau("regrade", "-v", results(recorded, simulation("Buy milk", reward=None, trial=1)))
     assert ran.lines[1:3] == ["  stored  fresh", "       1      1  task t"]
-    assert ran.lines[3].startswith("                   replay: turn 0, create_task: recorded 'Added.', now '{")
+    assert ran.lines[3].startswith("                   replay: message 0, create_task: recorded 'Added.', now '{")
     assert any(line.startswith("       -      1  task t trial 1") for line in ran.lines)
     assert "1 agree, 1 not compared" in ran.out
 
@@ -210,7 +210,7 @@ def test_a_strict_replay_makes_errors(tau: Tau, results: Any) -> None:
     ran = tau("regrade", "--strict", results(simulation("Buy milk", result="Added.")))
     assert ran.status == 1
     assert "  errors: 1" in ran.lines
-    assert "    entry 0 (task t, trial 0): replayed results that differ: 1; first turn 0, create_task" in ran.out
+    assert "    entry 0 (task t, trial 0): replayed results that differ: 1; first message 0, create_task" in ran.out
 
 
 def test_the_unreadable_are_counted_named_and_no_failure(tau: Tau, results: Any) -> None:

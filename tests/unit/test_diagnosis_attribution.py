@@ -78,12 +78,12 @@ def ended(domain: Domain, asked: str, said: str) -> Attribution:
         ("user_error", "IndexError: the script has ended\nand so on", "user", "IndexError: the script has ended"),
         ("user_stop", "JudgeError: no answer", "provider", "JudgeError: no answer"),
         ("user_stop", "EvaluatorError: mine failed", "harness", "EvaluatorError: mine failed"),
-        ("user_stop", None, "provider", "no error was told"),
+        ("user_stop", None, "provider", "no error message"),
     ],
 )
 def test_errors_are_nobodys_who_talked(domain: Domain, reason: Any, error: str, party: str, evidence: str) -> None:
     found = blamed(domain, WANTED, agent("Hello"), reason=reason, error=error, grading=False)
-    assert (found.party, found.turn, found.evidence) == (party, None, evidence)
+    assert (found.party, found.message_idx, found.evidence) == (party, None, evidence)
 
 
 @pytest.mark.parametrize("reason", ["agent_error", "timeout", "context_window_exceeded"])
@@ -100,7 +100,7 @@ def test_whoever_has_made_most_of_the_failed_calls(domain: Domain) -> None:
     how: dict[str, Any] = {"reason": "too_many_errors", "error": "3 failed tool calls, the limit is 3"}
     assert blamed(domain, WANTED, *mine, *theirs, *mine, **how)[:1] == ("agent",)
     found = blamed(domain, WANTED, *mine, *theirs, *theirs, **how)
-    assert (found.party, found.turn, found.evidence) == ("user", 4, "Error: u")
+    assert (found.party, found.message_idx, found.evidence) == ("user", 4, "Error: u")
 
 
 def test_an_agent_that_does_not_come_to_an_end(domain: Domain) -> None:
@@ -117,7 +117,7 @@ def test_a_user_that_does_not_stop_although_all_is_done(domain: Domain) -> None:
         user("Bye!"),
     ]
     found = blamed(domain, WANTED, *done, reason="max_steps")
-    assert (found.party, found.turn, found.evidence) == ("user", 5, "Bye!")
+    assert (found.party, found.message_idx, found.evidence) == ("user", 5, "Bye!")
     # An agent that still calls tools is the one that goes on.
     more = [*done, *made(call("look", item_id="lamp"))]
     assert blamed(domain, WANTED, *more, reason="max_steps").party == "agent"
@@ -137,7 +137,7 @@ def test_a_user_that_does_not_stop_although_all_is_done(domain: Domain) -> None:
 )
 def test_a_user_that_agrees_and_leaves(domain: Domain, asked: str, said: str) -> None:
     found = ended(domain, asked, said)
-    assert (found.party, found.turn) == ("user", 3)
+    assert (found.party, found.message_idx) == ("user", 3)
     assert "agreed" in found.reason
     assert asked in found.evidence
     assert said in found.evidence
@@ -149,13 +149,13 @@ def test_a_user_that_agrees_and_leaves(domain: Domain, asked: str, said: str) ->
 )
 def test_a_user_that_leaves_when_the_agent_is_about_to_act(domain: Domain, asked: str) -> None:
     found = ended(domain, asked, "Thanks! ###STOP###")
-    assert (found.party, found.turn) == ("user", 3)
+    assert (found.party, found.message_idx) == ("user", 3)
     assert "about to act" in found.reason
 
 
 def test_a_user_that_asks_and_leaves(domain: Domain) -> None:
     found = ended(domain, "That cannot be done.", "Is there nobody else?###TRANSFER###")
-    assert (found.party, found.turn) == ("user", 3)
+    assert (found.party, found.message_idx) == ("user", 3)
     assert "asked something" in found.reason
 
 
@@ -172,7 +172,7 @@ def test_a_transfer_that_the_agent_spoke_of_is_the_agents(domain: Domain, asked:
 
 def test_a_user_that_finds_it_out_of_its_scenario(domain: Domain) -> None:
     found = ended(domain, "Of which colour is the lamp?", "###OUT-OF-SCOPE###")
-    assert (found.party, found.turn) == ("user", 3)
+    assert (found.party, found.message_idx) == ("user", 3)
     assert "colour" in found.evidence
 
 
@@ -190,7 +190,7 @@ def test_a_user_that_plays_the_agent(domain: Domain) -> None:
         user("###STOP###"),
     ]
     found = blamed(domain, WANTED, *said)
-    assert (found.party, found.turn) == ("user", 1)
+    assert (found.party, found.message_idx) == ("user", 1)
 
 
 @pytest.mark.parametrize(
@@ -204,14 +204,14 @@ def test_a_user_that_plays_the_agent(domain: Domain) -> None:
 )
 def test_a_user_that_simply_ends_it_is_not_at_fault(domain: Domain, asked: str, said: str) -> None:
     found = ended(domain, asked, said)
-    assert (found.party, found.reason) == ("agent", "it never did it")
+    assert (found.party, found.reason) == ("agent", "it did not make a required call")
     assert found.evidence.startswith("never made: rename(")
 
 
 def test_an_agent_that_did_it_otherwise_is_shown_the_call(domain: Domain) -> None:
     otherwise = made(call("rename", item_id="lamp", name="M"))
     found = blamed(domain, WANTED, agent("Hello"), *otherwise, agent("Done."), user("Thanks. ###STOP###"))
-    assert (found.party, found.reason, found.turn) == ("agent", "it did something else in its place", 1)
+    assert (found.party, found.reason, found.message_idx) == ("agent", "it called the tool with other arguments", 1)
     assert 'rename(item_id="lamp", name="M")' in found.evidence
 
 
@@ -220,13 +220,13 @@ def test_an_agent_that_did_it_otherwise_is_shown_the_call(domain: Domain) -> Non
 )
 def test_what_failed_or_has_nothing_to_do_with_it_is_not_in_its_place(domain: Domain, instead: list[Any]) -> None:
     found = blamed(domain, WANTED, agent("Hello"), *instead, agent("Done."), user("Thanks. ###STOP###"))
-    assert found.reason == "it never did it"
+    assert found.reason == "it did not make a required call"
 
 
 def test_how_the_user_left_does_not_excuse_what_was_broken_before(domain: Domain) -> None:
     broken = made(call("remove", item_id="desk"))
     found = blamed(domain, WANTED, *broken, agent("Shall I rename it?"), user("Yes. ###STOP###"))
-    assert (found.party, found.turn) == ("agent", 0)
+    assert (found.party, found.message_idx) == ("agent", 0)
 
 
 # The final state
@@ -236,22 +236,22 @@ def test_a_call_of_the_users_that_broke_the_state(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ["DB"]})
     noted = made(call("write_note", "user", note_id="n", text="x"))
     found = blamed(domain, wanted, *noted, user("###STOP###"))
-    assert (found.party, found.turn) == ("user", 0)
+    assert (found.party, found.message_idx) == ("user", 0)
     assert "notes/n could no longer be absent" in found.evidence
 
 
 def test_an_agent_that_hands_the_user_over(domain: Domain) -> None:
     handed = made(call("transfer", summary="too hard"))
     found = blamed(domain, WANTED, user("Hi"), *handed, agent("Hold on."), user("###TRANSFER###"))
-    assert (found.party, found.turn) == ("agent", 1)
-    assert "handed the user over" in found.reason
+    assert (found.party, found.message_idx) == ("agent", 1)
+    assert "transferred the user" in found.reason
     assert 'transfer(summary="too hard")' in found.evidence
 
 
 def test_a_write_that_the_user_was_to_make(domain: Domain) -> None:
     wanted = task({"actions": [action("write_note", "user", note_id="n", text="x")], "reward_basis": ["DB"]})
     found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
-    assert (found.party, found.reason) == ("agent", "it never had the user do it")
+    assert (found.party, found.reason) == ("agent", "it did not get the user to make a required call")
 
 
 # What leaves no trace in a state
@@ -259,16 +259,19 @@ def test_a_write_that_the_user_was_to_make(domain: Domain) -> None:
 
 def test_a_phrase_that_was_not_said(domain: Domain) -> None:
     found = blamed(domain, task({"communicate_info": ["42"]}), agent("I do not know."), user("###STOP###"))
-    assert (found.party, found.turn, found.evidence) == ("agent", None, "never said: '42'")
+    assert (found.party, found.message_idx, found.evidence) == ("agent", None, "never said: '42'")
 
 
 def test_a_call_that_was_not_made(domain: Domain) -> None:
     wanted = task({"actions": [action("look", item_id="lamp")], "reward_basis": ["ACTION"]})
     found = blamed(domain, wanted, agent("Done."), user("###STOP###"))
-    assert (found.party, found.reason) == ("agent", "it left out calls")
+    assert (found.party, found.reason) == ("agent", "it did not make required calls")
     assert "look" in found.evidence
     wanted = task({"actions": [action("read_phone", "user")], "reward_basis": ["ACTION"]})
-    assert blamed(domain, wanted, agent("Done."), user("###STOP###")).reason == "it never had the user do it"
+    assert (
+        blamed(domain, wanted, agent("Done."), user("###STOP###")).reason
+        == "it did not get the user to make a required call"
+    )
 
 
 def test_anything_else_names_the_check(domain: Domain) -> None:
@@ -300,13 +303,64 @@ def test_a_failed_trial_tells_both(domain: Domain) -> None:
     )
     assert failed.info is not None
     assert failed.info["blame"]["party"] == "agent"
-    assert failed.info["turning_point"]["turn"] == failed.info["blame"]["turn"] == 2
+    assert failed.info["turning_point"]["message_idx"] == failed.info["blame"]["message_idx"] == 2
     texts = [line.text for line in explain(failed)]
     point = next(text for text in texts if text.startswith("turning point: "))
-    assert point.startswith('turning point: turn 2, agent called remove(item_id="desk"): after it ')
+    assert point.startswith('turning point: message 2, agent called remove(item_id="desk"): after it ')
     # What the line above says is not said again.
-    assert "looks like the agent's fault: its call broke the state, turn 2" in texts
+    assert (
+        "looks like the agent's fault: after its call, the expected final state was out of reach (message 2)" in texts
+    )
     assert Simulation.model_validate_json(failed.model_dump_json()).info == failed.info
+
+
+def explained(domain: Domain, wanted: Task, *replies: Any) -> list[str]:
+    """The texts of the report of a failed trial."""
+    user = ScriptedParticipant(["Hi", "###STOP###"])
+    failed = simulate(wanted, domain=domain, agent=ScriptedParticipant([*replies, "Done."]), user=user)
+    return [line.text for line in explain(failed)]
+
+
+def test_missing_calls_that_are_listed_are_not_repeated(domain: Domain) -> None:
+    actions = [action("rename", item_id="lamp", name="Light"), action("price", item_id="lamp", price=3)]
+    look = {"tool_calls": [call("look", item_id="lamp")]}
+    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), look)
+    first = texts.index(
+        'turning point: reference action not made: rename(item_id="lamp", name="Light")  (never called)'
+    )
+    assert texts[first + 1 : first + 3] == [
+        'reference action not made: price(item_id="lamp", price=3)  (never called)',
+        "looks like the agent's fault: it did not make a required call",
+    ]
+
+
+def test_missing_calls_that_are_not_listed_are_the_turning_point(domain: Domain) -> None:
+    # The action was made, and undone: it is met, but missing in the end.
+    actions = [action("rename", item_id="lamp", name="Light")]
+    there = {"tool_calls": [call("rename", item_id="lamp", name="Light")]}
+    back = {"tool_calls": [call("rename", item_id="lamp", name="Lamp")]}
+    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), there, back)
+    points = [text for text in texts if text.startswith("turning point: ")]
+    assert len(points) == 1
+    assert "reference action not made" not in "".join(texts)
+
+
+def test_the_call_with_other_arguments_is_shown_once(domain: Domain) -> None:
+    actions = [action("rename", item_id="lamp", name="Light")]
+    other = {"tool_calls": [call("rename", item_id="lamp", name="Torch")]}
+    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}), other)
+    assert '  nearest call, message 2: name  expected "Light"   got "Torch"' in texts
+    assert "looks like the agent's fault: it called the tool with other arguments (message 2)" in texts
+
+
+def test_a_reason_does_not_repeat_the_checks_above(domain: Domain) -> None:
+    wanted = task({"communicate_info": ["42", "lamp"], "reward_basis": ["COMMUNICATE"]})
+    texts = explained(domain, wanted)
+    assert texts[1:4] == [
+        "never said: '42'",
+        "never said: 'lamp'",
+        "looks like the agent's fault: it did not say a required text",
+    ]
 
 
 def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Domain) -> None:
@@ -317,7 +371,7 @@ def test_a_trial_that_a_user_broke_has_a_blame_and_no_turning_point(domain: Doma
     assert lost.info is not None
     assert lost.info["blame"]["party"] == "user"
     assert "turning_point" not in lost.info
-    assert "looks like the user's fault: the user broke" in [line.text for line in explain(lost)]
+    assert "looks like the user's fault: it failed with an error" in [line.text for line in explain(lost)]
 
 
 def test_a_passed_trial_costs_nothing(domain: Domain) -> None:
@@ -330,7 +384,7 @@ def test_evidence_that_is_nowhere_else_is_in_the_report(domain: Domain) -> None:
     annotate_failure(left, WANTED, domain)
     told = next(line.text for line in explain(left) if line.text.startswith("looks like"))
     assert told.startswith(
-        "looks like the user's fault: it agreed and ended the conversation in the same message, turn 1: "
+        "looks like the user's fault: it agreed and ended the conversation in the same message (message 1): "
     )
     assert "Shall I rename the lamp?" in told
 

@@ -1,4 +1,4 @@
-"""The turn at which a final state went wrong, or the write that never came."""
+"""The message at which a final state went wrong, or the write that never came."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def found(domain: Domain, criteria: dict[str, Any], *calls: ToolCall, **fields: 
     return first_divergence(wanted, held(domain, wanted, talk(*calls)), domain)
 
 
-def diverged(point: Divergence | None, turn: int, *parts: str) -> None:
+def diverged(point: Divergence | None, number: int, *parts: str) -> None:
     assert point is not None
-    assert (point.kind, point.turn) == ("diverged", turn), point
+    assert (point.kind, point.message_idx) == ("diverged", number), point
     for part in parts:
         assert part in point.text
 
 
 def missing(point: Divergence | None, *parts: str) -> None:
     assert point is not None
-    assert (point.kind, point.turn) == ("missing", None), point
+    assert (point.kind, point.message_idx) == ("missing", None), point
     for part in parts:
         assert part in point.text
 
@@ -59,14 +59,14 @@ def test_the_first_call_that_cannot_be_mended_is_named_with_the_place(domain: Do
     wanted = {"actions": [action("tag", item_id="lamp", tag="new")]}
     old, older = call("tag", item_id="lamp", tag="old"), call("tag", item_id="lamp", tag="older")
     point = found(domain, wanted, old, older)
-    diverged(point, 2, 'turn 2, agent called tag(item_id="lamp", tag="old")', "after it items/lamp/tags")
+    diverged(point, 2, 'message 2, agent called tag(item_id="lamp", tag="old")', "after it items/lamp/tags")
     assert point is not None
-    assert 'could no longer be ["red", "new"]' in point.text
+    assert 'after it items/lamp/tags/1 ("old") could no longer be absent' in point.text
     assert point.as_dict() == {
-        "turn": 2,
+        "message_idx": 2,
         "kind": "diverged",
         "call": {"name": "tag", "arguments": {"item_id": "lamp", "tag": "old"}, "requestor": "assistant"},
-        "told": point.text,
+        "text": point.text,
     }
 
 

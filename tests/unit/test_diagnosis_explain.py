@@ -30,9 +30,9 @@ def texts(simulation: Simulation, **options: Any) -> list[str]:
 
 
 def about(simulation: Simulation) -> list[str]:
-    """What is told between the verdict and the last turns."""
+    """What is told between the verdict and the last messages."""
     lines = texts(simulation)
-    return lines[1 : lines.index("last turns")]
+    return lines[1 : lines.index("last messages")]
 
 
 def tells(lines: list[str], *parts: str) -> bool:
@@ -142,6 +142,14 @@ def test_a_missing_record_is_told(domain: Domain) -> None:
     assert tells(lines[1:2], "items/lamp", "expected {", "missing")
 
 
+def test_long_texts_are_cut_around_their_first_difference(domain: Domain) -> None:
+    common = "A lamp with a shade of paper, made by hand, "
+    wanted = task({"actions": [action("rename", item_id="lamp", name=f"{common * 3}red")], "reward_basis": ["DB"]})
+    (line,) = about(failed(domain, wanted, agent(call("rename", item_id="lamp", name=f"{common * 3}blue"))))[1:2]
+    assert re.fullmatch(r'  items/lamp/name  expected "?….+made by hand, red"   got "?….+made by hand, blue"', line)
+    assert len(line) < 120
+
+
 def test_values_are_told_as_json(domain: Domain) -> None:
     wanted = task({"actions": [action("price", item_id="lamp", price=1)], "reward_basis": ["DB"]})
     lines = about(failed(domain, wanted, agent(call("price", item_id="lamp", price=True))))
@@ -223,22 +231,34 @@ def test_the_nearest_call_is_told_with_its_turn_and_arguments(domain: Domain) ->
         agent(call("rename", item_id="lamp", name="light")),
         agent(call("look", item_id="lamp")),
     )
-    assert lines[1] == '  nearest call, turn 2: name  expected "Light"   got "light"'
+    assert lines[1] == '  nearest call, message 2: name  expected "Light"   got "light"'
 
 
 def test_arguments_too_many_or_too_few(domain: Domain) -> None:
     made = agent(call("rename", item_id="lamp", title="Light"))
-    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, turn 0: title  expected nothing   got "Light"'
+    assert actions_about(domain, [LIGHT], made)[1] == '  nearest call, message 0: title  not expected   got "Light"'
     compared = action("rename", compare=["name"], item_id="lamp", name="Light")
     assert actions_about(domain, [compared], agent(call("rename", item_id="lamp")))[1] == (
-        '  nearest call, turn 0: name  expected "Light"   got nothing'
+        '  nearest call, message 0: name  expected "Light"   missing'
+    )
+
+
+def test_of_a_long_argument_the_place_that_differs_is_shown(domain: Domain) -> None:
+    guests = [{"name": f"Guest {n}", "born": f"19{n}0-01-01"} for n in range(4)]
+    wanted = action("rename", item_id="lamp", name=guests)
+    other = [*guests[:3], {**guests[3], "born": "1999-12-31"}]
+    assert actions_about(domain, [wanted], agent(call("rename", item_id="lamp", name=other)))[1] == (
+        '  nearest call, message 0: name/3/born  expected "1930-01-01"   got "1999-12-31"'
+    )
+    assert actions_about(domain, [wanted], agent(call("rename", item_id="lamp", name=guests[:3])))[1] == (
+        '  nearest call, message 0: name/3  expected {"name": "Guest 3", "born": "1930-01-01"}   missing'
     )
 
 
 def test_an_error_of_the_nearest_call_is_told(domain: Domain) -> None:
     made = [agent(call("rename", item_id="sofa", name="Light")), ToolMessage(content="Error: no item sofa", error=True)]
     assert actions_about(domain, [LIGHT], *made)[1] == (
-        '  nearest call, turn 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
+        '  nearest call, message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
     )
 
 
@@ -250,13 +270,13 @@ def test_a_malformed_call_is_told(domain: Domain) -> None:
 def test_a_proper_call_is_nearer_than_a_malformed_one(domain: Domain) -> None:
     broken, wrong = agent(ToolCall(name="rename", malformed="{")), agent(call("rename", item_id="lamp", name="L"))
     assert actions_about(domain, [LIGHT], broken, wrong)[1] == (
-        '  nearest call, turn 1: name  expected "Light"   got "L"'
+        '  nearest call, message 1: name  expected "Light"   got "L"'
     )
 
 
 def test_strict_tells_what_a_call_left_out(domain: Domain) -> None:
     (_, nearest) = actions_about(domain, [LIGHT], agent(call("rename", item_id="lamp")), grading="strict")
-    assert 'name  expected "Light"   got nothing' in nearest
+    assert 'name  expected "Light"   missing' in nearest
     assert "malformed" not in nearest
 
 
@@ -321,7 +341,7 @@ def test_checks_of_plugins() -> None:
     assert not any(text.startswith("B ") for text in lines)
 
 
-# Replay, last turns, command
+# Replay, last messages, command
 
 
 def test_what_a_replay_found() -> None:
@@ -343,7 +363,7 @@ def test_the_last_turns() -> None:
         user("Bye. ###STOP###"),
     ]
     lines = explain(simulation(RewardInfo(reward=0.0), messages=messages))[1:]
-    assert lines[0] == Line("head", "last turns")
+    assert lines[0] == Line("head", "last messages")
     assert lines[1:] == [
         Line("agent", "  agent  Wait a moment"),
         Line("agent", '  agent  > look(item_id="lamp")'),
@@ -366,7 +386,7 @@ def test_what_was_not_graded_still_shows_its_turns() -> None:
     assert lines == [
         "not graded   ended by infrastructure_error after 1 turn",
         "ModelError: down",
-        "last turns",
+        "last messages",
         "  agent  Hi",
     ]
 

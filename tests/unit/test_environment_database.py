@@ -95,7 +95,9 @@ CHANGES: list[tuple[str, Callable[[TinyDB], None], list[Change]]] = [
     ("text-for-number", lamp(price="10.0"), [Change("items/lamp/price", 10.0, "10.0")]),
     ("null", lamp(name=None), [Change("items/lamp/name", "Lamp", None)]),
     ("list-item", lamp(tags=["blue"]), [Change("items/lamp/tags/0", "red", "blue")]),
-    ("list-longer", lamp(tags=["red", "blue"]), [Change("items/lamp/tags", ["red"], ["red", "blue"])]),
+    ("list-longer", lamp(tags=["red", "blue"]), [Change("items/lamp/tags/1", None, "blue", "expected")]),
+    ("list-begins-earlier", lamp(tags=["blue", "red"]), [Change("items/lamp/tags/0", None, "blue", "expected")]),
+    ("list-emptied", lamp(tags=[]), [Change("items/lamp/tags", ["red"], [])]),
     ("nested", lamp(meta={"sizes": [1, 3]}), [Change("items/lamp/meta/sizes/1", 2, 3)]),
     (
         "list-order",

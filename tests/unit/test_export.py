@@ -304,7 +304,7 @@ def test_simulations_are_written_one_at_a_time() -> None:
 
 def test_a_table_has_a_row_a_simulation(tau: Tau, tmp_path: Path) -> None:
     used = {"agent": {"model": "m", "calls": 3, "prompt_tokens": 100, "completion_tokens": 7, "known_cost": 0.25}}
-    blamed = {"blame": {"party": "agent", "reason": "it never wrote", "turn": 3, "evidence": "x"}}
+    blamed = {"blame": {"party": "agent", "reason": "it never wrote", "message_idx": 3, "evidence": "x"}}
     failed = trial(
         "a",
         1,

@@ -70,7 +70,7 @@ TRAJECTORY: list[Any] = [
 
 def test_calls_carry_their_results_and_turns() -> None:
     calls = simulation(messages=TRAJECTORY).calls
-    assert [(made.turn, made.call.name, made.result and made.result.content) for made in calls] == [
+    assert [(made.message_idx, made.call.name, made.result and made.result.content) for made in calls] == [
         (2, "rename", "renamed"),
         (2, "look", "Error: dark"),
         (5, "switch", "on"),

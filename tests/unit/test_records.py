@@ -52,7 +52,7 @@ def line(test: str, **more: Any) -> str:
 def test_the_facts_of_a_simulation() -> None:
     usage = {"agent": {"model": "m", "calls": 2, "known_cost": 0.5}, "user": {"calls": 1, "unpriced_calls": 1}}
     record = TrialRecord.of(simulation(model_usage=usage, duration=2.5), None, "mock", "mock::t[trial-0]")
-    assert (record.outcome, record.messages, record.turns, record.calls, record.failed_calls) == ("failed", 6, 2, 1, 1)
+    assert (record.outcome, record.messages, record.turns, record.calls, record.failed_calls) == ("failed", 6, 5, 1, 1)
     assert record.failed_checks == ("DB", "ACTION tell")  # COMMUNICATE is not in the basis
     assert (record.known_cost, record.unpriced_calls, record.cost) == (0.5, 1, None)
 

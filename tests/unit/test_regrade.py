@@ -143,7 +143,7 @@ def test_results_that_are_not_as_recorded_are_told(regrade: Regrade) -> None:
     result = only(regrade(simulation(*calls(("rename", RENAME, other), ("look", {"item_id": "x"}, "gone")), SAID)))
     assert result.agrees
     assert [str(difference) for difference in result.replay_differences] == [
-        "turn 0, rename: price recorded 12.5, now 10.0"
+        "message 0, rename: price recorded 12.5, now 10.0"
     ]
     assert not result.replay_differences[0].flipped
 
@@ -162,7 +162,7 @@ def test_success_and_failure_are_told_apart(
     result = only(regrade(simulation(*calls((name, arguments, recorded)), SAID)))
     (difference,) = result.replay_differences
     assert (difference.text, difference.flipped) == (text, "now " not in text.partition("recorded")[2])
-    told = f"replay: turn 0, {name}: {text}"
+    told = f"replay: message 0, {name}: {text}"
     assert (told in result.reasons) is (difference.flipped and result.agrees is False)
 
 
@@ -178,7 +178,7 @@ def test_a_strict_replay_refuses_any_difference(regrade: Regrade) -> None:
     assert len(report.results) == 1
     (error,) = report.errors
     assert error.entry == "entry 1 (task t, trial 1)"
-    assert error.reason.startswith("replayed results that differ: 1; first turn 0, rename: recorded 'renamed'")
+    assert error.reason.startswith("replayed results that differ: 1; first message 0, rename: recorded 'renamed'")
 
 
 def test_calls_of_the_user_are_replayed(regrade: Regrade) -> None:

@@ -45,7 +45,9 @@ def shown(tmp_path: Path, domain: Domain) -> Any:
 
 
 def of_kind(talk: dict[str, Any], kind: str) -> list[tuple[Any, ...]]:
-    return [(one["text"], one["met"], one["gates"], one["turn"]) for one in talk["checks"] if one["kind"] == kind]
+    return [
+        (one["text"], one["met"], one["gates"], one["message_idx"]) for one in talk["checks"] if one["kind"] == kind
+    ]
 
 
 # A conversation
@@ -53,7 +55,7 @@ def of_kind(talk: dict[str, Any], kind: str) -> list[tuple[Any, ...]]:
 
 def test_messages_are_in_order_and_results_stand_with_their_calls(shown: Any, domain: Domain) -> None:
     talk = shown(good(domain, WANTED))
-    told = [(one["turn"], one["role"], one["text"], one.get("calls", [])) for one in talk["messages"]]
+    told = [(one["message_idx"], one["role"], one["text"], one.get("calls", [])) for one in talk["messages"]]
     assert told == [
         (0, "assistant", "Hello. What can I do?", []),
         (1, "user", "Make my lamp a torch.", []),
@@ -63,7 +65,7 @@ def test_messages_are_in_order_and_results_stand_with_their_calls(shown: Any, do
         (8, "user", "", [3]),
         (10, "user", "Thanks. ###STOP###", []),
     ]
-    assert [(one["name"], one["by"], one["turn"], one["error"]) for one in talk["calls"]] == [
+    assert [(one["name"], one["by"], one["message_idx"], one["error"]) for one in talk["calls"]] == [
         ("rename", "assistant", 2, False),
         ("look", "assistant", 2, False),
         ("price", "assistant", 5, False),
@@ -123,7 +125,9 @@ def test_checks_stand_beside_the_turn_that_broke_them(shown: Any, domain: Domain
     assert of_kind(talk, "ENV_ASSERTION")[0] == ("user: phone_on()", False, True, 8), "switched on at 6, off at 8"
     assert of_kind(talk, "COMMUNICATE") == [("torch", True, True, 10), ("42", False, True, None)]
     price = [check for check in talk["checks"] if check["text"].startswith("price")]
-    assert [(one["met"], one["turn"], one["note"]) for one in price] == [(False, 4, "made with other arguments: price")]
+    assert [(one["met"], one["message_idx"], one["note"]) for one in price] == [
+        (False, 4, "made with other arguments: price")
+    ]
     paths = [(side, path, expected, got) for side, path, expected, got in talk["differences"]]
     assert ("agent", "items/lamp/price", "5.0", "7") in paths
     assert ("user", "phone/on", "true", "false") in paths
@@ -135,7 +139,7 @@ def test_a_wrong_database_is_placed_at_its_turning_point(shown: Any, domain: Dom
     right = tiny.agent(tiny.call("rename", item_id="lamp", name="Torch"))
     talk = shown(simulated(domain, wanted, GREETING, wrong, right, tiny.STOP), wanted)
     assert [check[1:] for check in of_kind(talk, "DB")] == [(False, True, 1)]
-    assert talk["turning_point"]["turn"] == talk["blame"]["turn"] == 1
+    assert talk["turning_point"]["message_idx"] == talk["blame"]["message_idx"] == 1
     assert talk["blame"]["party"] == "agent"
 
 
@@ -255,7 +259,7 @@ def test_changes_end_where_the_data_at_hand_is_another(shown: Any, domain: Domai
     simulation.messages[6].error, simulation.messages[6].content = True, "Error: no item lamp"
     talk = shown(simulation)
     assert [bool(call["changes"]) for call in talk["calls"]] == [True, False, False, False]
-    assert "From turn 5 on" in talk["note"]
+    assert "From message 5 on" in talk["note"]
     assert "price failed in the conversation and succeeds on the data at hand" in talk["note"]
 
 
@@ -324,7 +328,7 @@ def test_rows_hold_the_facts_of_each_trial(tmp_path: Path, domain: Domain) -> No
     assert page.data["tasks"][row["task"]] == ["tiny", "a", {"actions": "3"}]
     checks = [page.data["checks"][check] for check in row["failed"]]
     assert checks == ["DB", "ENV_ASSERTION phone_on", "COMMUNICATE 42"]
-    expected = {"trial": 0, "outcome": "failed", "reward": 0.0, "ended": "user_stop ###STOP###", "turns": 2, "calls": 4}
+    expected = {"trial": 0, "outcome": "failed", "reward": 0.0, "ended": "user_stop ###STOP###", "turns": 8, "calls": 4}
     assert expected.items() <= row.items()
     assert (row["cost"], row["duration"], row["failed_calls"], row["messages"]) == (1.0, 12.35, 0, 12)
     assert row["blame"] in ("agent", "user")
@@ -437,7 +441,7 @@ def hostile_run(folder: Path, domain: Domain) -> Run:
         tiny.user(HOSTILE + "###STOP###"),
     ]
     simulation = simulated(domain, wanted, *messages, error=HOSTILE, seed=1)
-    simulation.info = {"blame": {"party": HOSTILE, "reason": HOSTILE, "turn": 0, "evidence": HOSTILE}}
+    simulation.info = {"blame": {"party": HOSTILE, "reason": HOSTILE, "message_idx": 0, "evidence": HOSTILE}}
     return run_folder(folder, line(simulation, wanted), settings={"agent": HOSTILE})
 
 

@@ -14,7 +14,7 @@ from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .chromium import browser, chromium
-from .report_pages import report, run_folder
+from .report_pages import WISH, line, report, run_folder, simulated
 from .test_report import HOSTILE, hostile_run, trials
 
 if TYPE_CHECKING:
@@ -61,8 +61,10 @@ def files(tmp_path_factory: pytest.TempPathFactory, domain: Domain) -> dict[str,
     folder = tmp_path_factory.mktemp("reports")
     outcomes = {"alpha": "pf", "beta": "ff", "gamma": "pe"}
     first = run_folder(folder / "first", *trials(domain, outcomes, agent_cost=0.25), planned={"tiny": {"alpha": 9}})
-    second = run_folder(folder / "second", *trials(domain, outcomes | {"alpha": "pp", "beta": "f", "delta": "p"}))
-    runs = {"one": [first], "two": [first, second], "hostile": [hostile_run(folder / "h", domain)]}
+    changed = trials(domain, outcomes | {"alpha": "pp", "beta": "f", "delta": "p"})
+    second = run_folder(folder / "second", *changed, settings={"agent": "desk.py:Desk", "agent_llm": "m"})
+    one_agent = run_folder(folder / "third", *trials(domain, {"alpha": "p"}), settings={"agent": "rules"})
+    runs = {"one": [first], "two": [first, second], "bare": [one_agent], "hostile": [hostile_run(folder / "h", domain)]}
     runs["long"] = [many(folder / "long", 10_000)]
     for name, shown in runs.items():
         report(folder / f"{name}.html", domain, *shown)
@@ -103,13 +105,25 @@ def test_the_overview_tells_what_the_run_comes_to(page: Page, files: dict[str, P
     assert expected.items() <= facts.items()
     assert page.text(".rate .figure").split() == ["pass^1", "0.500"]
     assert "with errors as failures" in page.text(".rate")
-    titles = [text.split("\n")[0] for text in page.texts(".chart h3")]
+    titles = [text.split("\n")[0] for text in page.texts("#charts .chart h3")]
     assert titles == [
         *("pass^k", "Reward by", "Cost against reward", "Length of conversations"),
         *("How conversations ended", "Checks that failed most"),
     ]
     page.wait_for("document.querySelectorAll('.plot svg').length === 3")
     assert page.count(".plot circle.dot") == 2, "pass^1 and pass^2"
+
+
+def test_the_heading_is_the_agent_and_a_chart_without_data_is_not_shown(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["bare"])
+    assert page.text("h1") == "rules"
+    assert "Run third" in page.text("#overview")
+    assert page.js("document.title") == "rules – τ report"
+    # One trial that passed, of unknown cost: no curve, no costs, no failed checks, nothing to group by.
+    assert page.texts("#charts .chart h3") == ["Length of conversations", "How conversations ended"]
+    assert page.count(".head .c-cost") == 0
+    opened(page, files["two"])
+    assert page.text("h1").split("\n") == ["A", "first", "and", "B", "desk.py:Desk, m"]
 
 
 def test_a_bar_is_a_filter(page: Page, files: dict[str, Path]) -> None:
@@ -127,9 +141,16 @@ def test_rows_tell_task_outcome_and_what_failed(page: Page, files: dict[str, Pat
     opened(page, files["one"])
     rows = page.texts(".rows .row")
     assert len(rows) == 6
-    assert rows[0].split("\n")[:4] == ["✓ passed", "alpha", "0", "1"]
-    assert "DB, ENV_ASSERTION phone_on, COMMUNICATE 42" in rows[1]
-    assert "infrastructure" in rows[5]
+    assert [row.split("\n")[0] for row in rows] == ["✕ failed"] * 3 + ["! error"] + ["✓ passed"] * 2
+    assert "DB, ENV_ASSERTION phone_on, COMMUNICATE 42" in rows[0]
+    assert "infrastructure" in rows[3]
+    assert rows[4].split("\n")[:4] == ["✓ passed", "alpha", "0", "1"]
+    page.choose("Sort by", "-")
+    assert [row.split("\n")[1:3] for row in page.texts(".rows .row")[:3]] == [
+        ["alpha", "0"],
+        ["alpha", "1"],
+        ["beta", "0"],
+    ]
 
 
 def test_a_click_on_a_column_sorts_by_it(page: Page, files: dict[str, Path]) -> None:
@@ -160,7 +181,7 @@ def test_filters_by_text_outcome_and_group_narrow_the_table(page: Page, files: d
 def test_the_keyboard_moves_opens_and_comes_back(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"])
     page.key("j", "ArrowDown", "j", "k")
-    assert current(page).startswith("✕ failed\nbeta\n0")
+    assert current(page).startswith("✕ failed\nbeta\n1")
     active = page.js("document.activeElement.getAttribute('aria-activedescendant')")
     assert page.js(f"document.getElementById('{active}').getAttribute('aria-selected')") == "true"
     page.key("Enter")
@@ -171,7 +192,7 @@ def test_the_keyboard_moves_opens_and_comes_back(page: Page, files: dict[str, Pa
     page.wait_for("document.querySelector('#detail .count')?.innerText === '4 of 6'")
     page.key("Escape")
     page.wait_for("!document.getElementById('list').hidden")
-    assert current(page).startswith("✕ failed\nbeta\n1"), "it is where one has been"
+    assert current(page).startswith("! error\ngamma\n1"), "it is where one has been"
     assert page.js("document.activeElement.id") == "grid"
     page.key("/")
     assert page.js("document.activeElement.type") == "search"
@@ -204,7 +225,7 @@ def test_ten_thousand_simulations_are_a_few_rows(page: Page, files: dict[str, Pa
     assert page.count(".rows .row") < 60
     page.js("document.getElementById('grid').focus()")
     page.key("End")
-    assert current(page).split("\n")[:3] == ["! error", "task-2499", "3"]
+    assert current(page).split("\n")[:3] == ["✓ passed", "task-2499", "2"]
     assert page.count(".rows .row") < 60
     page.choose("Outcome", "error")
     assert page.text(".count") == "2,500 of 10,000 simulations"
@@ -218,31 +239,56 @@ def test_ten_thousand_simulations_are_a_few_rows(page: Page, files: dict[str, Pa
 
 def test_a_conversation_reads_like_a_chat(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"], "#/0")
-    turns = page.texts(".turn .who b")
-    assert turns == ["agent", "user", "agent", "agent", "agent", "user", "user"]
+    speakers = page.texts(".message .who b")
+    assert speakers == ["agent", "user", "agent", "agent", "agent", "user", "user"]
     assert page.texts(".bubble")[:2] == ["Hello. What can I do?", "Make my lamp a torch."]
     assert page.texts(".call .name") == ["rename", "look", "price", "switch"]
     assert page.text(".changed") == 'items/lamp/name "Lamp" → "Torch"'
-    assert page.js("document.querySelector('.turn.user').getBoundingClientRect().right") > 800
+    assert page.js("document.querySelector('.message.user').getBoundingClientRect().right") > 800
     assert page.count(".call pre") == 0, "folded"
     page.click(".call summary")
     page.wait_for("document.querySelector('.call pre.json')")
     assert '"item_id": "lamp"' in page.texts(".call pre")[-1], "the result, on lines of its own"
-    marks = page.texts("#A-turn-7 .marks li")
+    marks = page.texts("#A-message-7 .marks li")
     assert marks == ["✓ COMMUNICATE met here: torch", "✓ COMMUNICATE met here: 42"]
 
 
-def test_unmet_checks_are_at_the_top_and_lead_to_their_turn(page: Page, files: dict[str, Path]) -> None:
+def test_unmet_checks_are_at_the_top_and_lead_to_their_message(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"], "#/1")
     assert page.text(".box.failed h3") == "3 checks were not met"
     page.js("[...document.querySelectorAll('.box.failed button')].at(-1).click()")
-    assert page.js("document.activeElement.id").startswith("A-turn-")
+    assert page.js("document.activeElement.id").startswith("A-message-")
     assert page.text("tr.differs").split() == [
         *("price", "item_id", '"lamp"', "price", "5.0"),
-        *("price", "item_id", '"lamp"', "price", "7", "turn", "4"),
+        *("price", "item_id", '"lamp"', "price", "7", "message", "4"),
     ]
     page.key("k")
-    assert page.js("document.activeElement.className").startswith("turn")
+    assert page.js("document.activeElement.className").startswith("message")
+
+
+def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"], "#/1")
+    marks = page.texts(".marks li")
+    assert "✕ ACTION not met, does not count: made with other arguments: price" in marks
+    assert [mark for mark in marks if "broken here" in mark] == ["✕ ENV_ASSERTION broken here: user: phone_on()"]
+
+
+def test_the_places_that_differ_are_at_the_top(page: Page, files: dict[str, Path]) -> None:
+    opened(page, files["one"], "#/1")
+    places = page.texts(".box.failed .changed li")
+    assert places == ["items/lamp/price\nexpected 5.0\ngot 7", "user side: phone/on\nexpected true\ngot false"]
+
+
+def test_of_long_values_the_first_difference_is_shown(page: Page, domain: Domain, tmp_path: Path) -> None:
+    names = [f"{'A lamp with a shade of paper, ' * 5}made of {material}" for material in ("wood", "iron")]
+    wanted = tiny.task({"actions": [tiny.action("rename", item_id="lamp", name=names[0])]})
+    made = simulated(domain, wanted, WISH, tiny.agent(tiny.call("rename", item_id="lamp", name=names[1])), tiny.STOP)
+    report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", line(made, wanted)))
+    opened(page, tmp_path / "r.html", "#/0")
+    path, _, expected, _, got = page.text(".box.failed .changed li").split("\n")
+    assert path == "items/lamp/name"
+    assert (expected[0], expected.endswith('made of wood"')) == ("…", True)
+    assert (got[0], got.endswith('made of iron"')) == ("…", True)
 
 
 def test_an_address_opens_a_conversation(page: Page, files: dict[str, Path]) -> None:
@@ -278,10 +324,10 @@ def test_two_runs_stand_beside_each_other(page: Page, files: dict[str, Path]) ->
     page.js("document.getElementById('grid').focus()")
     page.key("Enter")
     page.wait_for("document.querySelector('.parting')")
-    assert page.text(".parting") == "They part at turn 2"
+    assert page.text(".parting") == "They part at message 2"
     assert page.text(".same summary") == "2 messages before they part, the same in both"
     assert page.js(
-        "[...document.querySelectorAll('.pair:last-of-type .column')].map((one) => one.querySelectorAll('.turn').length)"
+        "[...document.querySelectorAll('.pair:last-of-type .column')].map((one) => one.querySelectorAll('.message').length)"
     ) == [6, 5]
     assert page.texts(".verdict .chip") == ["✕ failed", "✓ passed"]
 

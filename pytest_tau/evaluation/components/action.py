@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ...environment import value_changes
 from ...models import ActionCheck, AssistantMessage, UserMessage, call_as_text
 from ...text import shorten
 from ..component import RewardComponent
-from ..component_reports import Check, Line, Omission, more_line, short_json
+from ..component_reports import NEAREST, NOT_MADE, Check, Line, Omission, difference_texts, more_line, short_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 #: Actions that a failure report shows, and that a reason names.
 _MOST, _MOST_NAMES = 5, 3
+#: Characters of an argument from which on only the place that differs is shown.
+_LONG = 60
 
 
 def calls_of(messages: Sequence[Message]) -> list[ToolCall]:
@@ -133,7 +136,7 @@ class ActionComponent(RewardComponent):
             nearest = _nearest(action, calls, strict=strict)
             note = "" if nearest else "  (never called)"
             called = call_as_text(action.name, action.arguments)
-            lines.append(Line("head", f"reference action not made{by}: {called}{note}"))
+            lines.append(Line("head", f"{NOT_MADE}{by}: {called}{note}"))
             lines += [Line("bad", f"  {nearest}")] if nearest else []
         return lines + more_line(missing, _MOST)
 
@@ -144,7 +147,7 @@ class ActionComponent(RewardComponent):
             return None
         names = ", ".join(action.name for action in missing[:_MOST_NAMES])
         by_agent = any(action.requestor == "assistant" for action in missing)
-        reason = "it left out calls" if by_agent else "it never had the user do it"
+        reason = "it did not make required calls" if by_agent else "it did not get the user to make a required call"
         return Omission(reason, f"not called as the reference does: {names}")
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
@@ -180,17 +183,23 @@ def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | No
         return _differing_arguments(action, made.call, strict=strict)
 
     nearest = min(same_name, key=lambda made: (made.call.malformed is not None, len(differing(made))))
-    differences = [
-        f"{key}  expected {short_json(action.arguments.get(key, ...))}"
-        f"   got {short_json(nearest.call.arguments.get(key, ...))}"
-        for key in differing(nearest)
-    ]
+    differences = [_difference(key, action, nearest.call) for key in differing(nearest)]
     if nearest.call.malformed is not None:
         differences = ["malformed arguments"]
     elif not differences:
         differences = [f"made by the {nearest.call.requestor}, or counted for another reference action"]
     result = f"  -> {shorten(nearest.result.content or '', 80)}" if nearest.result and nearest.result.error else ""
-    return f"nearest call, turn {nearest.turn}: {'; '.join(differences)}{result}"
+    return f"{NEAREST} {nearest.message_idx}: {'; '.join(differences)}{result}"
+
+
+def _difference(key: str, action: Action, call: ToolCall) -> str:
+    """Return how an argument differs; of long values, the first place at which they do."""
+    expected, got = action.arguments.get(key, ...), call.arguments.get(key, ...)
+    missing = "expected" if expected is ... else "got" if got is ... else None
+    if missing is None and max(len(short_json(each, _LONG)) for each in (expected, got)) >= _LONG:
+        # Values that are equal apart from the type of a number have no such place.
+        key, expected, got, missing = next(value_changes(key, expected, got), (key, expected, got, None))
+    return f"{key}  {'   '.join(difference_texts(expected, got, missing))}"
 
 
 def _differing_arguments(action: Action, call: ToolCall, *, strict: bool) -> list[str]:

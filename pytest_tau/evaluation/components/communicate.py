@@ -86,12 +86,16 @@ class CommunicateComponent(RewardComponent):
     def omission(self, verdict: RewardInfo) -> Omission | None:
         """Return the phrases that were not said."""
         unsaid = [repr(check.info) for check in verdict.communicate_checks or [] if not check.met]
-        return Omission("it never said it", f"never said: {', '.join(unsaid[:_MOST_NAMES])}") if unsaid else None
+        return (
+            Omission("it did not say a required text", f"never said: {', '.join(unsaid[:_MOST_NAMES])}")
+            if unsaid
+            else None
+        )
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
         """Return each check with the first message of the agent that has the phrase."""
         return [
-            check._replace(turn=_said_at(check.text, evidence)) if check.met else check
+            check._replace(message_idx=_said_at(check.text, evidence)) if check.met else check
             for check in self.checks(verdict)
         ]
 
@@ -102,7 +106,7 @@ class CommunicateComponent(RewardComponent):
 
 def _said_at(phrase: str, evidence: Evidence) -> int | None:
     """Return the first message of the agent that has the phrase."""
-    for turn, message in enumerate(evidence.simulation.messages):
+    for number, message in enumerate(evidence.simulation.messages):
         if isinstance(message, AssistantMessage) and check_communicate([phrase], [message], evidence.grading)[0].met:
-            return turn
+            return number
     return None

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...environment import canonical
 from ...models import DBCheck, Difference
 from ...text import plural
 from ..component import RewardComponent
-from ..component_reports import Check, Line, more_line, short_json
+from ..component_reports import Check, Line, difference_texts, more_line
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from ...environment import Change, Environment
     from ...models import Call, RewardInfo
@@ -107,7 +108,7 @@ class DBComponent(RewardComponent):
                 continue
             lines.append(Line("head", f"database, {side} side: {plural(len(mine), 'difference')}"))
             width = min(max(len(difference.path) for difference in mine), 48)
-            lines += [Line("bad", f"  {d.path:<{width}}  {_expected_got(d)}") for d in mine[:_MOST]]
+            lines += [Line("bad", f"  {d.path:<{width}}  {'   '.join(_texts(d, _RECORD_WIDTH))}") for d in mine[:_MOST]]
             lines += more_line(mine, _MOST)
         return lines
 
@@ -131,7 +132,7 @@ class DBComponent(RewardComponent):
     def details(self, verdict: RewardInfo) -> list[str]:
         """Return the differences."""
         differences = verdict.db_diff or []
-        lines = [f"{each.side} {each.path}  {_expected_or_got(each)}" for each in differences[:_MOST_DETAILS]]
+        lines = [f"{each.side} {each.path}  {', '.join(_texts(each))}" for each in differences[:_MOST_DETAILS]]
         left = len(differences) - _MOST_DETAILS
         return [*lines, f"and {left} more"] if left > 0 else lines
 
@@ -140,42 +141,45 @@ class DBComponent(RewardComponent):
         return {"db_match": verdict.db_check.db_match if verdict.db_check else None}
 
 
-def _expected_got(difference: Difference) -> str:
-    if difference.missing == "got":
-        return f"expected {short_json(difference.expected, _RECORD_WIDTH)}   missing"
-    if difference.missing == "expected":
-        return f"not expected   got {short_json(difference.got, _RECORD_WIDTH)}"
-    return f"expected {short_json(difference.expected)}   got {short_json(difference.got)}"
-
-
-def _expected_or_got(difference: Difference) -> str:
-    if difference.missing == "got":
-        return f"expected {short_json(difference.expected)}, missing"
-    if difference.missing == "expected":
-        return f"not expected, got {short_json(difference.got)}"
-    return f"expected {short_json(difference.expected)}, got {short_json(difference.got)}"
+def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
+    return difference_texts(difference.expected, difference.got, difference.missing, whole=whole)
 
 
 def _diverging_call(divergence: dict[str, Any], calls: Sequence[Call]) -> int | None:
     """Return the call after which the right state was out of reach; None if a write is missing."""
-    turn, described = divergence.get("turn"), divergence.get("call")
+    number, described = divergence.get("message_idx"), divergence.get("call")
     name = described.get("name") if isinstance(described, dict) else None
-    there = [position for position, made in enumerate(calls) if made.turn == turn]
+    there = [position for position, made in enumerate(calls) if made.message_idx == number]
     return next((position for position in there if calls[position].call.name == name), there[0] if there else None)
 
 
 def _last_write(differences: Sequence[Difference], history: StateHistory) -> int | None:
-    """Return the last call that wrote to a place that is wrong in the end."""
+    """Return the last call that wrote to a place that is wrong in the end, or else to a list with such a place.
+
+    An element of a list may have another position when it is written than in the end.
+    """
     wrong = [(difference.side, difference.path) for difference in differences]
+    exactly = _last_overlapping(wrong, history, lambda path: path)
+    return exactly if exactly is not None else _last_overlapping(wrong, history, _outermost_list)
+
+
+def _last_overlapping(
+    wrong: Sequence[tuple[str, str]], history: StateHistory, place: Callable[[str], str]
+) -> int | None:
     return max(
         (
             position
             for position, changes in history.changes.items()
             for change in changes
-            if any(change.side == side and _overlap(change.path, path) for side, path in wrong)
+            if any(change.side == side and _overlap(place(change.path), place(path)) for side, path in wrong)
         ),
         default=None,
     )
+
+
+def _outermost_list(path: str) -> str:
+    """Return the path of the list around a place, for the first position below the record; else the path itself."""
+    return re.sub(r"^([^/]+/[^/]+/.*?)/\d+(/.*)?$", r"\1", path)
 
 
 def _overlap(one: str, other: str) -> bool:

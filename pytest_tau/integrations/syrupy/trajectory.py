@@ -53,13 +53,13 @@ class _Writer:
     def _conversation(self) -> Iterator[str]:
         calls: dict[int, list[Call]] = {}
         for made in self._simulation.calls:
-            calls.setdefault(made.turn, []).append(made)
-        for turn, message in enumerate(self._simulation.messages):
+            calls.setdefault(made.message_idx, []).append(made)
+        for number, message in enumerate(self._simulation.messages):
             if not isinstance(message, AssistantMessage | UserMessage):
                 continue
             if "messages" in self._parts and message.content:
                 yield from _indented(self._stable(message.content), f"  {_SIDES[message.role]}: ", "    ")
-            for made in calls.get(turn, []):
+            for made in calls.get(number, []):
                 yield from self._call(made)
 
     def _call(self, made: Call) -> Iterator[str]:

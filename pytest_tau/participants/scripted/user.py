@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .device import Step
     from .parser import ParsedText, Sentence
 
-    #: A turn: yields calls, each is answered with its result, and returns the text.
+    #: A reply: yields calls, each is answered with its result, and returns the text.
     Acting: TypeAlias = Generator[ToolCall, ToolMessage, str]
 
 STOP, TRANSFER = "###STOP###", "###TRANSFER###"
@@ -54,7 +54,7 @@ class ScriptedUser(BuiltIn):
         return UserMessage(tool_calls=[call])
 
     def _answer(self, text: str) -> Acting:
-        """Make the calls that the agent asks for, then return the text of the turn."""
+        """Make the calls that the agent asks for, then return the text of the reply."""
         parsed, memory = parse(text), self._memory
         if parsed.any("transfers"):
             return f"All right, thank you. {TRANSFER}"

@@ -175,7 +175,7 @@ def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskS
 
 
 def _prefetched_inputs(request: pytest.FixtureRequest) -> TrialInputs | None:
-    """Return the inputs of the trial, if it was started before the item's turn."""
+    """Return the inputs of the trial, if it was started before the item ran."""
     started = item_state(request.node).prefetched
     inputs: TrialInputs | None = started.inputs if started else None
     return inputs

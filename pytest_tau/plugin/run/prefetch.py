@@ -1,4 +1,4 @@
-"""Prefetching: trials are started before their item's turn."""
+"""Prefetching: trials are started before pytest runs their item."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class TrialPrefetcher:
         return self.running < self.limit
 
     def is_started(self, item: pytest.Item) -> bool:
-        """Return whether the item's trial was started, or its turn is over."""
+        """Return whether the item's trial was started, or the item has run."""
         return item in self._started
 
     def is_running(self, item: pytest.Item) -> bool:
@@ -94,7 +94,7 @@ class TrialPrefetcher:
             return
 
     def release(self, item: pytest.Item) -> None:
-        """Cancel the item's trial if the item, whose turn is over, has not waited for it."""
+        """Cancel the item's trial if the item has run and has not waited for it."""
         self._started.add(item)
         trial = self._running.pop(item, None)
         if trial is not None:
@@ -106,7 +106,7 @@ class TrialPrefetcher:
             trial.cancel()
 
     def can_prefetch(self, item: pytest.Item) -> bool:
-        """Return whether the item's trial can be started before its turn."""
+        """Return whether the item's trial can be started before the item runs."""
         if item in self._unfit:
             return False
         fixture = _blocking_fixture(item)

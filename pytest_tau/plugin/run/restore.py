@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def restore(item: pytest.Item) -> None:
-    """Take the item's simulation from the previous run, if it has one that fits; the item reports it in its turn."""
+    """Take the item's simulation from the previous run, if it has one that fits; the item reports it when it runs."""
     previous = run_state(item.config).previous
     simulation = previous.pop(item) if previous is not None else None
     if simulation is None:

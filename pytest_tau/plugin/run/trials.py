@@ -53,7 +53,7 @@ class TrialInputs(NamedTuple):
 
 
 class TrialFuture:
-    """A trial that runs. In its turn, the item waits for it and calls the hooks with its messages.
+    """A trial that runs. When pytest runs the item, the item waits for it and calls the hooks with its messages.
 
     Args:
         item: The test item.

@@ -1,4 +1,4 @@
-"""The checks of a simulation, each next to the turn that met or broke it."""
+"""The checks of a simulation, each next to the message that met or broke it."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def _shown(check: Check, component: RewardComponent, verdict: RewardInfo) -> dic
         "text": check.text,
         "met": check.met,
         "gates": component.gates(verdict),
-        "turn": check.turn,
+        "message_idx": check.message_idx,
         "call": check.call,
         "note": check.note,
         "ofCall": check.of_call,

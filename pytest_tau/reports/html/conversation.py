@@ -110,8 +110,8 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the texts of messages and the positions of their calls, which have the results."""
     found: list[dict[str, Any]] = []
     waiting = position = 0
-    for turn, message in enumerate(messages):
-        shown: dict[str, Any] = {"turn": turn, "role": message.role, "text": message.content or ""}
+    for number, message in enumerate(messages):
+        shown: dict[str, Any] = {"message_idx": number, "role": message.role, "text": message.content or ""}
         if isinstance(message, AssistantMessage | UserMessage):
             waiting = len(message.tool_calls or [])
             shown["calls"] = list(range(position, position + waiting))
@@ -127,7 +127,7 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
 def _call(made: Call, changes: Sequence[StateChange]) -> dict[str, Any]:
     call, result = made.call, made.result
     return {
-        "turn": made.turn,
+        "message_idx": made.message_idx,
         "name": call.name,
         "by": call.requestor,
         "arguments": _arguments(call.arguments),
@@ -197,22 +197,24 @@ def _facts(simulation: Simulation) -> list[list[str]]:
 
 
 def _blame(found: Any) -> dict[str, Any] | None:
-    """Whose fault it looks like; the evidence may be an error's text."""
+    """Return whose fault it looks like; the evidence may be an error's text."""
     if not isinstance(found, dict):
         return None
-    turn = found.get("turn")
     texts = {name: without_keys(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
-    return {**texts, "turn": turn if isinstance(turn, int) else None}
+    return {**texts, "message_idx": _number(found)}
 
 
 def _turning_point(found: Any) -> dict[str, Any] | None:
     """Return what is shown of the turning point."""
     if not isinstance(found, dict):
         return None
-    turn = found.get("turn")
-    text = found.get("told")
     return {
-        "turn": turn if isinstance(turn, int) else None,
+        "message_idx": _number(found),
         "kind": str(found.get("kind")),
-        "told": without_keys(str(text or "")),
+        "text": without_keys(str(found.get("text") or "")),
     }
+
+
+def _number(found: dict[str, Any]) -> int | None:
+    number = found.get("message_idx")
+    return number if isinstance(number, int) else None

@@ -16,7 +16,7 @@ from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
 from .conversation import conversation, fingerprints, first_difference
 from .json_text import without_keys
-from .overview import about, comparisons, counts, rates
+from .overview import about, agent_name, comparisons, counts, rates
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -62,6 +62,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlock
         shown.append(
             {
                 "name": run.name,
+                "agent": agent_name(run, records),
                 "about": about(run, records),
                 "counts": counts(run, records),
                 "rates": rates(records),

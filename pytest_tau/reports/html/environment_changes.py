@@ -1,7 +1,7 @@
 """The changes of each call of a conversation: the calls carried out again on a fresh environment of the task.
 
 After each call the states of both sides are compared with those before it, the state with the one that the reference
-actions leave, and the assertions are run; so a check can be shown at the turn that met or broke it.
+actions leave, and the assertions are run; so a check can be shown at the message that met or broke it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHi
         return StateHistory(note=f"Changes of the environment are not shown: {error}")
     last = len(simulation.messages) - 1
     for position, made in enumerate(calls):
-        pending = made.result is None and made.turn == last
+        pending = made.result is None and made.message_idx == last
         if pending or made.call.malformed is not None:
             continue
         if not environment.mutates(made.call.name, made.call.requestor):
@@ -74,8 +74,8 @@ class _Watch:
         if recorded is not None and recorded.error != result.error:
             then, now = ("failed", "succeeds") if recorded.error else ("succeeded", "fails")
             return (
-                f"From turn {made.turn} on, changes of the environment are not shown: {call.name} {then} in the "
-                f"conversation and {now} on the data at hand."
+                f"From message {made.message_idx} on, changes of the environment are not shown: {call.name} {then} in "
+                f"the conversation and {now} on the data at hand."
             )
         # How an error is worded is no matter of the data.
         if recorded is not None and not result.error and not same_result(recorded.content, result.content):

@@ -33,7 +33,7 @@ _SETTINGS = {
     "split": "Split",
     "trials": "Trials",
     "seed": "Seed",
-    "max_steps": "Most steps",
+    "max_steps": "Max steps",
 }
 _QUERY = re.compile(r"(?<=\S)\?\S*")
 #: Trials that were never among the planned ones.
@@ -122,6 +122,25 @@ def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
         facts.append(("Commit", commit[:12] + (", with changes" if info.get("dirty") else "")))
     known = [(str(name), str(value)) for name, value in facts if isinstance(value, str | int) and value]
     return [[name, without_keys(_QUERY.sub("", value))] for name, value in known]
+
+
+def agent_name(run: Run, records: Sequence[TrialRecord]) -> str:
+    """Return the agent of a run, with its model; empty if it is not known.
+
+    Args:
+        run: The run, with its manifest.
+        records: Its trials.
+    """
+    settings, side = run.info.get("settings"), run.info.get("agent_info")
+    name, model = None, None
+    if isinstance(settings, dict):
+        name, model = settings.get("agent"), settings.get("agent_llm")
+    elif isinstance(side, dict):
+        name, model = side.get("implementation"), side.get("llm")
+    if name == "gold" and "agent" not in given_reference(records):
+        name = None  # the default, where a fixture or a hook made another agent
+    known = [str(each) for each in (name, model) if isinstance(each, str) and each]
+    return without_keys(_QUERY.sub("", ", ".join(known)))
 
 
 def _planned(planned: Mapping[str, Any]) -> int:

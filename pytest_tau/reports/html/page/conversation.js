@@ -2,23 +2,23 @@
 
 const LONGEST_INLINE = 90;
 
-// Bubbles, calls and results from one turn to another; `jump` prefixes the ids of turns, as two may be on the page.
+// Bubbles, calls and results from one message to another; `jump` prefixes the ids of messages, as two may be on the page.
 function chat(talk, jump, from = 0, to = Infinity) {
-  const marks = marksByTurn(talk);
+  const marks = marksByMessage(talk);
   const list = el("ol", { class: "chat" });
   for (const message of talk.messages) {
-    if (message.turn < from || message.turn >= to) continue;
-    list.append(turnItem(message, talk, jump, marks.get(message.turn) || []));
+    if (message.message_idx < from || message.message_idx >= to) continue;
+    list.append(messageItem(message, talk, jump, marks.get(message.message_idx) || []));
   }
   return list;
 }
 
 const SPEAKERS = { assistant: "agent", user: "user", system: "system", tool: "result" };
 
-function turnItem(message, talk, jump, marks) {
+function messageItem(message, talk, jump, marks) {
   const who = SPEAKERS[message.role] || message.role;
   const parts = [
-    `turn ${message.turn}`,
+    `message ${message.message_idx}`,
     message.seconds && seconds(message.seconds),
     message.cost && money(message.cost),
   ];
@@ -29,12 +29,12 @@ function turnItem(message, talk, jump, marks) {
       marks.filter((mark) => mark.call === place),
     ),
   );
-  const turning = talk.turning_point && talk.turning_point.turn === message.turn;
+  const turning = talk.turning_point && talk.turning_point.message_idx === message.message_idx;
   return el(
     "li",
-    { class: `turn ${who}${turning ? " turning" : ""}`, id: `${jump}-turn-${message.turn}`, tabindex: -1 },
+    { class: `message ${who}${turning ? " turning" : ""}`, id: `${jump}-message-${message.message_idx}`, tabindex: -1 },
     turning
-      ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.told || talk.turning_point.kind)
+      ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.text || talk.turning_point.kind)
       : "",
     el("p", { class: "who" }, el("b", {}, who), el("span", {}, parts.filter(Boolean).join(" · "))),
     message.text ? el("div", { class: "bubble" }, message.text) : "",
@@ -122,15 +122,23 @@ function changeLine([side, path, before, after]) {
   const where = el("code", { class: "path" }, side === "user" ? "user side: " : "", path);
   if (before === null) return [el("span", { class: "sign added" }, "+ "), where, " ", valueNode(after, "added")];
   if (after === null) return [el("span", { class: "sign removed" }, "− "), where, " ", valueNode(before, "removed")];
-  return [where, " ", valueNode(before, "removed"), el("span", { class: "to" }, " → "), valueNode(after, "added")];
+  const [from, to] = differing(before, after);
+  return [
+    where,
+    " ",
+    valueNode(before, "removed", from),
+    el("span", { class: "to" }, " → "),
+    valueNode(after, "added", to),
+  ];
 }
 
-function valueNode(text, kind) {
+// A value; `shown` is what is read of it while it is folded.
+function valueNode(text, kind, shown = text) {
   if (text.length <= LONGEST_INLINE) return el("code", { class: `value ${kind}` }, text);
   const details = el(
     "details",
     { class: `value ${kind}` },
-    el("summary", {}, el("code", {}, clip(text, LONGEST_INLINE))),
+    el("summary", {}, el("code", {}, clip(shown, LONGEST_INLINE))),
   );
   details.addEventListener(
     "toggle",
@@ -139,14 +147,23 @@ function valueNode(text, kind) {
   return details;
 }
 
-// Checks next to turns
+// Two values, each from shortly before the first difference on where what they have in common is long.
+function differing(one, other) {
+  if (Math.max(one.length, other.length) <= LONGEST_INLINE) return [one, other];
+  let common = 0;
+  while (common < Math.min(one.length, other.length) && one[common] === other[common]) common += 1;
+  const start = common < LONGEST_INLINE / 2 ? 0 : common - Math.floor(LONGEST_INLINE / 3);
+  return [one, other].map((text) => (start ? "…" : "") + text.slice(start));
+}
 
-function marksByTurn(talk) {
+// Checks next to messages
+
+function marksByMessage(talk) {
   const found = new Map();
   for (const check of talk.checks) {
-    if (check.turn === null) continue;
-    if (!found.has(check.turn)) found.set(check.turn, []);
-    found.get(check.turn).push(check);
+    if (check.message_idx === null) continue;
+    if (!found.has(check.message_idx)) found.set(check.message_idx, []);
+    found.get(check.message_idx).push(check);
   }
   return found;
 }
@@ -162,7 +179,8 @@ function markLine(checks) {
 
 function checkChip(check) {
   const action = check.ofCall;
-  const verb = check.met ? "met here" : action ? "not met by this" : "broken here";
+  const broken = action ? "not met by this" : "broken here";
+  const verb = check.met ? "met here" : check.gates ? broken : "not met, does not count";
   // At the call that it was met by, an action need not be named again.
   const text = action && check.call !== null ? (check.met ? "" : check.note) : check.text;
   return el(
@@ -191,7 +209,8 @@ function unmetBox(talk, jump) {
       " ",
       check.text,
       check.note ? el("span", { class: "note" }, ` – ${check.note}`) : "",
-      check.turn === null ? "" : [" ", turnLink(check.turn, jump)],
+      check.message_idx === null ? "" : [" ", messageLink(check.message_idx, jump)],
+      check.kind === "DB" ? firstDifferences(talk) : "",
     ),
   );
   return el(
@@ -202,13 +221,23 @@ function unmetBox(talk, jump) {
   );
 }
 
-function turnLink(turn, jump, label) {
-  return button(label || `turn ${turn}`, () => goToTurn(turn, jump), { class: "link" });
+const SHOWN_DIFFERENCES = 3;
+
+function firstDifferences(talk) {
+  const left = talk.differences.length - SHOWN_DIFFERENCES;
+  return [
+    differenceList(talk.differences.slice(0, SHOWN_DIFFERENCES)),
+    left > 0 ? el("p", { class: "note" }, `and ${left} more`) : "",
+  ];
 }
 
-function goToTurn(turn, jump) {
-  for (let at = turn; at >= 0; at -= 1) {
-    const found = byId(`${jump}-turn-${at}`) || byId(`AB-turn-${at}`);
+function messageLink(number, jump, label) {
+  return button(label || `message ${number}`, () => goToMessage(number, jump), { class: "link" });
+}
+
+function goToMessage(number, jump) {
+  for (let at = number; at >= 0; at -= 1) {
+    const found = byId(`${jump}-message-${at}`) || byId(`AB-message-${at}`);
     if (!found) continue;
     const fold = found.closest("details:not([open])");
     if (fold) fold.open = true;
@@ -224,9 +253,9 @@ function goToTurn(turn, jump) {
 function blameBox(talk, jump) {
   const blame = talk.blame;
   // What shows whose fault it is often is the turning point.
-  const point = blame && talk.turning_point && blame.evidence === talk.turning_point.told ? null : talk.turning_point;
+  const point = blame && talk.turning_point && blame.evidence === talk.turning_point.text ? null : talk.turning_point;
   if (!blame && !point) return "";
-  const turn = blame && Number.isInteger(blame.turn) ? blame.turn : null;
+  const number = blame ? blame.message_idx : null;
   return el(
     "section",
     { class: "box" },
@@ -234,18 +263,19 @@ function blameBox(talk, jump) {
       ? [
           el("h3", {}, `It looks like the ${blame.party}'s fault`),
           el("p", {}, sentence(blame.reason)),
-          blame.evidence ? el("p", { class: "note" }, String(blame.evidence)) : "",
+          // An error has a box of its own.
+          talk.error && talk.error.includes(blame.evidence) ? "" : el("p", { class: "note" }, blame.evidence),
         ]
-      : el("h3", {}, "Where it turned"),
-    turn === null ? "" : el("p", {}, turnLink(turn, jump)),
+      : el("h3", {}, "Turning point"),
+    number === null ? "" : el("p", {}, messageLink(number, jump)),
     point
       ? el(
           "p",
           {},
           "The turning point: ",
-          point.told || point.kind,
+          point.text || point.kind,
           " ",
-          point.turn === null ? "" : turnLink(point.turn, jump),
+          point.message_idx === null ? "" : messageLink(point.message_idx, jump),
         )
       : "",
   );
@@ -294,7 +324,7 @@ function actionsPanel(talk, jump) {
               "td",
               {},
               call
-                ? [sideCell(call, row.arguments), " ", turnLink(call.turn, jump)]
+                ? [sideCell(call, row.arguments), " ", messageLink(call.message_idx, jump)]
                 : el("b", { class: "missing" }, "not made"),
             ),
           );
@@ -336,31 +366,32 @@ function checksPanel(talk, jump) {
           el("span", { class: "note" }, `${check.met ? "met" : "not met"}${check.gates ? "" : ", does not count"}`),
           el("p", {}, check.text),
           check.note ? el("p", { class: "note" }, check.note) : "",
-          check.turn === null ? "" : turnLink(check.turn, jump),
+          check.message_idx === null ? "" : messageLink(check.message_idx, jump),
         ),
       ),
     ),
   );
 }
 
-function differencesPanel(talk) {
+function differenceList(differences) {
   return el(
     "ul",
     { class: "changed wrong" },
-    talk.differences.map(([side, path, expected, got]) =>
-      el(
+    differences.map(([side, path, expected, got]) => {
+      const there = expected !== null && got !== null;
+      const [wanted, found] = there ? differing(expected, got) : [expected, got];
+      return el(
         "li",
         {},
         el("code", { class: "path" }, side === "user" ? "user side: " : "", path),
-        el(
-          "div",
-          {},
-          el("span", { class: "note" }, "expected "),
-          expected === null ? "nothing" : valueNode(expected, "added"),
-        ),
-        el("div", {}, el("span", { class: "note" }, "got "), got === null ? "nothing" : valueNode(got, "removed")),
-      ),
-    ),
+        expected === null
+          ? el("div", { class: "note" }, "not expected")
+          : el("div", {}, el("span", { class: "note" }, "expected "), valueNode(expected, "added", wanted)),
+        got === null
+          ? el("div", { class: "note" }, "missing")
+          : el("div", {}, el("span", { class: "note" }, "got "), valueNode(got, "removed", found)),
+      );
+    }),
   );
 }
 
@@ -413,9 +444,9 @@ function panels(talk, jump, wide) {
   const missing = talk.rows.filter((row) => row.kind === "missing" || row.kind === "differs").length;
   return [
     panel("Checks", checksPanel(talk, jump), wide, checksNote(talk.checks)),
-    panel("Reference actions beside actual ones", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
+    panel("Reference actions and calls", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
     talk.differences.length
-      ? panel("Database at the end", differencesPanel(talk), wide, counted(talk.differences.length, "difference"))
+      ? panel("Database at the end", differenceList(talk.differences), wide, counted(talk.differences.length, "difference"))
       : "",
     panel("Task", taskPanel(talk), false),
     panel("Facts", factsPanel(talk), false),

@@ -136,7 +136,7 @@ function comparedBody(trial, talks) {
     notes(talk),
   ]);
   const aside = columns((talk, run) => [
-    el("h2", { class: "columnhead" }, runTag(run), RUNS[run].name),
+    el("h2", { class: "columnhead" }, runTag(run), LABELS[run]),
     panels(talk, LETTERS[run], false),
   ]);
   if (parts === null) {
@@ -150,15 +150,14 @@ function comparedBody(trial, talks) {
   const start = Math.max(
     0,
     ...talks.map((talk) =>
-      Math.max(-1, ...talk.messages.filter((message) => message.turn <= parts).map((message) => message.turn)),
+      Math.max(-1, ...talk.messages.map((message) => message.message_idx).filter((number) => number <= parts)),
     ),
   );
-  const first = talks[0].messages.filter((message) => message.turn < start).length;
-  const same = first
+  const same = start
     ? el(
         "details",
         { class: "same" },
-        el("summary", {}, `${counted(first, "message")} before they part, the same in both`),
+        el("summary", {}, `${counted(start, "message")} before they part, the same in both`),
         chat(merged(talks), "AB", 0, start),
       )
     : "";
@@ -166,9 +165,9 @@ function comparedBody(trial, talks) {
     boxes,
     aside,
     same,
-    el("p", { class: "parting", id: "parting", tabindex: -1 }, `They part at turn ${start}`),
+    el("p", { class: "parting", id: "parting", tabindex: -1 }, `They part at message ${start}`),
     columns((talk, run) => [
-      el("h2", { class: "columnhead" }, runTag(run), RUNS[run].name),
+      el("h2", { class: "columnhead" }, runTag(run), LABELS[run]),
       chat(talk, LETTERS[run], start),
       ended(talk, start),
     ]),
@@ -176,14 +175,14 @@ function comparedBody(trial, talks) {
 }
 
 function ended(talk, start) {
-  return talk.messages.some((message) => message.turn >= start)
+  return talk.messages.some((message) => message.message_idx >= start)
     ? ""
     : el("p", { class: "note" }, "It had ended before.");
 }
 
 // What both have in common, with the checks of both; one that only one run has is marked with its letter.
 function merged([first, second]) {
-  const key = (check) => JSON.stringify([check.kind, check.text, check.met, check.turn]);
+  const key = (check) => JSON.stringify([check.kind, check.text, check.met, check.message_idx]);
   const there = new Set(second.checks.map(key));
   const here = new Set(first.checks.map(key));
   const marked = (checks, others, letter) =>
@@ -202,14 +201,14 @@ function merged([first, second]) {
   };
 }
 
-// j and k from turn to turn, wherever one is in the page.
-function stepTurn(by) {
-  const turns = [...byId("detail").querySelectorAll(".turn")].filter((turn) => turn.offsetParent !== null);
-  if (!turns.length) return;
-  const at = turns.indexOf(document.activeElement);
-  const visible = turns.findIndex((turn) => turn.getBoundingClientRect().bottom > innerHeight / 3);
+// j and k from message to message, wherever one is in the page.
+function stepMessage(by) {
+  const messages = [...byId("detail").querySelectorAll(".message")].filter((message) => message.offsetParent !== null);
+  if (!messages.length) return;
+  const at = messages.indexOf(document.activeElement);
+  const visible = messages.findIndex((message) => message.getBoundingClientRect().bottom > innerHeight / 3);
   const next = at < 0 ? visible : at + by;
-  const turn = turns[Math.min(Math.max(next, 0), turns.length - 1)];
-  turn.focus({ preventScroll: true });
-  turn.scrollIntoView({ block: "center" });
+  const message = messages[Math.min(Math.max(next, 0), messages.length - 1)];
+  message.focus({ preventScroll: true });
+  message.scrollIntoView({ block: "center" });
 }

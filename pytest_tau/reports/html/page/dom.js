@@ -39,6 +39,7 @@ const roundMoney = (value) => "$" + String(+value.toPrecision(6));
 
 function seconds(value) {
   if (!value) return "–";
+  if (value < 0.05) return "< 0.1 s";
   if (value < 10) return `${value.toFixed(1)} s`;
   const whole = Math.round(value);
   return whole < 100 ? `${whole} s` : `${Math.floor(whole / 60)} m ${whole % 60} s`;

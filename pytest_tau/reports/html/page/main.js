@@ -32,7 +32,7 @@ const LIST_KEYS = [
   ["/", "filter"],
 ];
 const DETAIL_KEYS = [
-  ["j k", "turns"],
+  ["j k", "messages"],
   ["[ ]", "other simulations"],
   ["Esc", "back"],
 ];
@@ -80,8 +80,8 @@ function onKey(event) {
   if (byId("list").hidden) {
     if (writing) return;
     if (event.key === "Escape") leave();
-    else if (event.key === "j") stepTurn(1);
-    else if (event.key === "k") stepTurn(-1);
+    else if (event.key === "j") stepMessage(1);
+    else if (event.key === "k") stepMessage(-1);
     else if (event.key === "[") byId("previous").click();
     else if (event.key === "]") byId("next").click();
     else return;

@@ -40,6 +40,10 @@ function changeOf([before, after]) {
   return after.outcome === "passed" ? "better" : "worse";
 }
 
+// What a run is called: its agent; of two runs of one agent, the name of the run.
+const AGENTS = RUNS.map((run) => run.agent || run.name);
+const LABELS = new Set(AGENTS).size === RUNS.length ? AGENTS : RUNS.map((run) => run.name);
+
 // What trials can be filtered and grouped by; each gives the values of a trial.
 const GROUPS = {
   domain: (trial) => (trial.domain ? [trial.domain] : []),

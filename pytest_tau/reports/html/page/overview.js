@@ -4,7 +4,7 @@ const OUTCOMES = ["passed", "failed", "error"];
 const OUTCOME_WORDS = { passed: "passed", failed: "failed", error: "errors" };
 
 function drawOverview(filterBy, filterOutcome) {
-  document.title = RUNS.map((run) => run.name).join(" · ") + " – τ report";
+  document.title = LABELS.join(" · ") + " – τ report";
   byId("overview").append(
     headline(),
     el(
@@ -13,6 +13,8 @@ function drawOverview(filterBy, filterOutcome) {
       RUNS.map((run, number) => runCard(run, number, filterOutcome)),
     ),
     COMPARED ? changesCard(filterOutcome) : "",
+  );
+  byId("charts").append(
     el(
       "div",
       { class: "charts" },
@@ -27,8 +29,11 @@ function drawOverview(filterBy, filterOutcome) {
 }
 
 function headline() {
-  if (!COMPARED) return el("h1", {}, RUNS[0].name);
-  return el("h1", { class: "versus" }, runTag(0), RUNS[0].name, el("small", {}, " beside "), runTag(1), RUNS[1].name);
+  if (!COMPARED) {
+    const run = RUNS[0];
+    return el("div", {}, el("h1", {}, AGENTS[0]), run.agent ? el("p", { class: "note" }, `Run ${run.name}`) : "");
+  }
+  return el("h1", { class: "versus" }, runTag(0), LABELS[0], el("small", {}, " and "), runTag(1), LABELS[1]);
 }
 
 const runTag = (number) => el("span", { class: `tag run${LETTERS[number]}` }, LETTERS[number]);
@@ -71,7 +76,8 @@ function runCard(run, number, filterOutcome) {
   return el(
     "section",
     { class: "card run" },
-    COMPARED ? el("h2", {}, runTag(number), run.name) : "",
+    COMPARED ? el("h2", {}, runTag(number), LABELS[number]) : "",
+    COMPARED && LABELS[number] !== run.name ? el("p", { class: "note" }, `Run ${run.name}`) : "",
     el("div", { class: "rates" }, run.rates.map(rateLine)),
     run.comparisons.map((line) => el("p", { class: "note" }, line)),
     proportions(counts, COMPARED ? null : filterOutcome),
@@ -166,8 +172,9 @@ function rateCards() {
       const found = run.rates.find((rates) => rates.domain === name);
       return { points: found ? found.points : [], class: RUN_CLASSES[number], name: COMPARED ? LETTERS[number] : "" };
     }).filter((one) => one.points.length);
+    // A single point is the rate above, and no curve.
+    if (series.every((one) => one.points.length < 2)) return "";
     const title = names.length > 1 ? `pass^k, ${name || "domain not known"}` : "pass^k";
-    if (!series.length) return card(title, "No trial ended without an error.");
     const note = "The chance that k trials of a task all pass, with 95 % intervals over tasks.";
     const fewer = series.some((one) => new Set(one.points.map((point) => point.tasks)).size > 1);
     return card(
@@ -196,7 +203,7 @@ function rateTable(series) {
 }
 
 const runLegend = () =>
-  COMPARED ? legend(RUNS.map((run, number) => [`${LETTERS[number]} ${run.name}`, RUN_CLASSES[number]])) : "";
+  COMPARED ? legend(RUNS.map((_, number) => [`${LETTERS[number]} ${LABELS[number]}`, RUN_CLASSES[number]])) : "";
 const outcomeLegend = () =>
   legend(OUTCOMES.filter((name) => RUNS[0].counts[name]).map((name) => [OUTCOME_WORDS[name], name]));
 
@@ -271,8 +278,8 @@ function costCard(filterBy) {
       points.push({ x: cost, y: reward, class: RUN_CLASSES[run], title, name });
     }
   });
-  if (!points.length || most === 0) return card("Cost against reward", "The cost of no trial is known.");
-  const note = `A dot for each task: its mean cost a trial, and its mean reward. ${unknown ? counted(unknown, "trial") + " of unknown cost left out." : ""}`;
+  if (!points.length || most === 0) return "";
+  const note = `A dot for each task: its mean cost a trial, and its mean reward. ${unknown ? counted(unknown, "trial") + " of unknown cost not shown." : ""}`;
   const medians = RAN.flatMap((rows, run) =>
     ["passed", "failed"].map((outcome) => {
       const costs = rows.filter((row) => row.outcome === outcome && row.cost !== null).map((row) => row.cost);
@@ -322,7 +329,7 @@ function endingCard(filterBy) {
 
 function checkCard(filterBy) {
   const entries = groupBars("failed check", filterBy, true);
-  if (!entries.length) return card("Checks that failed most", "No check of the reward was unmet.");
+  if (!entries.length) return "";
   const bars = entries.map(([label, trials]) =>
     countBar(
       label,

@@ -64,21 +64,27 @@ const CHANGE = {
 };
 const PARTS = {
   name: "parts",
-  label: "Parts at",
+  label: "Parts at message",
   sort: (trial) => (trial.parts === null ? Infinity : trial.parts),
-  show: (trial) => (trial.rows.every(Boolean) ? (trial.parts === null ? "–" : `turn ${trial.parts}`) : "–"),
+  show: (trial) => (trial.rows.every(Boolean) ? (trial.parts === null ? "–" : String(trial.parts)) : "–"),
   figure: true,
 };
 
 const COLUMNS = DATA.columns
   .filter((column) => column.kind !== "domain" || DOMAINS.size > 1)
+  .filter(({ kind, name }) => kind !== "money" || RAN.flat().some((row) => row[name] !== null))
   .map((column) => ({ ...column, ...KINDS[column.kind](column) }));
 if (COMPARED) {
   COLUMNS.unshift(CHANGE);
   COLUMNS.splice(COLUMNS.findIndex((column) => column.kind === "checks") + 1, 0, PARTS);
 }
 
-const view = { text: "", outcome: "", group: "", value: "", column: null, down: false, shown: TRIALS, current: 0 };
+// What one looks for comes first: of one run the failures, of two what got worse, then what failed.
+const URGENT = ["failed", "error", "passed"];
+const urgency = (trial) => URGENT.indexOf(trial.now.outcome);
+const FIRST = { sort: (trial) => (COMPARED ? CHANGE_ORDER.indexOf(trial.change) * 3 : 0) + urgency(trial) };
+
+const view = { text: "", outcome: "", group: "", value: "", column: null, down: false, shown: [], current: 0 };
 const controls = {};
 
 function drawTable(open) {
@@ -104,7 +110,8 @@ function drawTable(open) {
   controls.sort = choice(
     "Sort by",
     [
-      ["", "order of the run"],
+      ["", COMPARED ? "losses first" : "failures first"],
+      ["-", "order of the run"],
       ...COLUMNS.flatMap((column) => [
         [column.name, column.label.toLowerCase()],
         [`-${column.name}`, `${column.label.toLowerCase()}, descending`],
@@ -229,7 +236,7 @@ function wanted({ text, outcome, group, value }) {
 }
 
 function sorted(trials) {
-  const column = COLUMNS.find((one) => one.name === view.column);
+  const column = COLUMNS.find((one) => one.name === view.column) || (view.down ? null : FIRST);
   if (!column) return trials;
   const sign = view.down ? -1 : 1;
   return trials

@@ -1,0 +1,68 @@
+"""Differences of two JSON values, each at the path of the innermost place that differs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .records import canonical
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+class Change(NamedTuple):
+    """One place where two states differ; ``missing`` is the state that lacks it: ``expected`` or ``got``."""
+
+    path: str
+    expected: Any
+    got: Any
+    missing: str | None = None
+
+
+def value_changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
+    """Yield the places where two JSON values differ; none if and only if they are equal.
+
+    Values are compared in order of lists and in type of JSON value. The place of an element is its position. In lists
+    of different lengths, elements are missing or additional after the equal beginning and before the equal end.
+
+    Args:
+        path: The place of the values.
+        expected: One value.
+        got: The other.
+    """
+    if canonical(expected) == canonical(got):
+        return
+    if isinstance(expected, dict) and isinstance(got, dict):
+        for key in dict.fromkeys([*expected, *got]):
+            yield from _at(f"{path}/{key}", expected.get(key, ...), got.get(key, ...))
+    elif isinstance(expected, list) and isinstance(got, list) and expected and got:
+        start, end = (0, 0) if len(expected) == len(got) else _equal_ends(expected, got)
+        for position in range(start, max(len(expected), len(got)) - end):
+            mine = expected[position] if position < len(expected) - end else ...
+            theirs = got[position] if position < len(got) - end else ...
+            yield from _at(f"{path}/{position}", mine, theirs)
+    else:
+        yield Change(path, expected, got)
+
+
+def _at(path: str, expected: Any, got: Any) -> Iterator[Change]:
+    """Yield the differences at a place that one of the values may lack, which is ``...`` then."""
+    if got is ...:
+        yield Change(path, expected, None, "got")
+    elif expected is ...:
+        yield Change(path, None, got, "expected")
+    else:
+        yield from value_changes(path, expected, got)
+
+
+def _equal_ends(one: Sequence[Any], other: Sequence[Any]) -> tuple[int, int]:
+    """Return the number of elements that two lists share at the beginning, and at the end of what remains."""
+    texts = [canonical(each) for each in one], [canonical(each) for each in other]
+    shortest = min(len(one), len(other))
+    start = _equal_beginning(texts[0], texts[1])
+    return start, _equal_beginning(texts[0][::-1][: shortest - start], texts[1][::-1][: shortest - start])
+
+
+def _equal_beginning(one: Sequence[str], other: Sequence[str]) -> int:
+    different = (place for place, (mine, theirs) in enumerate(zip(one, other, strict=False)) if mine != theirs)
+    return next(different, min(len(one), len(other)))
