@@ -8,11 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-<<<<<<< HEAD
-from .collect import participants, selection, unchecked
-=======
-from .collect import repeat, selection, unchecked
->>>>>>> groups
+from .collect import participants, repeat, selection, unchecked
 from .collect.collectors import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
 from .collect.parametrize import pytest_generate_tests
 from .collect.rootdir import pytest_load_initial_conftests

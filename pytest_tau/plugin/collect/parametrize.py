@@ -10,12 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..compat import fixture_info
-<<<<<<< HEAD
-from .collectors import usage_error
-=======
 from ..context.run_state import run_state
-from .collectors import USAGE_ERROR, TaskCollector
->>>>>>> groups
+from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
 
 if TYPE_CHECKING:

@@ -37,7 +37,6 @@ def suite_properties(summaries: list[DomainSummary]) -> list[tuple[str, str]]:
     return found
 
 
-<<<<<<< HEAD
 def add_user_properties(config: pytest.Config, report: Any) -> None:
     """Add the user properties of a test that has no report on its teardown, with which pytest adds them."""
     xml = junit_xml(config)
@@ -45,7 +44,8 @@ def add_user_properties(config: pytest.Config, report: Any) -> None:
         case = xml.node_reporter(report)
         for name, value in report.user_properties:
             case.add_property(name, str(value))
-=======
+
+
 def _named(name: str, scores: Scores, floor: Floor | None = None) -> list[tuple[str, str]]:
     """Return the properties of a domain or of a variant of its tests."""
     values = {"tasks": str(scores.tasks), "trials": str(scores.trials), "errors": str(scores.errors)}
@@ -53,7 +53,6 @@ def _named(name: str, scores: Scores, floor: Floor | None = None) -> list[tuple[
     if floor:
         values["floor"] = f"{floor.rate:.6f}"
     return [(f"tau.{name}.{key}", value) for key, value in values.items()]
->>>>>>> groups
 
 
 def discard_rerun(config: pytest.Config, report: Any) -> None:
