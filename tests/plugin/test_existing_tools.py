@@ -21,12 +21,16 @@ LINE_SERVER = ROOT / "tests" / "unit" / "line_server.py"
 CASES = {"existing_tools": ("shop", "cancel-the-lamp"), "tool_server": ("notes", "replace-the-plumber")}
 
 
+def copy_example(name: str, folder: Path) -> None:
+    shutil.copytree(EXAMPLES / name, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns(".*", "__pycache__"))
+
+
 @pytest.fixture(params=CASES)
 def example(request, pytester: pytest.Pytester) -> str:
     """A copy of an example as the project that pytest runs in."""
     if request.param == "tool_server":
         pytest.importorskip("mcp")
-    shutil.copytree(EXAMPLES / request.param, pytester.path, dirs_exist_ok=True)
+    copy_example(request.param, pytester.path)
     pytester.syspathinsert()
     return request.param
 
@@ -58,8 +62,8 @@ def children() -> list[str]:
 
 @pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-concurrency=2"]], ids=["alone", "xdist", "concurrent"])
 def test_the_examples_pass_with_their_reference_actions(pytester, example, options) -> None:
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold", "--tau-trials=2", *options)
-    result.assert_outcomes(passed=4)
+    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold", *options)
+    result.assert_outcomes(passed=2)
     assert "asyncio" not in result.stderr.str()
 
 
@@ -95,11 +99,11 @@ def test_a_test_of_ones_own_looks_at_the_environment(pytester, example) -> None:
 
 
 def test_a_run_is_resumed_and_reported(pytester, example) -> None:
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold", "--tau-results=kept")
+    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold")
     result.assert_outcomes(passed=2)
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold", "--tau-resume=kept", "--tau-html=r.html")
+    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold", "--tau-resume", "--tau-html=r.html")
     result.assert_outcomes(passed=2)
-    result.stdout.fnmatch_lines(["*2 finished simulations in kept*"])
+    result.stdout.fnmatch_lines(["*2 finished simulations in *"])
     assert "not shown" not in pytester.path.joinpath("r.html").read_text(encoding="utf-8")
 
 
@@ -114,7 +118,7 @@ SHOP_WITHOUT_STATE = """
 
 
 def test_what_cannot_be_compared_is_a_usage_error(pytester) -> None:
-    shutil.copytree(EXAMPLES / "existing_tools", pytester.path, dirs_exist_ok=True)
+    copy_example("existing_tools", pytester.path)
     pytester.makeconftest(SHOP_WITHOUT_STATE)
     pytester.syspathinsert()
     result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold")
@@ -188,12 +192,17 @@ class TestServers:
         )
 
     def test_a_server_that_hangs_is_an_error_and_ends(self, pytester) -> None:
-        line_project(pytester, timeout=0.7)
+        line_project(pytester, timeout=4.0)
         result = pytester.runpytest_subprocess(
             "-pno:asyncio", "--tau-domain=items", "--tau-agent=agents.py:Hanging", "--tau-task=put-1"
         )
         result.assert_outcomes(errors=1)
-        result.stdout.fnmatch_lines(["*infrastructure_error*did not answer within 0.7 s*"])
+        result.stdout.fnmatch_lines(
+            [
+                "the tool server of domain 'items' did not answer within 4 s*",
+                "looks like the harness's fault: a tool server was*",
+            ]
+        )
 
     def test_a_server_ends_with_the_time_of_its_simulation(self, pytester) -> None:
         line_project(pytester)
