@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 Party: TypeAlias = Literal["agent", "user", "provider", "harness"]
 
 #: How the error of a tool server begins (``ToolServerError``).
-SERVER_LOST = "the tool server of domain"
+_SERVER_LOST = "the tool server of domain"
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4
 _TRANSFER = "###TRANSFER###"
@@ -126,11 +126,15 @@ def _recording(facts: Facts) -> Attribution | None:
     return Attribution("harness", "a recording does not fit", None, first_line(facts.error))
 
 
+def _lost_server(facts: Facts) -> Attribution | None:
+    if _SERVER_LOST not in facts.error or facts.simulation.outcome != "error":
+        return None
+    return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
+
+
 def _provider(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "infrastructure_error":
         return None
-    if facts.error.startswith(SERVER_LOST):
-        return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
     return Attribution("provider", "a model could not be called", None, first_line(facts.error))
 
 
@@ -143,8 +147,6 @@ def _user_error(facts: Facts) -> Attribution | None:
 def _ungraded(facts: Facts) -> Attribution | None:
     if facts.simulation.reward_info is not None or facts.simulation.termination_reason in FAULTS:
         return None
-    if SERVER_LOST in facts.error:
-        return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
     if facts.error.startswith("EvaluatorError"):
         return Attribution("harness", "an evaluator failed", None, first_line(facts.error))
     return Attribution("provider", "the judge failed", None, first_line(facts.error))
@@ -313,9 +315,8 @@ def _unmet(facts: Facts) -> Attribution | None:
 RULES = (
     Rule("the harness raised", _harness),
     Rule("a recorded conversation or model call does not fit", _recording),
-    Rule(
-        "a model could not be called, retries of its calls took most of the time, or a tool server was lost", _provider
-    ),
+    Rule("a tool server did not start, ended, or did not answer", _lost_server),
+    Rule("a model could not be called, or retries of its calls took most of the time until the clock", _provider),
     Rule("the user raised, or took most of a conversation that ran out of time", _user_error),
     Rule("the judge or an evaluator failed", _ungraded),
     Rule("the agent raised, ran out of time or overran its context", _agent_error),
