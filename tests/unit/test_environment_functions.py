@@ -16,6 +16,7 @@ from pytest_tau.environment import check_task
 from pytest_tau.environment.jsonable import jsonable
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import known_components
+from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
 from pytest_tau.testing import ScriptedParticipant
 
@@ -187,6 +188,13 @@ class TestAClass:
         assert simulate(domain, of, ("add", {"order_id": "o2"})).reward == 1
         assert simulate(domain, of).reward == 0
         assert domain.environment().call("has", {"order_id": "o1"}).content == "Error: Tool 'has' not found."
+
+    def test_a_task_set_is_linted(self, tmp_path):
+        fits, fails = task([("add", {"order_id": "o2"})]), task([("add", {"order_id": "o1"})])
+        tasks = ",".join(each.model_dump_json() for each in (fits, fails.model_copy(update={"id": "taken"})))
+        tmp_path.joinpath("tasks.json").write_text(f"[{tasks}]", encoding="utf-8")
+        report = asyncio.run(lint_domain(of_class(tasks="tasks.json", folder=tmp_path).load(), None))
+        assert "taken" in {finding.task_id for finding in report.findings}
 
     def test_initial_data_needs_restore(self):
         data = {"initialization_data": {"agent_data": {"orders": {"o9": {"order_id": "o9", "notes": [], "size": "s"}}}}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import os
 import sys
@@ -15,6 +16,7 @@ import pytest_tau
 from pytest_tau.environment import check_task
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.evaluation import known_components
+from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
 from pytest_tau.testing import ScriptedParticipant
 
@@ -277,6 +279,16 @@ def test_other_components_need_no_state(declare):
     failed = simulate(domain, calls(("put", {"key": "c", "value": 2})), of)
     assert (passed.reward, failed.reward) == (1, 0)
     assert passed.reward_info.db_check is None
+
+
+def test_a_task_set_is_linted(declare, tmp_path):
+    right = task(["DB", "ENV_ASSERTION"], env_assertions=[HAS])
+    wrong = task(["ACTION"], [("get", {"key": "x"})]).model_copy(update={"id": "fails"})
+    tasks = ",".join(each.model_dump_json() for each in (right, wrong))
+    tmp_path.joinpath("tasks.json").write_text(f"[{tasks}]", encoding="utf-8")
+    report = asyncio.run(lint_domain(declare(tasks="tasks.json").load(), None))
+    assert "fails" in {finding.task_id for finding in report.findings}
+    assert not [finding for finding in report.findings if finding.task_id == "t" and finding.severity == "error"]
 
 
 def test_the_extra_is_named_if_the_sdk_is_missing(declare, monkeypatch):
