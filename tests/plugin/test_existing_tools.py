@@ -128,6 +128,23 @@ def test_what_cannot_be_compared_is_a_usage_error(pytester) -> None:
     )
 
 
+def test_a_declaration_that_cannot_be_used_is_a_usage_error(pytester) -> None:
+    pytester.makeconftest(
+        """
+        import pytest_tau
+
+        def take(item: str) -> int:
+            \"\"\"Take an item.\"\"\"
+
+        def pytest_tau_domains():
+            return [pytest_tau.domain_of("stock", tools=[take])]
+        """
+    )
+    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-domain=stock")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["ERROR: domain 'stock': take may change something that the next simulation would*"])
+
+
 def line_project(pytester: pytest.Pytester, mode: str = "", **options: object) -> None:
     """Make a project with a domain over the server that misbehaves."""
     given = {"command": [sys.executable, str(LINE_SERVER), mode], "state": "items://all", "functions": ["has"]}
@@ -192,14 +209,14 @@ class TestServers:
         )
 
     def test_a_server_that_hangs_is_an_error_and_ends(self, pytester) -> None:
-        line_project(pytester, timeout=4.0)
+        line_project(pytester, timeout=8.0)
         result = pytester.runpytest_subprocess(
             "-pno:asyncio", "--tau-domain=items", "--tau-agent=agents.py:Hanging", "--tau-task=put-1"
         )
         result.assert_outcomes(errors=1)
         result.stdout.fnmatch_lines(
             [
-                "the tool server of domain 'items' did not answer within 4 s*",
+                "the tool server of domain 'items' did not answer within 8 s*",
                 "looks like the harness's fault: a tool server was*",
             ]
         )

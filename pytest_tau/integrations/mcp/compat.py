@@ -16,6 +16,19 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
+def require_sdk() -> None:
+    """Import the SDK, which takes long, before anything is timed.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    try:
+        import mcp.client.session
+        import mcp.client.stdio  # noqa: F401
+    except ImportError as error:
+        raise ConfigurationError(f"mcp_domain needs the extra 'mcp': pip install 'pytest-tau[mcp]' ({error})") from None
+
+
 @contextlib.asynccontextmanager
 async def connected(
     command: Sequence[str], folder: Path, env: Mapping[str, str] | None, stderr: TextIO
@@ -26,14 +39,11 @@ async def connected(
     ends the group.
 
     Raises:
-        ConfigurationError: The SDK is not installed.
         OSError: The command cannot be started.
     """
-    try:
-        from mcp.client.session import ClientSession
-        from mcp.client.stdio import StdioServerParameters, stdio_client
-    except ImportError as error:
-        raise ConfigurationError(f"mcp_domain needs the extra 'mcp': pip install 'pytest-tau[mcp]' ({error})") from None
+    from mcp.client.session import ClientSession
+    from mcp.client.stdio import StdioServerParameters, stdio_client
+
     given = dict(env) if env is not None else None
     parameters = StdioServerParameters(command=command[0], args=list(command[1:]), env=given, cwd=folder)
     async with stdio_client(parameters, errlog=stderr) as streams, ClientSession(*streams) as session:

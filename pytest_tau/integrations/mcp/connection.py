@@ -12,7 +12,7 @@ import weakref
 from concurrent.futures import Future, TimeoutError as TooLong
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...errors import ConfigurationError, ToolError, ToolServerError
+from ...errors import ToolError, ToolServerError
 from ...text import shorten
 from . import compat
 
@@ -55,6 +55,7 @@ class Connection:
     """
 
     def __init__(self, launch: Launch) -> None:
+        compat.require_sdk()
         self._thread = _Thread(launch)
         self._finalizer = weakref.finalize(self, self._thread.end, wait=True)
         self._thread.start()
@@ -93,8 +94,6 @@ class _Thread:
         self._thread.start()
         try:
             self._ready.result(self._launch.timeout)
-        except ConfigurationError:
-            raise
         except TooLong:
             self.end(wait=False)
             raise self._lost(f"did not answer within {self._launch.timeout:g} s of its start") from None
