@@ -51,9 +51,9 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     budget = Budget.of(config, settings.models.budget, state.paths.shared)
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
     context.logs = TrialLogs(partial(log_handlers, config))
+    context.domain_specs = domains_of_plugins(config)
+    context.evaluators = evaluators_of_plugins(config)
     try:
-        context.domain_specs = domains_of_plugins(config)
-        context.evaluators = evaluators_of_plugins(config)
         context.judge = load_judge(settings.judge, settings.folder, settings.choice("judge"))
         context.source("agent", settings)
         context.source("user", settings)
