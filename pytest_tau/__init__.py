@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .domains import domain_names, load_domain
-    from .environment import Domain, DomainSpec, Environment
+    from .environment import Domain, DomainSpec, Environment, domain_of
     from .errors import TauError
     from .evaluation import Evaluation, evaluate
+    from .integrations.mcp import mcp_domain
     from .models import RewardInfo, Simulation, Task
     from .orchestrator import Limits
     from .runner import SimulationSettings, asimulate, simulate
@@ -28,8 +29,10 @@ _HOMES = {
     "TauError": "errors",
     "asimulate": "runner",
     "domain_names": "domains",
+    "domain_of": "environment",
     "evaluate": "evaluation",
     "load_domain": "domains",
+    "mcp_domain": "integrations.mcp",
     "simulate": "runner",
 }
 
@@ -46,8 +49,10 @@ __all__ = [
     "TauError",
     "asimulate",
     "domain_names",
+    "domain_of",
     "evaluate",
     "load_domain",
+    "mcp_domain",
     "simulate",
 ]
 

@@ -4,6 +4,7 @@ TauError
 ├── ConfigurationError      an option, a domain, an agent or a data folder that cannot be used
 ├── TaskFormatError         a task file that does not follow the format
 ├── ToolError               a tool refuses a call; a result for the caller, never a crash
+├── ToolServerError         a tool server did not start, ended, or did not answer
 ├── ParticipantError        an agent or a user broke its side of the conversation
 ├── ModelError              a model or its provider failed
 │   └── ContextWindowError  a request is longer than the model's context window
@@ -33,6 +34,7 @@ __all__ = [
     "TaskFormatError",
     "TauError",
     "ToolError",
+    "ToolServerError",
     "unknown_name",
 ]
 
@@ -85,6 +87,10 @@ class TaskFormatError(TauError):
 
 class ToolError(TauError):
     """A tool refuses a call. The caller reads ``Error: <text>``."""
+
+
+class ToolServerError(TauError):
+    """A tool server did not start, ended, or did not answer; never counted against the agent."""
 
 
 class ParticipantError(TauError):

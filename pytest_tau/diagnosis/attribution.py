@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 Party: TypeAlias = Literal["agent", "user", "provider", "harness"]
 
+#: How the error of a tool server begins (``ToolServerError``).
+_SERVER_LOST = "the tool server of domain"
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4
 _TRANSFER = "###TRANSFER###"
@@ -122,6 +124,12 @@ def _recording(facts: Facts) -> Attribution | None:
     if not facts.error.startswith("ReplayError") or facts.simulation.outcome != "error":
         return None
     return Attribution("harness", "a recording does not fit", None, first_line(facts.error))
+
+
+def _lost_server(facts: Facts) -> Attribution | None:
+    if _SERVER_LOST not in facts.error or facts.simulation.outcome != "error":
+        return None
+    return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
 
 
 def _provider(facts: Facts) -> Attribution | None:
@@ -307,6 +315,7 @@ def _unmet(facts: Facts) -> Attribution | None:
 RULES = (
     Rule("the harness raised", _harness),
     Rule("a recorded conversation or model call does not fit", _recording),
+    Rule("a tool server did not start, ended, or did not answer", _lost_server),
     Rule("a model could not be called, or retries of its calls took most of the time until the clock", _provider),
     Rule("the user raised, or took most of a conversation that ran out of time", _user_error),
     Rule("the judge or an evaluator failed", _ungraded),

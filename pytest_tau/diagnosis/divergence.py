@@ -69,12 +69,14 @@ def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo
         solo: The agent worked alone, with both sides' tools.
 
     Returns:
-        None if no state check failed that the reward depends on, or if the reference itself does not meet them.
+        None if no state check failed that the reward depends on, if the reference itself does not meet them, or if
+        each state that would be tried needs a process of its own.
 
     Raises:
         TaskFormatError: The initial state cannot be applied.
     """
-    goal = _Goal.of(task, simulation.reward_info, domain) if simulation.reward_info else None
+    verdict = simulation.reward_info if domain.spec.agent_db.cheap_to_fork else None
+    goal = _Goal.of(task, verdict, domain) if verdict else None
     if goal is None:
         return None
     calls = _calls(simulation)

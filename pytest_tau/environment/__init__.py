@@ -6,10 +6,11 @@ from .changes import Change, value_changes
 from .database import Database
 from .domain import DEFAULT_SPLIT, Difficulty, Domain, DomainSpec, PolicyFiles
 from .environment import Environment, same_result
+from .functions import domain_of
 from .records import Record, canonical
 from .tables import KeyedBy, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
-from .validation import check_task
+from .validation import check_comparable, check_task
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -29,7 +30,9 @@ __all__ = [
     "ToolInfo",
     "Toolkit",
     "canonical",
+    "check_comparable",
     "check_task",
+    "domain_of",
     "same_result",
     "tool",
     "value_changes",

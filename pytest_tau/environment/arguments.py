@@ -34,9 +34,14 @@ def misfits(arguments: dict[str, Any], schema: dict[str, Any]) -> list[str]:
         schema: The tool's parameters; one that they do not name is unknown.
     """
     known = schema.get("properties", {})
-    unknown = [
-        f"{name}: unknown argument (known: {', '.join(known) or 'none'})" for name in arguments if name not in known
-    ]
+    # A schema of a tool server may accept arguments that it does not name.
+    unknown = (
+        []
+        if schema.get("additionalProperties")
+        else [
+            f"{name}: unknown argument (known: {', '.join(known) or 'none'})" for name in arguments if name not in known
+        ]
+    )
     return unknown + list(_misfits(arguments, schema, schema.get("$defs", {}), ""))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args
 
 from ..models import clone
 from .changes import Change, value_changes
@@ -18,7 +18,24 @@ if TYPE_CHECKING:
 
 
 class Database(Record):
-    """Base of a domain's databases: a record whose fields are tables, records and plain values."""
+    """Base of a domain's databases: a record whose fields are tables, records and plain values.
+
+    Attributes:
+        in_files: Whether it is read from files in the domain's folder.
+        comparable: Whether two states can be compared.
+        cheap_to_fork: Whether a copy needs no process of its own.
+    """
+
+    in_files: ClassVar[bool] = True
+    comparable: ClassVar[bool] = True
+    cheap_to_fork: ClassVar[bool] = True
+
+    def close(self) -> None:
+        """Release what the state occupies outside of this object; it stays usable."""
+
+    def for_replay(self) -> Self:
+        """Prepare the state for calls that a recorded conversation has made before; return it."""
+        return self
 
     def fork(self) -> Self:
         """Return an independent state with the same content, in microseconds."""
@@ -53,9 +70,9 @@ class Database(Record):
             if isinstance(old, Table) and not old.ordered and isinstance(part, dict):
                 (record_type,) = get_args(type(self).model_fields[name].annotation)
                 for key, fields in part.items():
-                    old[key] = record_type.model_validate(_overlay(plain(old.peek(key)), fields))
+                    old[key] = record_type.model_validate(overlay(plain(old.peek(key)), fields))
             else:
-                state.__pydantic_validator__.validate_assignment(state, name, _overlay(plain(old), part))
+                state.__pydantic_validator__.validate_assignment(state, name, overlay(plain(old), part))
         return state
 
     def misplaced_records(self) -> Iterator[tuple[str, str, str, Any]]:
@@ -132,7 +149,8 @@ def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]
         found.append(Change(f"{name} (order)", list(a), list(b)))
 
 
-def _overlay(old: Any, new: Any) -> Any:
+def overlay(old: Any, new: Any) -> Any:
+    """Return a value with another one merged into it: objects merge, other values are replaced."""
     if isinstance(old, dict) and isinstance(new, dict):
-        return old | {key: _overlay(old.get(key), value) for key, value in new.items()}
+        return old | {key: overlay(old.get(key), value) for key, value in new.items()}
     return clone(new)

@@ -60,7 +60,7 @@ class DomainSpec:
     Attributes:
         name: The name for ``--tau-domain``.
         folder: The folder of its databases and policies.
-        tasks: The folder of its task files (``*.json``) and ``split_tasks.json``.
+        tasks: The folder of its task files (``*.json``) and ``split_tasks.json``, or one task file.
         agent_db: Type of the agent-side database, in ``db.json`` or ``db.toml``.
         agent_tools: The agent's toolkit.
         user_db: Type of the user-side database, in ``user_db.json`` or ``user_db.toml``.
@@ -123,7 +123,7 @@ class Domain:
     Attributes:
         spec: The declaration.
         folder: The folder of its databases and policies.
-        tasks_folder: The folder of its tasks.
+        tasks_folder: The folder of its tasks, or their file.
     """
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
@@ -161,7 +161,8 @@ class Domain:
     @functools.cached_property
     def splits(self) -> dict[str, list[str]]:
         """The task ids by split."""
-        return load_splits(self.tasks_folder)
+        tasks = self.tasks_folder
+        return load_splits(tasks.parent if tasks.is_file() else tasks)
 
     def environment(
         self,
@@ -177,7 +178,8 @@ class Domain:
             task: The task whose initial state is applied; None for the untouched databases.
             solo: The agent works alone, with both sides' tools.
             policy: Variant of the policy; None for the default.
-            replay_history: Whether the calls of the task's message history are executed.
+            replay_history: Whether the calls of the task's message history are executed; not if a recorded
+                conversation is replayed, of which it is a part.
 
         Raises:
             ConfigurationError: Unknown variant, or the domain cannot be run solo.
@@ -186,11 +188,15 @@ class Domain:
         self.check_mode(solo=solo, policy=policy)
         spec = self.spec
         agent_db, user_db = self._databases
+
+        def fork(db: Database) -> Database:
+            return db.fork() if replay_history else db.fork().for_replay()
+
         environment = Environment(
             domain_name=self.name,
             policy=self._policy(policy, solo=solo),
-            agent=spec.agent_tools(agent_db.fork()),
-            user=spec.user_tools(user_db.fork()) if spec.user_tools and user_db else None,
+            agent=spec.agent_tools(fork(agent_db)),
+            user=spec.user_tools(fork(user_db)) if spec.user_tools and user_db else None,
             sync=spec.sync,
             solo=solo,
             merge_aliases=spec.merge_aliases,
@@ -250,11 +256,14 @@ class Domain:
                 environment.execute(action.name, action.arguments, action.requestor)
             except Exception:  # noqa: BLE001, S112 - the tool boundary; a failing reference action is skipped
                 continue
+        environment.close()
         return environment
 
     @functools.cached_property
     def _tasks(self) -> list[Task]:
-        if (self.tasks_folder / "tasks.json").is_file():
+        if self.tasks_folder.is_file():
+            files = [self.tasks_folder]
+        elif (self.tasks_folder / "tasks.json").is_file():
             # Official data has subsets of tasks.json in the same folder.
             files = [self.tasks_folder / "tasks.json"]
         else:
@@ -337,6 +346,8 @@ def _digest(task: Task) -> bytes:
 
 
 def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
+    if not model.in_files:
+        return model()
     path = folder / f"{stem}.json"
     try:
         if path.is_file():

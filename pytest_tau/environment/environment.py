@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ToolError
+from ..errors import ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from .results import result_text
 
@@ -24,6 +24,7 @@ class Environment:
         domain_name: The domain's name.
         policy: The text that the agent must follow.
         solo: Whether the agent works alone, with both sides' tools.
+        fault: The error of a tool server that did not start, ended or did not answer; None if there was none.
     """
 
     def __init__(
@@ -40,6 +41,7 @@ class Environment:
         self.domain_name, self.policy, self.solo = domain_name, policy, solo
         self._agent, self._user, self._sync = agent, user, sync
         self._merge_aliases = merge_aliases
+        self.fault: str | None = None
 
     @property
     def agent_db(self) -> Database:
@@ -89,6 +91,8 @@ class Environment:
             content, failed = result_text(result), False
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
             content, failed = f"Error: {error}", True
+            if isinstance(error, ToolServerError):
+                self.fault = self.fault or str(error)
         return ToolMessage(id=call_id, content=writable(content), requestor=requestor, error=failed)
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
@@ -192,6 +196,12 @@ class Environment:
     def dump(self) -> dict[str, Any]:
         """Return both sides' states as JSON values: ``{"agent": {…}, "user": {…} or None}``."""
         return {"agent": self._agent.db.dump(), "user": self._user.db.dump() if self._user else None}
+
+    def close(self) -> None:
+        """Release what both states occupy, such as the process of a tool server; they stay usable."""
+        self._agent.db.close()
+        if self._user:
+            self._user.db.close()
 
     def answer(self, call: ToolCall) -> ToolMessage:
         """Return the result of a participant's call; a malformed one gets an error and is not executed."""

@@ -37,6 +37,7 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
     for name in criteria.reward_basis:
         if name not in components:
             fail(unknown_name("reward basis", name, components), "evaluation_criteria.reward_basis")
+    check_comparable(task, spec, file)
     for position, action in enumerate(criteria.actions or []):
         tools = _toolkit(spec, action.requestor).tool_infos
         if action.name not in tools:
@@ -51,6 +52,24 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
     for position, call in enumerate(actions):
         _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}.func_name")
+
+
+def check_comparable(task: Task, spec: DomainSpec, file: Path | None = None) -> None:
+    """Refuse a task whose reward depends on a state that the domain cannot show.
+
+    Raises:
+        TaskFormatError: It does; names what to add.
+    """
+    criteria = task.criteria
+    gated = criteria.actions is not None or criteria.env_assertions is not None
+    if "DB" not in criteria.reward_basis or not gated or spec.agent_db.comparable:
+        return
+    source = getattr(spec.agent_db, "source", None)
+    problem = (
+        f"DB compares the final state, and domain {spec.name!r} does not give it: add {source and source.keyword}= to "
+        "the domain, or name another reward basis, such as ENV_ASSERTION, ACTION or COMMUNICATE"
+    )
+    raise TaskFormatError(problem, file=file, task_id=task.id, field="evaluation_criteria.reward_basis")
 
 
 def _toolkit(spec: DomainSpec, requestor: Requestor) -> type[Toolkit[Any]]:

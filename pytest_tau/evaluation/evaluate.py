@@ -130,6 +130,7 @@ def grade(
     info.info = _notes(task, messages, termination_reason, domain, evaluation)
     if "ended_early" not in info.info:
         info.reward = float(math.prod(info.reward_breakdown.values()))
+    given.environment.close()
     return info
 
 

@@ -176,6 +176,8 @@ class Conversation:
         results = [self._environment.answer(call) for call in message.tool_calls or []]
         for result in results:
             self._record(result)
+        if self._environment.fault is not None:
+            raise _Ended(Ending("infrastructure_error", error=self._environment.fault))
         self._errors += sum(result.error for result in results)
         self._environment.sync()
         caller: Side = "agent" if isinstance(message, AssistantMessage) else "user"

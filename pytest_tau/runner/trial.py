@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..chat import TrialModels
 from ..diagnosis.attribution import annotate_failure
-from ..environment import Tool
+from ..environment import Tool, check_comparable
 from ..errors import (
     ConfigurationError,
     EvaluatorError,
@@ -17,6 +17,7 @@ from ..errors import (
     ModelError,
     ReplayError,
     TaskFormatError,
+    ToolServerError,
     unknown_name,
 )
 from ..evaluation import LazyJudge, aevaluate, known_components
@@ -81,6 +82,8 @@ class Trial:
             if tape:
                 tape.abandon()
             raise
+        finally:
+            self.environment.close()
         self._add_usage(simulation)
         if tape:
             self._end_tape(tape, simulation, clock)
@@ -170,6 +173,7 @@ class Trial:
             if name not in components:
                 problem = unknown_name("reward basis", name, components)
                 raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
+        check_comparable(task, self.domain.spec)
         if task.needs_judge and evaluation.judge is None:
             raise ConfigurationError(f"task {task.id!r} needs a judge for its NL assertions, and there is none")
         if isinstance(evaluation.judge, LazyJudge):
@@ -248,6 +252,8 @@ class Trial:
             await _within(_close(participant), _CLOSING_TIME)
 
     async def _grade(self, simulation: Simulation) -> None:
+        if self.environment.fault is not None:
+            return  # replaying would lose another server
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
         judge = evaluation.judge
         if isinstance(judge, LazyJudge):
@@ -255,7 +261,7 @@ class Trial:
         evaluation = replace(evaluation, judge=with_deadline(judge, self.settings.limits.timeout))
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)
-        except (JudgeError, EvaluatorError, ModelError, ReplayError) as error:
+        except (JudgeError, EvaluatorError, ModelError, ReplayError, ToolServerError) as error:
             # How the conversation ended stays as it was: it can still be graded.
             simulation.error = f"{type(error).__name__}: {error}"
         except Exception as error:  # noqa: BLE001

@@ -29,11 +29,12 @@ def domain_hashes(domain: Domain, settings: SimulationSettings) -> dict[str, str
     """Return the fingerprints of a domain: its policy, the schemas of its tools, the files of its databases."""
     environment = domain.environment(solo=settings.solo, policy=settings.policy)
     tools = [[tool.openai_schema for tool in environment.tools(side)] for side in ("assistant", "user")]
+    state = environment.agent_db
     files = [file.read_bytes() for name in _DATABASES if (file := domain.folder / name).is_file()]
     return {
         "policy": digest(environment.policy),
         "tools": digest(json.dumps(tools)),
-        "database": digest(b"\0".join(files)),
+        "database": digest(b"\0".join(files)) if state.in_files else state.digest(),
     }
 
 

@@ -42,11 +42,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "reports": {*_LAYERS, "runs", "regrade", "analysis"},
     "domains": {*_GROUND, "environment"},
     "testing": {*_GROUND, "models", "chat", "evaluation"},
-    "integrations": {*_GROUND, "models", "chat"},
+    "integrations": {*_GROUND, "models", "environment", "chat"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
     "cli": {*_LAYERS, *_STORED, "domains", "integrations"},
     # The public names, resolved at first use.
-    "__init__": {"errors", "models", "environment", "orchestrator", "evaluation", "runner", "domains"},
+    "__init__": {"errors", "models", "environment", "orchestrator", "evaluation", "runner", "domains", "integrations"},
     "__main__": {"cli"},
 }
 
@@ -150,7 +150,7 @@ def test_siblings_do_not_know_each_other() -> None:
     assert not {"orchestrator", "participants"} & MAY_IMPORT["evaluation"]
     users = {part: MAY_IMPORT[part] for part in PARTS if part != "__main__"}
     assert not {"plugin", "cli"} & set.union(*users.values())
-    assert {part for part, below in users.items() if "integrations" in below} == {"plugin", "cli"}
+    assert {part for part, below in users.items() if "integrations" in below} == {"plugin", "cli", "__init__"}
 
 
 def test_the_package_itself_is_asked_for_no_public_name() -> None:

@@ -43,23 +43,6 @@ def script(name: str) -> ModuleType:
     return module
 
 
-def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester) -> None:
-    python, json = blocks("docs/domains.md", "python"), blocks("docs/domains.md", "json")
-    tasks = pytester.mkdir("library") / "tasks"
-    tasks.mkdir()
-    pytester.path.joinpath("library_domain.py").write_text(python[0], encoding="utf-8")
-    pytester.path.joinpath("conftest.py").write_text(python[1], encoding="utf-8")
-    pytester.path.joinpath("library/db.json").write_text(json[0], encoding="utf-8")
-    pytester.path.joinpath("library/policy.md").write_text(blocks("docs/domains.md", "text")[0], encoding="utf-8")
-    tasks.joinpath("lending.json").write_text(json[1], encoding="utf-8")
-    pytester.syspathinsert()
-    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "library")
-    result.assert_outcomes(passed=1)
-    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "library", "--tau-agent", "noop")
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(['*books/b1/lent_to*expected "Ines"*got null*'])
-
-
 def test_the_saboteur_does_what_the_first_page_shows(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...environment import canonical
+from ...environment import canonical, check_comparable
 from ...models import DBCheck, Difference
 from ...text import plural
 from ..component import RewardComponent
@@ -79,7 +79,10 @@ class DBComponent(RewardComponent):
     name = "DB"
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
-        """Compare the databases, and list their differences."""
+        """Compare the databases, and list their differences; not if the domain does not show its state."""
+        check_comparable(given.task, given.domain.spec)
+        if not given.domain.spec.agent_db.comparable:
+            return
         verdict.db_check, verdict.db_diff = check_db(given.environment, given.reference)
 
     def value(self, verdict: RewardInfo) -> float:

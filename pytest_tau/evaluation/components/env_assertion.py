@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
+from ...errors import ToolServerError
 from ...models import EnvAssertionCheck, call_as_text
 from ..component import RewardComponent
 from ..component_reports import Check, Line, more_line
@@ -36,6 +37,8 @@ def _check(assertion: EnvAssertion, final: Environment) -> EnvAssertionCheck:
         met = value is assertion.assert_value
         if not isinstance(value, bool):
             error = f"Function {assertion.func_name} returned {type(value).__name__} instead of bool"
+    except ToolServerError:
+        raise  # no fault of the agent
     except Exception as problem:  # noqa: BLE001 - the tool boundary: an assertion may raise anything
         met, error = False, f"{type(problem).__name__}: {problem}"
     return EnvAssertionCheck(env_assertion=assertion, met=met, reward=float(met), error=error)

@@ -46,10 +46,12 @@ def tau_trial(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture
-def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Environment:
-    """Return a fresh environment in the task's initial state; ``tau_simulation`` runs on it."""
-    inputs = _prefetched_inputs(request)
-    return inputs.environment if inputs else make_environment(request.node, _graded(request, _tau_spec, tau_task))
+def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Iterator[Environment]:
+    """Yield a fresh environment in the task's initial state; ``tau_simulation`` runs on it."""
+    inputs, spec = _prefetched_inputs(request), _graded(request, _tau_spec, tau_task)
+    environment = inputs.environment if inputs else make_environment(request.node, spec)
+    yield environment
+    environment.close()
 
 
 @pytest.fixture

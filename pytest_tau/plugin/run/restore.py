@@ -25,6 +25,7 @@ def restore(item: pytest.Item) -> None:
     # For tests that look at the final environment.
     environment = spec.domain.environment(spec.task, settings.solo, settings.policy, replay_history=False)
     environment.replay(simulation.messages)
+    environment.close()
     models = TrialModels({}, seed=context.seed(simulation.trial))
     sides = context.source("agent", spec.config), context.source("user", spec.config)
     inputs = TrialInputs(spec, simulation.trial, environment, models, *sides)

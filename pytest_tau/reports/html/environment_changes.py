@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...environment import same_result
-from ...errors import TauError
+from ...errors import TauError, ToolServerError
 from ...evaluation.components.db import check_db, same_state
 from ...evaluation.components.env_assertion import check_env_assertions
 from ...evaluation.evidence import StateChange, StateHistory, Turned
@@ -34,15 +34,23 @@ def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHi
         task: Its task; one object for all trials of it, as its reference state is computed once for each object.
         domain: Where it took place.
     """
-    calls = simulation.calls
     try:
         environment = domain.environment(task, solo=worked_alone(simulation, domain), replay_history=False)
         gated = task.criteria.actions is not None or task.criteria.env_assertions is not None
         watch = _Watch(environment, domain.reference_environment(task) if gated else None, task)
     except (TauError, RecursionError) as error:
         return StateHistory(note=f"Changes of the environment are not shown: {error}")
+    try:
+        return _followed(simulation, watch, environment)
+    except ToolServerError as error:
+        return StateHistory(watch.changes, note=f"Further changes of the environment are not shown: {error}")
+    finally:
+        environment.close()
+
+
+def _followed(simulation: Simulation, watch: _Watch, environment: Environment) -> StateHistory:
     last = len(simulation.messages) - 1
-    for position, made in enumerate(calls):
+    for position, made in enumerate(simulation.calls):
         pending = made.result is None and made.message_idx == last
         if pending or made.call.malformed is not None:
             continue

@@ -1,0 +1,173 @@
+"""A connection to one server process: its thread runs the SDK's event loop, and ends with the process."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import shlex
+import tempfile
+import threading
+import weakref
+from concurrent.futures import Future, TimeoutError as TooLong
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...errors import ToolError, ToolServerError
+from ...text import shorten
+from . import compat
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine, Mapping, Sequence
+    from pathlib import Path
+
+#: Seconds that a server and its children have to end; the SDK takes at most six.
+_CLOSING_TIME = 8.0
+#: Bytes of the server's standard error that are shown.
+_SHOWN = 1500
+
+
+class Launch(NamedTuple):
+    """How a server is started.
+
+    Attributes:
+        name: The name of the domain.
+        command: The program and its arguments.
+        folder: The working directory.
+        env: Environment variables, in addition to those that the SDK passes on.
+        timeout: Seconds for its start, and for each answer.
+    """
+
+    name: str
+    command: Sequence[str]
+    folder: Path
+    env: Mapping[str, str] | None
+    timeout: float
+
+
+class Connection:
+    """A connection to a server process of its own.
+
+    The process ends when ``close`` is called, when nobody refers to the connection any more, or with this process.
+
+    Raises:
+        ToolServerError: The server does not start.
+        ConfigurationError: The SDK is not installed.
+    """
+
+    def __init__(self, launch: Launch) -> None:
+        compat.require_sdk()
+        self._thread = _Thread(launch)
+        self._finalizer = weakref.finalize(self, self._thread.end, wait=True)
+        self._thread.start()
+
+    def request(self, make: Callable[[Any], Coroutine[Any, Any, Any]]) -> Any:
+        """Return the answer to a request.
+
+        Args:
+            make: Makes the request on the SDK's session.
+
+        Raises:
+            ToolError: The server refuses the request.
+            ToolServerError: The server has ended, or does not answer in time.
+        """
+        return self._thread.request(make)
+
+    def close(self) -> None:
+        """End the process; does not wait for it."""
+        self._thread.end(wait=False)
+
+
+class _Thread:
+    """The thread of a connection; knows nothing about it, so that an abandoned connection is closed."""
+
+    def __init__(self, launch: Launch) -> None:
+        self._launch = launch
+        self._ready: Future[Any] = Future()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._ending = False
+        self._said, self._reading = "", threading.Lock()
+        self._stderr = tempfile.TemporaryFile("w", encoding="utf-8")  # noqa: SIM115
+        self._thread = threading.Thread(target=self._run, name=f"tau-mcp-{launch.name}", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+        try:
+            self._ready.result(self._launch.timeout)
+        except TooLong:
+            self.end(wait=False)
+            raise self._lost(f"did not answer within {self._launch.timeout:g} s of its start") from None
+        except OSError as error:
+            raise self._lost(f"could not be started: {error}") from None
+        except Exception as error:  # noqa: BLE001 - whatever the SDK makes of a server that ends
+            raise self._lost(f"ended during its start ({_innermost(error)})") from None
+
+    def request(self, make: Callable[[Any], Coroutine[Any, Any, Any]]) -> Any:
+        loop = self._loop
+        if loop is None or not self._thread.is_alive():
+            raise self._lost("has ended")
+        future = asyncio.run_coroutine_threadsafe(make(self._ready.result()), loop)
+        try:
+            return future.result(self._launch.timeout)
+        except TooLong:
+            future.cancel()
+            self.end(wait=False)
+            raise self._lost(f"did not answer within {self._launch.timeout:g} s") from None
+        except Exception as error:  # noqa: BLE001 - the SDK's errors, of the server or of the connection
+            if compat.is_protocol_error(error):
+                raise ToolError(str(error)) from None
+            self.end(wait=False)
+            raise self._lost(f"ended or broke the protocol ({_innermost(error)})") from None
+
+    def end(self, *, wait: bool) -> None:
+        # A second cancellation would interrupt the SDK while it ends the process.
+        if self._loop is not None and self._task is not None and not self._ending:
+            self._ending = True
+            with contextlib.suppress(RuntimeError):  # the loop is closed already
+                self._loop.call_soon_threadsafe(self._task.cancel)
+        # A thread that is started but has no loop yet finds this flag.
+        self._ready.cancel()
+        if wait and self._thread.is_alive() and self._thread is not threading.current_thread():
+            self._thread.join(_CLOSING_TIME)
+
+    def _run(self) -> None:
+        try:
+            with contextlib.suppress(asyncio.CancelledError):
+                asyncio.run(self._serve())
+        finally:
+            with self._reading:
+                self._said = self._end_of_stderr()
+                self._stderr.close()
+
+    async def _serve(self) -> None:
+        self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+        launch = self._launch
+        try:
+            async with compat.connected(launch.command, launch.folder, launch.env, self._stderr) as session:
+                if self._ready.set_running_or_notify_cancel():
+                    self._ready.set_result(session)
+                    await asyncio.Event().wait()
+        except BaseException as error:
+            if not self._ready.done():
+                self._ready.set_exception(error if isinstance(error, Exception) else RuntimeError("cancelled"))
+            elif not isinstance(error, Exception):
+                raise
+
+    def _lost(self, what: str) -> ToolServerError:
+        launch = self._launch
+        text = f"the tool server of domain {launch.name!r} {what}: {shorten(shlex.join(launch.command))}"
+        with self._reading:
+            said = self._said if self._stderr.closed else self._end_of_stderr()
+        return ToolServerError(f"{text}\nits standard error:\n{said}" if said else text)
+
+    def _end_of_stderr(self) -> str:
+        file = self._stderr.fileno()
+        start = max(0, os.fstat(file).st_size - _SHOWN)
+        return os.pread(file, _SHOWN, start).decode(errors="replace").strip()
+
+
+def _innermost(error: BaseException) -> str:
+    """Return the first error of a group in words."""
+    while inner := getattr(error, "exceptions", None):
+        error = inner[0]
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,169 @@
+"""The declaration of a domain over a tool server."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from ...environment import Database, Domain, DomainSpec, Tool, ToolInfo, Toolkit
+from ...environment.functions import check_tool_name, folder_of_caller, kinds_of, policy_of
+from ...environment.jsonable import jsonable
+from ...environment.sessions import Memo, SessionState
+from ...errors import ConfigurationError, ToolServerError, unknown_name
+from .connection import Launch
+from .server import Server, result_text, result_value
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Mapping, Sequence
+
+    from ...environment.toolkit import ToolKind
+
+
+def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and command has a default
+    name: str,
+    *,
+    command: Sequence[str],
+    state: str | None = None,
+    reads: Collection[str] = (),
+    writes: Collection[str] = (),
+    generic: Collection[str] = (),
+    functions: Collection[str] = (),
+    policy: str | Path = "",
+    tasks: str | Path = "tasks",
+    env: Mapping[str, str] | None = None,
+    folder: str | Path | None = None,
+    timeout: float = 30.0,
+) -> DomainSpec:
+    """Declare a domain over a tool server that speaks MCP over standard input and output.
+
+    The command is run for each simulation, in ``folder``. Nothing is started before the domain is used.
+
+    Args:
+        name: The name for ``--tau-domain``.
+        command: The program and its arguments, such as ``[sys.executable, "server.py"]``; no shell is involved.
+        state: What gives the state as JSON: the name of a tool without arguments, or the URI of a resource. Without
+            it, the reward component ``DB`` cannot be used. The tool is not offered to the agent, unless one of the
+            next three names it.
+        reads: Tools that change nothing, in addition to those that the server marks with ``readOnlyHint``.
+        writes: Tools that change something although the server marks them. A tool without a mark is one, too.
+        generic: Tools that neither read nor change anything, such as a transfer to a person.
+        functions: Tools that the agent is not offered, but ``initialization_actions`` and ``env_assertions`` of tasks
+            can name.
+        policy: The text of the policy, or the path of its file.
+        tasks: A task file, or a folder of task files.
+        env: Environment variables for the server. It inherits a few only, such as ``PATH`` and ``HOME``.
+        folder: The server's working directory, which paths are relative to; by default the folder of the file that
+            calls this function.
+        timeout: Seconds for the start of a server, and for each answer.
+
+    Raises:
+        ConfigurationError: The command is no list.
+    """
+    folder = folder_of_caller() if folder is None else Path(folder)
+    if isinstance(command, str) or not command:
+        raise ConfigurationError(f"domain {name!r}: command: expected a list such as ['python', 'server.py']")
+    launch = Launch(name, [os.fspath(part) for part in command], folder, env, timeout)
+    return MCPDomainSpec(
+        name=name,
+        folder=folder,
+        tasks=folder / tasks,
+        agent_db=Database,
+        agent_tools=Toolkit,
+        server=Server(launch, state),
+        kinds={"reads": reads, "writes": writes, "generic": generic},
+        functions=functions,
+        **policy_of(policy),
+    )
+
+
+@dataclass(frozen=True)
+class MCPDomainSpec(DomainSpec):
+    """The declaration of a domain over a tool server, whose tools are listed when it is loaded.
+
+    Attributes:
+        server: Starts servers.
+        kinds: The names of tools by ``reads``, ``writes`` and ``generic``.
+        functions: The names of tools that are not offered to the agent.
+    """
+
+    server: Server | None = None
+    kinds: Mapping[str, Collection[str]] | None = None
+    functions: Collection[str] = ()
+
+    def load(self, data_dir: Path | str | None = None) -> Domain:
+        """Start the server once to list its tools and read the untouched state.
+
+        Raises:
+            ConfigurationError: The server cannot be used.
+        """
+        assert self.server is not None, "mcp_domain gives it"
+        memo, comparable = Memo(), self.server.state is not None
+        members = {"source": self.server, "memo": memo, "comparable": comparable}
+        try:
+            with contextlib.closing(self.server.open()) as session:
+                toolkit = self._toolkit(session.tools())
+                if comparable:
+                    memo.note_state((), jsonable(session.snapshot()))
+        except ToolServerError as error:
+            raise ConfigurationError(str(error)) from None
+        described = replace(self, agent_tools=toolkit, agent_db=type(f"State of {self.name}", (_ServerState,), members))
+        plain = DomainSpec(**{each.name: getattr(described, each.name) for each in fields(DomainSpec)})
+        return plain.load(data_dir)
+
+    def _toolkit(self, listed: list[dict[str, Any]]) -> type[Toolkit[Any]]:
+        """Return a toolkit of the server's tools.
+
+        Raises:
+            ConfigurationError: The declaration names a tool that the server lacks.
+        """
+        by_name = {each["name"]: each for each in listed}
+        for name in self.functions:
+            if name not in by_name:
+                raise ConfigurationError(f"domain {self.name!r}: functions: {unknown_name('tool', name, by_name)}")
+
+        def marked(name: str) -> ToolKind:
+            return "read" if by_name[name].get("annotations", {}).get("readOnlyHint") else "write"
+
+        given = self.kinds or {}
+        kinds = kinds_of(self.name, by_name, default=marked, **given)
+        state = self.server.state if self.server else None
+        hidden = set(self.functions) | ({state} - {name for names in given.values() for name in names})
+        tools: dict[str, Tool] = {}
+        members: dict[str, Any] = {}
+        for name, each in by_name.items():
+            check_tool_name(self.name, name)
+            mutates = kinds[name] == "write"
+            members[name] = _method(name, mutates=mutates, offered=name not in hidden)
+            if name not in hidden:
+                tools[name] = Tool(name, each.get("description", ""), each["inputSchema"], kinds[name], mutates)
+        members["listed"] = tools
+        members["tool_infos"] = {name: ToolInfo(tool.kind, tool.mutates) for name, tool in tools.items()}
+        return type(f"Tools of {self.name}", (_ServerToolkit,), members)
+
+
+class _ServerState(SessionState):
+    """The state of a server process."""
+
+    cheap_to_fork: ClassVar[bool] = False
+
+
+class _ServerToolkit(Toolkit[Any]):
+    """The tools that a server lists."""
+
+    listed: ClassVar[dict[str, Tool]] = {}
+
+    @classmethod
+    def tools(cls) -> dict[str, Tool]:  # type: ignore[override]
+        """Return the tools by name, in the server's order."""
+        return cls.listed
+
+
+def _method(name: str, *, mutates: bool, offered: bool) -> Callable[..., Any]:
+    def method(self: Toolkit[Any], **arguments: Any) -> Any:
+        result = self.db.call(name, arguments, mutates=mutates)
+        return result_text(result) if offered else result_value(result)
+
+    return method

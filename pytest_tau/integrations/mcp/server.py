@@ -1,0 +1,105 @@
+"""Sessions of a tool server: one process for each."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ...environment.sessions import Session
+from ...errors import ConfigurationError, ToolError
+from . import compat
+from .connection import Connection
+
+if TYPE_CHECKING:
+    from .connection import Launch
+
+
+class Server:
+    """Starts servers of a domain.
+
+    Args:
+        launch: How.
+        state: A tool or the URI of a resource that gives the state; None if there is none.
+    """
+
+    keyword = "state"
+
+    def __init__(self, launch: Launch, state: str | None) -> None:
+        self.launch, self.state = launch, state
+
+    def open(self) -> ServerSession:
+        """Start a server and return a session with it.
+
+        Raises:
+            ToolServerError: It does not start.
+        """
+        return ServerSession(self.launch, self.state)
+
+
+class ServerSession(Session):
+    """A session with a server process of its own."""
+
+    def __init__(self, launch: Launch, state: str | None) -> None:
+        self._launch, self._state = launch, state
+        self._connection = Connection(launch)
+
+    def tools(self) -> list[dict[str, Any]]:
+        """Return the server's tools, as the protocol describes them."""
+        tools: list[dict[str, Any]] = self._connection.request(compat.list_tools)
+        return tools
+
+    def call(self, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a call.
+
+        Raises:
+            ToolError: The tool reports an error.
+        """
+        result: dict[str, Any] = self._connection.request(lambda session: compat.call_tool(session, name, arguments))
+        if result.get("isError"):
+            raise ToolError(result_text(result))
+        return result
+
+    def snapshot(self) -> Any:
+        """Return the state, as the tool or the resource gives it.
+
+        Raises:
+            ConfigurationError: There is no such tool or resource.
+        """
+        state = self._state
+        assert state is not None, "a state that is not given is not compared"
+        try:
+            if "://" not in state:
+                return result_value(self.call(state, {}))
+            contents = self._connection.request(lambda session: compat.read_resource(session, state))
+        except ToolError as error:
+            raise ConfigurationError(f"the state of domain {self._launch.name!r}: {state}: {error}") from None
+        values = [_parsed(part.get("text", part.get("blob", ""))) for part in contents]
+        return values[0] if len(values) == 1 else values
+
+    def close(self) -> None:
+        """End the server."""
+        self._connection.close()
+
+
+def result_text(result: dict[str, Any]) -> str:
+    """Return the text of a result: its text parts, other parts and structured content as JSON."""
+    parts = [part["text"] if part.get("type") == "text" else json.dumps(part) for part in result.get("content", [])]
+    if not parts and "structuredContent" in result:
+        return json.dumps(result["structuredContent"], ensure_ascii=False)
+    return "\n".join(parts)
+
+
+def result_value(result: dict[str, Any]) -> Any:
+    """Return the value of a result: its structured content, or its text as JSON."""
+    structured = result.get("structuredContent")
+    if structured is None:
+        return _parsed(result_text(result))
+    # The protocol wraps what is no object.
+    return structured["result"] if isinstance(structured, dict) and list(structured) == ["result"] else structured
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,91 @@
+"""A tool server of the standard library alone, which starts fast, and misbehaves as its arguments say."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+MODE = sys.argv[1] if len(sys.argv) > 1 else ""
+STARTS = os.environ.get("STARTS")
+ITEMS = {"a": 1}
+
+
+def text(value, *, error=False):
+    return {"content": [{"type": "text", "text": value}], "isError": error}
+
+
+def schema(**types):
+    properties = {name: {"type": kind} for name, kind in types.items()}
+    return {"type": "object", "properties": properties, "required": list(types)}
+
+
+TOOLS = [
+    {"name": "get", "description": "Get.", "inputSchema": schema(key="string"), "annotations": {"readOnlyHint": True}},
+    {"name": "put", "description": "Put.", "inputSchema": schema(key="string", value="integer")},
+    {"name": "crash", "description": "Crash.", "inputSchema": schema()},
+    {"name": "hang", "description": "Hang.", "inputSchema": schema()},
+    {"name": "has", "inputSchema": schema(key="string"), "annotations": {"readOnlyHint": True}},
+    {"name": "dump", "inputSchema": schema(), "annotations": {"readOnlyHint": True}},
+]
+
+
+def call(name, arguments):
+    if name == "crash":
+        print("the disk is full", file=sys.stderr, flush=True)
+        os._exit(3)
+    if name == "hang":
+        time.sleep(600)
+    if name == "get":
+        key = arguments["key"]
+        return text(json.dumps(ITEMS[key])) if key in ITEMS else text(f"no {key}", error=True)
+    if name == "put":
+        ITEMS[arguments["key"]] = arguments["value"]
+        return text("done")
+    if name == "has":
+        return text("", error=False) | {"structuredContent": {"result": arguments["key"] in ITEMS}}
+    return text(json.dumps(ITEMS))
+
+
+def answer(method, params):
+    if method == "initialize":
+        server = {"name": "line", "version": "1"}
+        capabilities = {"tools": {}, "resources": {}}
+        return {"protocolVersion": params["protocolVersion"], "capabilities": capabilities, "serverInfo": server}
+    if method == "tools/list":
+        return {"tools": TOOLS}
+    if method == "tools/call":
+        return call(params["name"], params.get("arguments") or {})
+    if method == "resources/read" and params["uri"] == "items://all":
+        return {"contents": [{"uri": params["uri"], "text": json.dumps(ITEMS)}]}
+    return None
+
+
+def main():
+    if STARTS:
+        with Path(STARTS).open("a") as file:
+            file.write(f"{os.getpid()}\n")
+    if MODE == "broken":
+        raise SystemExit("no database at localhost")
+    if MODE == "silent":
+        time.sleep(600)
+    if MODE == "stubborn":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
+        with Path(STARTS).open("a") as file:
+            file.write(f"{child.pid}\n")
+    for line in sys.stdin:
+        request = json.loads(line)
+        if "id" not in request:
+            continue
+        result = answer(request["method"], request.get("params") or {})
+        body = {"result": result} if result is not None else {"error": {"code": -32601, "message": "no such thing"}}
+        print(json.dumps({"jsonrpc": "2.0", "id": request["id"], **body}), flush=True)
+    if MODE == "stubborn":
+        time.sleep(600)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,339 @@
+"""Domains over functions and objects that exist already."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+import pytest_tau
+from pytest_tau.environment import check_task
+from pytest_tau.environment.jsonable import jsonable
+from pytest_tau.errors import ConfigurationError, TaskFormatError
+from pytest_tau.evaluation import known_components
+from pytest_tau.lint import lint_domain
+from pytest_tau.models import Task
+from pytest_tau.testing import ScriptedParticipant
+
+
+class Size(enum.Enum):
+    small = "s"
+    large = "l"
+
+
+@dataclass
+class Order:
+    order_id: str
+    size: Size = Size.small
+    notes: list[str] = field(default_factory=list)
+
+
+class Shop:
+    made = 0
+
+    def __init__(self):
+        type(self).made += 1
+        self.orders = {"o1": Order("o1")}
+
+    def find(self, order_id: str) -> Order:
+        """Show an order."""
+        return self.orders[order_id]
+
+    def add(self, order_id: str, size: Size = Size.small) -> Order:
+        """Add an order.
+
+        Args:
+            order_id: Its number.
+            size: How large it is.
+        """
+        if order_id in self.orders:
+            raise ValueError(f"{order_id} is taken")
+        self.orders[order_id] = Order(order_id, size)
+        return self.orders[order_id]
+
+    async def note(self, order_id: str, text: str) -> int:
+        """Add a note to an order."""
+        await asyncio.sleep(0)
+        self.orders[order_id].notes.append(text)
+        return len(self.orders[order_id].notes)
+
+    def has(self, order_id: str) -> bool:
+        return order_id in self.orders
+
+    def load(self, state: dict):
+        self.orders = {
+            key: Order(**value) if isinstance(value, dict) else value for key, value in state["orders"].items()
+        }
+
+
+def of_class(**changes):
+    given = {"tools": [Shop.find, Shop.add, Shop.note], "make": Shop, "snapshot": vars, "functions": [Shop.has]}
+    given |= {"reads": {"find", "has"}, "policy": "Be kind."}
+    return pytest_tau.domain_of("shop", **given | changes)
+
+
+STOCK = {"lamp": 3}
+
+
+def count(item: str) -> int:
+    """Count an item."""
+    return STOCK.get(item, 0)
+
+
+def take(item: str) -> int:
+    """Take an item."""
+    if not STOCK.get(item):
+        raise KeyError(item)
+    STOCK[item] -= 1
+    return STOCK[item]
+
+
+def get_stock():
+    return STOCK
+
+
+def set_stock(stock):
+    STOCK.clear()
+    STOCK.update(stock)
+
+
+def of_functions(**changes):
+    given = {"tools": [count, take], "reads": {"count"}, "snapshot": get_stock, "restore": set_stock}
+    return pytest_tau.domain_of("stock", **given | changes)
+
+
+def task(actions, basis=("DB",), env_assertions=None, **fields):
+    made = [{"action_id": str(n), "name": name, "arguments": args} for n, (name, args) in enumerate(actions)]
+    criteria = {"actions": made, "reward_basis": list(basis), "env_assertions": env_assertions}
+    return Task.model_validate(
+        {"id": "t", "user_scenario": {"instructions": "x"}, "evaluation_criteria": criteria, **fields}
+    )
+
+
+def simulate(domain, of, *made):
+    replies = [{"tool_calls": [{"name": name, "arguments": arguments}]} for name, arguments in made]
+    agent, user = ScriptedParticipant([*replies, "Done."]), ScriptedParticipant(["Please.", "###STOP###"])
+    return pytest_tau.simulate(of, domain=domain, agent=agent, user=user)
+
+
+class TestAClass:
+    def test_its_methods_are_tools(self):
+        environment = of_class().load().environment()
+        tools = {tool.name: tool for tool in environment.tools()}
+        assert list(tools) == ["find", "add", "note"]
+        assert tools["add"].description == "Add an order."
+        assert list(tools["add"].parameters["properties"]) == ["order_id", "size"]
+        assert tools["add"].parameters["$defs"]["Size"]["enum"] == ["s", "l"]
+        assert [tools[name].kind for name in tools] == ["read", "write", "write"]
+        assert environment.policy == "Be kind."
+
+    def test_results_are_json_and_errors_are_results(self):
+        environment = of_class().load().environment()
+        assert environment.call("add", {"order_id": "o2", "size": "l"}).content == (
+            '{"order_id": "o2", "size": "l", "notes": []}'
+        )
+        taken = environment.call("add", {"order_id": "o2"})
+        assert (taken.content, taken.error) == ("Error: o2 is taken", True)
+        wrong = environment.call("add", {"order_id": "o3", "size": "huge"})
+        assert wrong.error and "'s' or 'l'" in wrong.content
+        assert environment.call("note", {"order_id": "o1", "text": "hi"}).content == "1"
+
+    def test_an_asynchronous_tool_works_on_a_running_loop(self):
+        async def on_a_loop():
+            environment = of_class().load().environment()
+            environment.call("note", {"order_id": "o1", "text": "a"})
+            return environment.call("note", {"order_id": "o1", "text": "b"}).content
+
+        assert asyncio.run(on_a_loop()) == "2"
+
+    def test_each_environment_has_an_object_of_its_own(self):
+        domain = of_class().load()
+        first, second = domain.environment(), domain.environment()
+        first.call("add", {"order_id": "o2"})
+        assert set(first.dump()["agent"]["orders"]) == {"o1", "o2"}
+        assert set(second.dump()["agent"]["orders"]) == {"o1"}
+
+    def test_nothing_is_made_before_it_is_needed(self):
+        before = Shop.made
+        of_class().load().environment()
+        assert Shop.made == before
+
+    def test_a_copy_goes_its_own_way(self):
+        environment = of_class().load().environment()
+        environment.call("add", {"order_id": "o2"})
+        copy = environment.agent_db.fork()
+        environment.call("add", {"order_id": "o3"})
+        assert set(copy.dump()["orders"]) == {"o1", "o2"}
+        assert [change.path for change in copy.changes(environment.agent_db)] == ["orders/o3"]
+
+    def test_a_simulation_is_graded(self):
+        domain, of = of_class().load(), task([("add", {"order_id": "o2"})])
+        assert simulate(domain, of, ("find", {"order_id": "o1"}), ("add", {"order_id": "o2"})).reward == 1
+        wrong = simulate(domain, of, ("add", {"order_id": "o2", "size": "l"}))
+        assert wrong.reward == 0
+        (difference,) = wrong.reward_info.db_diff
+        assert (difference.path, difference.expected, difference.got) == ("orders/o2/size", "s", "l")
+        assert wrong.info["turning_point"]["kind"] == "diverged"
+
+    def test_functions_serve_tasks_and_not_the_agent(self):
+        domain = of_class().load()
+        wanted = {"env_type": "assistant", "func_name": "has", "arguments": {"order_id": "o2"}, "assert_value": True}
+        of = task([], ["ENV_ASSERTION"], env_assertions=[wanted])
+        check_task(of, domain.spec, known_components(()))
+        assert simulate(domain, of, ("add", {"order_id": "o2"})).reward == 1
+        assert simulate(domain, of).reward == 0
+        assert domain.environment().call("has", {"order_id": "o1"}).content == "Error: Tool 'has' not found."
+
+    def test_a_task_set_is_linted(self, tmp_path):
+        fits, fails = task([("add", {"order_id": "o2"})]), task([("add", {"order_id": "o1"})])
+        tasks = ",".join(each.model_dump_json() for each in (fits, fails.model_copy(update={"id": "taken"})))
+        tmp_path.joinpath("tasks.json").write_text(f"[{tasks}]", encoding="utf-8")
+        report = asyncio.run(lint_domain(of_class(tasks="tasks.json", folder=tmp_path).load(), None))
+        assert "taken" in {finding.task_id for finding in report.findings}
+
+    def test_initial_data_needs_restore(self):
+        data = {"initialization_data": {"agent_data": {"orders": {"o9": {"order_id": "o9", "notes": [], "size": "s"}}}}}
+        of = task([], initial_state=data)
+        with pytest.raises(TaskFormatError, match="needs snapshot= and restore="):
+            of_class().load().environment(of)
+
+    def test_initial_data_is_merged_and_restored(self):
+        # A snapshot of JSON values; initial data is JSON, too.
+        def load(target, state):
+            target.orders = {
+                key: Order(**{**value, "size": Size(value["size"])}) for key, value in state["orders"].items()
+            }
+
+        domain = of_class(snapshot=lambda target: jsonable(vars(target)), restore=load).load()
+        data = {"initialization_data": {"agent_data": {"orders": {"o1": {"notes": ["vip"]}}}}}
+        environment = domain.environment(task([], initial_state=data))
+        assert environment.dump()["agent"]["orders"]["o1"]["notes"] == ["vip"]
+        assert domain.environment().dump()["agent"]["orders"]["o1"]["notes"] == []
+
+    def test_without_a_snapshot_the_database_cannot_be_compared(self):
+        domain, of = of_class(snapshot=None).load(), task([("add", {"order_id": "o2"})])
+        with pytest.raises(
+            TaskFormatError, match=r"DB compares .*'shop' does not give it: add snapshot= to the domain"
+        ):
+            check_task(of, domain.spec, known_components(()))
+        of = task([("add", {"order_id": "o2"})], ["ACTION"])
+        simulation = simulate(domain, of, ("add", {"order_id": "o2"}))
+        assert (simulation.reward, simulation.reward_info.db_check) == (1, None)
+
+    def test_a_snapshot_that_is_no_data_is_refused(self):
+        domain = of_class(snapshot=lambda target: {"shop": target}).load()
+        with pytest.raises(ConfigurationError, match="snapshot: a Shop cannot be written as JSON: return plain data"):
+            domain.environment().dump()
+
+
+class TestFunctions:
+    def test_environments_do_not_share_the_state(self):
+        domain = of_functions().load()
+        first, second = domain.environment(), domain.environment()
+        assert first.call("take", {"item": "lamp"}).content == "2"
+        assert second.call("take", {"item": "lamp"}).content == "2"
+        assert first.call("take", {"item": "lamp"}).content == "1"
+        assert second.call("count", {"item": "lamp"}).content == "2"
+        assert first.dump()["agent"] == {"lamp": 1}
+        assert domain.environment().dump()["agent"] == {"lamp": 3}
+        first.close()
+        second.close()
+        assert first.dump()["agent"] == {"lamp": 1}
+
+    def test_the_state_is_restored_in_the_end(self):
+        domain, of = of_functions().load(), task([("take", {"item": "lamp"})])
+        assert simulate(domain, of, ("take", {"item": "lamp"})).reward == 1
+        assert simulate(domain, of).reward == 0
+        assert STOCK == {"lamp": 3}
+
+    def test_functions_that_only_read_need_nothing(self):
+        domain = pytest_tau.domain_of("stock", tools=[count], reads={"count"}).load()
+        assert domain.environment().call("count", {"item": "lamp"}).content == "3"
+
+    def test_bound_methods_are_functions(self):
+        shop = Shop()
+        domain = pytest_tau.domain_of("shop", tools=[shop.find], reads={"find"}).load()
+        assert "o1" in domain.environment().call("find", {"order_id": "o1"}).content
+
+    def test_a_state_that_would_leak_is_refused(self):
+        with pytest.raises(ConfigurationError, match=r"'stock': take may change .*give make=.*snapshot= and restore="):
+            of_functions(restore=None)
+
+
+class TestDeclarations:
+    @pytest.mark.parametrize(
+        ("changes", "problem"),
+        [
+            ({"reads": {"cuont"}}, "reads: unknown tool 'cuont'; did you mean 'count'"),
+            ({"reads": {"count"}, "generic": {"count"}}, "'count' is in both reads and generic"),
+            ({"tools": [count, count]}, "two tools are called 'count'"),
+            ({"tools": ["count"]}, "tools: expected functions, got 'count'"),
+            ({"tools": [lambda: 1], "reads": ()}, "a tool cannot be called '<lambda>'"),
+        ],
+    )
+    def test_what_does_not_fit_is_refused(self, changes, problem):
+        with pytest.raises(ConfigurationError, match=problem):
+            of_functions(**changes)
+
+    def test_a_tool_needs_a_docstring_and_types(self):
+        def silent(item: str) -> int:
+            return 1
+
+        def untyped(item) -> int:
+            """Do it."""
+            return 1
+
+        def many(*items: str) -> int:
+            """Do it."""
+            return 1
+
+        with pytest.raises(ConfigurationError, match="silent has no docstring"):
+            pytest_tau.domain_of("x", tools=[silent], reads={"silent"})
+        with pytest.raises(ConfigurationError, match="parameter 'item' has no type"):
+            pytest_tau.domain_of("x", tools=[untyped], reads={"untyped"})
+        with pytest.raises(ConfigurationError, match="passed by its name"):
+            pytest_tau.domain_of("x", tools=[many], reads={"many"})
+
+    def test_paths_are_relative_to_the_calling_file(self):
+        spec = of_functions(policy=Path("policy.md"), tasks="tasks.json")
+        assert spec.folder == Path(__file__).parent
+        assert spec.tasks == Path(__file__).parent / "tasks.json"
+
+    def test_a_policy_can_be_a_file_and_tasks_too(self, tmp_path):
+        tmp_path.joinpath("policy.md").write_text("Be brief.")
+        tmp_path.joinpath("mine.json").write_text("[" + task([("take", {"item": "lamp"})]).model_dump_json() + "]")
+        domain = of_functions(policy=Path("policy.md"), tasks="mine.json", folder=tmp_path).load()
+        assert domain.environment().policy == "Be brief."
+        assert [each.id for each in domain.tasks()] == ["t"]
+        assert domain.splits == {}
+
+
+class Model(BaseModel):
+    at: date
+    tags: set[str]
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ({1: (True, None)}, {"1": [True, None]}),
+        ({"b", "a", "c"}, ["a", "b", "c"]),
+        (Order("o1", Size.large), {"order_id": "o1", "size": "l", "notes": []}),
+        (Model(at=date(2026, 1, 2), tags={"y", "x"}), {"at": "2026-01-02", "tags": ["x", "y"]}),
+        (Size.small, "s"),
+        (1.5, 1.5),
+    ],
+)
+def test_foreign_values_become_json(value, expected):
+    assert jsonable(value) == expected
+
+
+def test_other_objects_are_no_json():
+    with pytest.raises(ValueError, match="a object cannot be written as JSON"):
+        jsonable([object()])
+    assert jsonable([Path], fallback=lambda value: value.__name__) == ["Path"]
