@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX, simulation_files
 from .options import add_options
@@ -107,10 +108,10 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     if args.judge not in (None, "llm"):
         raise ConfigurationError(f"--judge-llm names the model of --judge llm, not of --judge {args.judge}")
     try:
-        arguments = json.loads(args.judge_llm_args or "{}")
-    except ValueError as error:
-        # The value is not quoted: it may hold a key.
-        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, and this is no JSON: {error}") from None
+        arguments = parse_json(args.judge_llm_args or "{}")
+    except DocumentError as error:
+        # The value is not quoted: it may contain a key.
+        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check(args.judge_llm, arguments)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import sys
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
+from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from ..models import load_splits, load_task_file
 from .environment import Environment
@@ -344,12 +344,12 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         path = folder / f"{stem}.toml"
         if not path.is_file():
             raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
-        return _checked(model.model_validate(_load_toml(path)), path)
+        return _checked(model.model_validate(read_toml(path)), path)
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(map(str, first["loc"]))
         raise ConfigurationError(f"{path}: {place}: {first['msg']}") from None
-    except (OSError, ValueError) as error:  # a ValueError: not UTF-8, or not TOML
+    except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
@@ -362,12 +362,3 @@ def _checked(database: Database, path: Path) -> Database:
     for table, key, id_field, value in database.misplaced_records():
         raise ConfigurationError(f"{path}: {table}/{key}: the key differs from {id_field} {value!r}: make them equal")
     return database
-
-
-def _load_toml(path: Path) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    return document

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .tasks import Task
 
@@ -34,12 +34,9 @@ def load_json(path: Path) -> Any:
         TaskFormatError: The file cannot be read or is not JSON; names line and column.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        problem = f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        raise TaskFormatError(problem, file=path) from None
-    except UnicodeDecodeError as error:
-        raise TaskFormatError(f"not UTF-8 text: {error}", file=path) from None
+        return read_json(path)
+    except DocumentError as error:
+        raise TaskFormatError(str(error), file=path) from None
     except OSError as error:
         raise TaskFormatError(f"cannot be read: {error.strerror or error}", file=path) from None
 

@@ -7,10 +7,11 @@ because values come from ini files as well. What they need of the other packages
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
+
+from ..documents import DocumentError, parse_json
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -158,10 +159,10 @@ def model_arguments(value: str) -> dict[str, Any]:
     Not a pydantic model, whose errors would have to be translated to these texts.
     """
     try:
-        found = json.loads(value)
-    except ValueError as error:
+        found = parse_json(value)
+    except DocumentError as error:
         # The value is not quoted: it may contain a key.
-        raise ValueError(f"expected a JSON object, and this is no JSON: {error}") from None
+        raise ValueError(f"expected a JSON object, got text that is {error}") from None
     if not isinstance(found, dict):
         kind = type(found).__name__
         # Not a TypeError: the text has the wrong content.

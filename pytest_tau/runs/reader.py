@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
 from .jsonl import read_lines, test_of
 from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is_run, latest_last, simulation_files
@@ -139,7 +139,7 @@ def _runs_in(folder: Path) -> list[str]:
 
 def _record(line: bytes, where: str) -> TrialRecord:
     try:
-        return TrialRecord.from_dict(json.loads(line))
+        return TrialRecord.from_dict(parse_json(line, is_line=True))
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: no record of a trial: {str(error).splitlines()[0]}") from None
 
