@@ -13,6 +13,7 @@ from pydantic import ValidationError
 
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from .json_values import writable
 from .tasks import Task
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         TaskFormatError: Names the task (by id, or by position as ``#3``) and every offending field.
     """
     try:
-        return Task.model_validate(entry)
+        task = Task.model_validate(entry)
     except ValidationError as error:
         named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
         problems = [(_path(problem["loc"]), _describe(problem)) for problem in error.errors()]
@@ -130,6 +131,10 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         raise TaskFormatError(
             text + more, file=file, task_id=entry["id"] if named else f"#{position}", field=first
         ) from None
+    if writable(task.id) != task.id:
+        problem = f"{writable(task.id)!r} has a lone surrogate, which is no character"
+        raise TaskFormatError(problem, file=file, task_id=f"#{position}", field="id")
+    return task
 
 
 def _path(location: tuple[int | str, ...]) -> str:
