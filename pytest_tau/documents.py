@@ -125,6 +125,16 @@ def nested_too_deep(value: Any) -> bool:
     return True
 
 
+def is_gzipped(path: Path) -> bool:
+    """Return whether a file is gzipped, whatever its name.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(len(_GZIP)) == _GZIP
+
+
 def unpacked(file: IO[bytes]) -> Iterator[bytes]:
     """Yield the content of a file in pieces of limited size, decompressed if it is gzipped.
 

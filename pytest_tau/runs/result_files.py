@@ -93,6 +93,11 @@ class ResultFile:
         return result
 
     @property
+    def files(self) -> list[Path]:
+        """Return the files of a folder that has one for each simulation; empty if there is one file."""
+        return list(self._files or ())
+
+    @property
     def size(self) -> int:
         """Return the number of simulations that there are to read."""
         return self.entries if self._files is None else len(self._files)
