@@ -114,7 +114,7 @@ _TOO_DEEP: Final = describe(RecursionError())
 def nested_too_deep(value: Any) -> bool:
     """Return whether a JSON value has more levels than ``MAX_DEPTH``; level by level, without recursion."""
     level = [value]
-    for _ in range(MAX_DEPTH + 1):
+    for _ in range(MAX_DEPTH):
         inside: list[Any] = []
         for each in level:
             parts = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import ValidationError
 
 from ..documents import DocumentError, read_toml
-from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from ..errors import ConfigurationError, TaskFormatError, ToolError, unknown_name
 from ..models import load_splits, load_task_file
 from .environment import Environment
 from .records import canonical
@@ -20,7 +20,7 @@ from .records import canonical
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..models import Spoken, Task
+    from ..models import FunctionCall, Spoken, Task
     from .database import Database
     from .toolkit import Toolkit
 
@@ -317,7 +317,7 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
             environment.merge(state.initialization_data.agent_data, state.initialization_data.user_data)
         for position, action in enumerate(state.initialization_actions or []):
             where = f"initial_state.initialization_actions.{position}"
-            environment.run_function(action.env_type, action.func_name, action.arguments)
+            _initialize(environment, action)
         where = "initial_state.message_history"
         if replay_history and state.message_history:
             environment.replay(state.message_history)
@@ -325,6 +325,17 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
     except Exception as error:
         # Any exception of a domain's function here means that the task does not fit the domain.
         raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error
+
+
+def _initialize(environment: Environment, action: FunctionCall) -> None:
+    """Carry out an initialization action.
+
+    Raises:
+        ToolError: It is a tool that refuses in a text, as it does to a user: for an app that there is not, for example.
+    """
+    found = environment.run_function(action.env_type, action.func_name, action.arguments)
+    if isinstance(found, str) and found.startswith("Error"):
+        raise ToolError(found.splitlines()[0])
 
 
 def _digest(task: Task) -> bytes:

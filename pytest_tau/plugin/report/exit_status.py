@@ -63,7 +63,8 @@ class ExitStatus:
         if self._not_run:
             yield SummaryLine(f"tau: {self._not_run} of the trials not run: the budget is spent", {"red": True})
         if self._not_kept:
-            text = f"tau: the run failed: {plural(self._not_kept, 'simulation')} could not be kept where they belong"
+            number = plural(self._not_kept, "simulation")
+            text = f"tau: the run failed: {number} could not be kept in the folder of the run"
             yield SummaryLine(text, {"red": True})
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
