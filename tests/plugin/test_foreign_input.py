@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -86,9 +89,9 @@ class TestNumbers:
             "--tau-trials: expected a whole number of at most 10,000"
         )
 
-    def test_trials_of_many_tasks(self, project):
-        run = project.run("--tau-domain", "mock", "--tau-agent", "gold", "--tau-judge", "accept", "--tau-trials", "10000",
-                          "--tau-generate", "26")  # fmt: skip
+    def test_trials_of_many_tasks(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task(f"task-{number}") for number in range(26)])
+        run = project.run("mock/t.tau.json", "--tau-trials", "10000")
         run.usage_error("26 tasks with 10,000 trials each are more tests than a run can have (250,000)")
 
     def test_trials_of_a_marker_and_of_a_node_id(self, project):
@@ -105,15 +108,17 @@ class TestNumbers:
 
 class TestResultsThatCannotBeKept:
     @pytest.mark.parametrize("workers", [[], ["-n", "2"]])
-    def test_the_run_fails_and_says_where_they_are(self, project, workers, monkeypatch, tmp_path):
-        monkeypatch.setenv("TMPDIR", str(tmp_path))
+    def test_the_run_fails_and_says_where_they_are(self, project, workers):
         project.write("taken", "a file")
         run = project.run(*MOCK, "--tau-trials", "2", "--tau-results", "taken", *workers)
         run.outcomes(passed=2)
         run.line("tau: mock: 1 task, 2 trials; 2 passed")
         run.line("tau: the run failed: 2 simulations could not be kept")
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        lines = [line for file in tmp_path.rglob("simulations*.jsonl") for line in file.open(encoding="utf-8")]
+        files = [Path(found) for found in re.findall(r"they are in (.*?), which tau merge can join", run.text)]
+        lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
+        for file in files:
+            shutil.rmtree(file.parent)
         assert sorted(json.loads(line)["trial"] for line in lines) == [0, 1]
 
 

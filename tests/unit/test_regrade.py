@@ -254,7 +254,12 @@ def test_today_s_tasks_are_graded_whatever_the_file_s_say(regrade: Regrade) -> N
 def test_a_file_of_an_unknown_domain_is_unreadable_as_a_whole(regrade: Regrade) -> None:
     report = regrade(simulation(SAID), simulation(SAID), named="banking")
     assert report.results == []
-    assert report.unreadable == [("all 2 simulations", "unknown domain 'banking'; --domain NAME grades all of the file's simulations on that domain")]
+    assert report.unreadable == [
+        (
+            "all 2 simulations",
+            "unknown domain 'banking'; --domain NAME grades all of the file's simulations on that domain",
+        )
+    ]
 
 
 def test_a_named_domain_wins_over_the_file_s(regrade: Regrade) -> None:
