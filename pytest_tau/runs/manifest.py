@@ -39,9 +39,9 @@ class _Strict(BaseModel):
 
 
 class _Hashes(_Strict):
-    grader: str
-    domains: dict[str, dict[str, str]]
-    tasks: dict[str, dict[str, str]]
+    grader: str = ""
+    domains: dict[str, dict[str, str]] = {}
+    tasks: dict[str, dict[str, str]] = {}
     prompts: dict[str, str] = {}
 
 
@@ -69,6 +69,7 @@ class _Manifest(_Strict):
 
 #: Fields without which a run can be neither continued nor joined.
 _OF_WHOLE = ("started", "finished", "versions", "commit", "dirty", "settings", "hashes", "planned", "excluded")
+_OF_HASHES = ("grader", "domains", "tasks")
 
 
 def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
@@ -103,6 +104,10 @@ def _check(manifest: dict[str, Any], file: Path, required: Collection[str]) -> N
     for name in required:
         if name not in manifest or (name == "hashes" and manifest[name] is None):
             raise ConfigurationError(f"{file}: {name}: missing")
+    hashes = manifest.get("hashes")
+    for name in _OF_HASHES if required and isinstance(hashes, dict) else ():
+        if name not in hashes:
+            raise ConfigurationError(f"{file}: hashes.{name}: missing")
     try:
         _Manifest.model_validate(manifest)
     except ValidationError as error:

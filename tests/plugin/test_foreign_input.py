@@ -62,7 +62,12 @@ class TestManifest:
         [
             ("planned", [], "planned: input should be a valid dictionary, got []"),
             ("planned", {"mock": {"create-task": "1"}}, "planned.mock.create-task: input should be a valid integer"),
-            ("hashes", {"grader": 3}, "hashes.grader: input should be a valid string, got 3"),
+            ("hashes", {"grader": "x", "domains": {}}, "hashes.tasks: missing"),
+            (
+                "hashes",
+                {"grader": 3, "domains": {}, "tasks": {}},
+                "hashes.grader: input should be a valid string, got 3",
+            ),
             ("hashes", None, "hashes: missing"),
             ("settings", "none", "settings: input should be a valid dictionary, got 'none'"),
             ("resumed", [3], "resumed.0: "),
