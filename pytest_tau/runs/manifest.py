@@ -104,7 +104,7 @@ def _check(manifest: dict[str, Any], file: Path, required: Collection[str]) -> N
     for name in required:
         if name not in manifest or (name == "hashes" and manifest[name] is None):
             raise ConfigurationError(f"{file}: {name}: missing")
-    hashes = manifest.get("hashes")
+    hashes: Any = manifest.get("hashes")
     for name in _OF_HASHES if required and isinstance(hashes, dict) else ():
         if name not in hashes:
             raise ConfigurationError(f"{file}: hashes.{name}: missing")
