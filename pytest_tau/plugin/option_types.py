@@ -7,6 +7,7 @@ because values come from ini files as well. What they need of the other packages
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import fields
 from math import inf
