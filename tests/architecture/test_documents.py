@@ -22,6 +22,8 @@ ALLOWED = {
     "plugin/store/manifest.py": "a copy of a value of this process",
     "plugin/report/early_stop.py": "a worker's file in a folder of the run for temporary files",
     "plugin/distributed/journal.py": "a worker's file in a folder of the run for temporary files",
+    "environment/task_schema.py": "a copy of a value of this process",
+    "cli/init.py": "what pip has written when it installed this package",
     # A value somewhere in a longer text.
     "chat/cassettes/json_stream.py": "one value after the other, with the same limits",
     "chat/text_tools.py": "calls inside of a model's text, which the orchestrator copies with limits of its own",
