@@ -59,9 +59,12 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: A run that cannot be read, or not be written in this format.
         OSError: A file cannot be opened or written.
     """
+    from ..regrade.recognition import recognise_domain
     from ..runs.reader import open_run
 
     opened = open_run(args.run_name)
+    project = _project(args, opened)
+    opened.recognise = partial(recognise_domain, domains=project) if project is not None else None
     for out, write in _files(args, opened):
         written = _write(out, opened, write)
         if out is not None:

@@ -63,7 +63,7 @@ def _write_manifest(joined: JoinedRuns, folder: Path) -> None:
     from ..runs.manifest import join_manifests, read_manifest, write_manifest
 
     parts = list(dict.fromkeys(file.parent for file in joined.files))
-    manifest = join_manifests([read_manifest(part) for part in parts])
+    manifest = join_manifests([read_manifest(part, whole=True) for part in parts])
     if manifest is not None and not joined.repeated and not joined.replaced:
         write_manifest(folder, manifest)
 

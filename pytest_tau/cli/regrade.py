@@ -7,15 +7,17 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX, simulation_files
 from .options import add_options
 from .project import Project, add_project_options
-from .regrade_output import TextReport, json_document
+from .regrade_output import TextReport, json_document, print_rewritten
 from .settings import data_dir
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Mapping
 
     from ..evaluation import Judge
     from ..regrade.regrade import RegradeSettings
@@ -46,7 +48,10 @@ def add_parser(commands: Any) -> None:
     )
     add_options(group, "grading", "judge", "judge-llm", "judge-llm-args", "strict", "fresh-tasks")
     add_project_options(parser)
-    add_options(parser.add_argument_group("output"), "json", "verbose")
+    output = parser.add_argument_group("output")
+    help_text = "write each file again with fresh rewards, in its own format, to the folder PATH"
+    add_options(output, "out", help=help_text)
+    add_options(output, "json", "verbose")
     parser.set_defaults(run=run)
 
 
@@ -74,18 +79,35 @@ def run(args: argparse.Namespace) -> int:
     )
     if args.domain is not None:
         domains.load(args.domain)  # an unknown name is an error at once
-    paths = [path for name in args.files for path in _expanded(Path(name))]
+    named = [(path, Path(name)) for name in args.files for path in _expanded(Path(name))]
+    paths = [path for path, _ in named]
     for path in paths:
         if not path.exists():
             raise ConfigurationError(f"no such file: {path}")
         if path.is_dir() and not (path / RESULTS_INDEX).exists():
             raise ConfigurationError(f"{path}: a folder of results holds {RESULTS_INDEX} and {RESULTS_FOLDER}/")
     bundled = set(domains.names()) - set(domains.own_names()) if data is None else set()
+    written = _targets(named, Path(args.out)) if args.out else {}
     text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=bundled)
-    reports = asyncio.run(_regrade(paths, settings, domains, None if args.json else text))
+    reports = asyncio.run(_regrade(paths, settings, domains, None if args.json else text, written))
     if args.json:
         print(json.dumps(json_document(reports, settings), indent=1, ensure_ascii=False))  # noqa: T201 - this is a command
     return _status(reports)
+
+
+def _targets(named: list[tuple[Path, Path]], out: Path) -> dict[Path, Path]:
+    """Return the path to write for each file; that of a run's folder is in a folder of the same name.
+
+    Raises:
+        ConfigurationError: Two files have the same name, or one would be written over an input.
+    """
+    from ..reports.regraded_files import targets
+
+    inside = [
+        (path, out / name.resolve().name if path == name else out / name.resolve().name / path.name)
+        for path, name in named
+    ]
+    return targets(inside)
 
 
 def _expanded(path: Path) -> list[Path]:
@@ -107,10 +129,10 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     if args.judge not in (None, "llm"):
         raise ConfigurationError(f"--judge-llm names the model of --judge llm, not of --judge {args.judge}")
     try:
-        arguments = json.loads(args.judge_llm_args or "{}")
-    except ValueError as error:
-        # The value is not quoted: it may hold a key.
-        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, and this is no JSON: {error}") from None
+        arguments = parse_json(args.judge_llm_args or "{}")
+    except DocumentError as error:
+        # The value is not quoted: it may contain a key.
+        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
     check(args.judge_llm, arguments)
@@ -119,15 +141,22 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
 
 
 async def _regrade(
-    paths: list[Path], settings: RegradeSettings, domains: Project, text: TextReport | None
+    paths: list[Path],
+    settings: RegradeSettings,
+    domains: Project,
+    text: TextReport | None,
+    written: Mapping[Path, Path],
 ) -> list[FileReport]:
     from ..regrade.regrade import regrade_file
+    from ..reports.regraded_files import rewrite
 
     reports = []
     for path in paths:
         reports.append(await regrade_file(path, settings, domains))
         if text is not None:
             text.file(reports[-1])
+        if path in written:
+            print_rewritten(rewrite(reports[-1], written[path]))
     if text is not None and len(reports) > 1:
         text.total(reports)
     return reports

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,11 @@ if TYPE_CHECKING:
     from ..models import RewardInfo
     from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport, Regraded
+    from ..reports.regraded_files import Rewritten
     from ..runs.result_entries import Unreadable
 
 _LONGEST_REASON = 240
+_MOST_NAMED = 5
 
 
 class TextReport:
@@ -128,6 +131,17 @@ def _rates(report: FileReport) -> str:
 
 def _rate(rates: dict[int, float]) -> str:
     return " ".join(f"pass^{k} {rate:.3f}" for k, rate in rates.items())
+
+
+def print_rewritten(file: Rewritten) -> None:
+    """Print to standard error, since standard output may be a JSON document, which file was written."""
+    lines = [f"{file.path}: {count(file.fresh, 'simulation')} with fresh rewards, all else as it was"]
+    if file.unjudged:
+        why = f"{count(len(file.unjudged), 'simulation')} as stored, because nobody judged the NL assertions"
+        lines.append(f"  {why}: {', '.join(file.unjudged[:_MOST_NAMED])}")
+        lines[-1] += f" and {len(file.unjudged) - _MOST_NAMED} more" if len(file.unjudged) > _MOST_NAMED else ""
+    for line in lines:
+        print(line, file=sys.stderr)  # noqa: T201 - this is a command
 
 
 def json_document(reports: list[FileReport], settings: RegradeSettings) -> dict[str, Any]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import hashlib
-import sys
 import warnings
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import ValidationError
 
-from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from ..documents import DocumentError, read_toml
+from ..errors import ConfigurationError, TaskFormatError, ToolError, unknown_name
 from ..models import load_splits, load_task_file
 from .environment import Environment
 from .records import canonical
@@ -20,7 +20,7 @@ from .records import canonical
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from ..models import Spoken, Task
+    from ..models import FunctionCall, Spoken, Task
     from .database import Database
     from .toolkit import Toolkit
 
@@ -326,7 +326,7 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
             environment.merge(state.initialization_data.agent_data, state.initialization_data.user_data)
         for position, action in enumerate(state.initialization_actions or []):
             where = f"initial_state.initialization_actions.{position}"
-            environment.run_function(action.env_type, action.func_name, action.arguments)
+            _initialize(environment, action)
         where = "initial_state.message_history"
         if replay_history and state.message_history:
             environment.replay(state.message_history)
@@ -334,6 +334,17 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
     except Exception as error:
         # Any exception of a domain's function here means that the task does not fit the domain.
         raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error
+
+
+def _initialize(environment: Environment, action: FunctionCall) -> None:
+    """Carry out an initialization action.
+
+    Raises:
+        ToolError: It is a tool that refuses in a text, as it does to a user: for an app that there is not, for example.
+    """
+    found = environment.run_function(action.env_type, action.func_name, action.arguments)
+    if isinstance(found, str) and found.startswith("Error"):
+        raise ToolError(found.splitlines()[0])
 
 
 def _digest(task: Task) -> bytes:
@@ -355,12 +366,12 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         path = folder / f"{stem}.toml"
         if not path.is_file():
             raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
-        return _checked(model.model_validate(_load_toml(path)), path)
+        return _checked(model.model_validate(read_toml(path)), path)
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(map(str, first["loc"]))
         raise ConfigurationError(f"{path}: {place}: {first['msg']}") from None
-    except (OSError, ValueError) as error:  # a ValueError: not UTF-8, or not TOML
+    except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
@@ -373,12 +384,3 @@ def _checked(database: Database, path: Path) -> Database:
     for table, key, id_field, value in database.misplaced_records():
         raise ConfigurationError(f"{path}: {table}/{key}: the key differs from {id_field} {value!r}: make them equal")
     return database
-
-
-def _load_toml(path: Path) -> dict[str, Any]:
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
-    document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
-    return document

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ..documents import DocumentError, parse_json
 from ..errors import ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from .results import result_text
@@ -225,6 +226,6 @@ class Environment:
 def same_result(recorded: str | None, replayed: str | None) -> bool:
     """Return whether two results are equal as JSON, or as text if they are not JSON."""
     try:
-        return bool(json.loads(recorded or "") == json.loads(replayed or ""))
-    except ValueError:
+        return bool(parse_json(recorded or "") == parse_json(replayed or ""))
+    except DocumentError:
         return recorded == replayed

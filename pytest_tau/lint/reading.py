@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..documents import DocumentError, parse_json
 from ..environment import Table
 from .actions import tools_of
 
@@ -158,8 +158,8 @@ class _State:
         content = self._reader.read(self._environment, reader, arguments)
         if content is not None:
             self._known.add(content)
-            with contextlib.suppress(ValueError, RecursionError):  # not every result is JSON
-                _note(self._by_name, json.loads(content))
+            with contextlib.suppress(DocumentError):  # not every result is JSON
+                _note(self._by_name, parse_json(content))
 
 
 def _note(by_name: dict[str, dict[str, None]], value: Any) -> None:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from .json_values import writable
 from .tasks import Task
 
 if TYPE_CHECKING:
@@ -34,12 +35,9 @@ def load_json(path: Path) -> Any:
         TaskFormatError: The file cannot be read or is not JSON; names line and column.
     """
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        problem = f"not valid JSON: {error.msg} (line {error.lineno}, column {error.colno})"
-        raise TaskFormatError(problem, file=path) from None
-    except UnicodeDecodeError as error:
-        raise TaskFormatError(f"not UTF-8 text: {error}", file=path) from None
+        return read_json(path)
+    except DocumentError as error:
+        raise TaskFormatError(str(error), file=path) from None
     except OSError as error:
         raise TaskFormatError(f"cannot be read: {error.strerror or error}", file=path) from None
 
@@ -124,7 +122,7 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         TaskFormatError: Names the task (by id, or by position as ``#3``) and every offending field.
     """
     try:
-        return Task.model_validate(entry)
+        task = Task.model_validate(entry)
     except ValidationError as error:
         named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
         problems = [(_path(problem["loc"]), _describe(problem)) for problem in error.errors()]
@@ -133,6 +131,10 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         raise TaskFormatError(
             text + more, file=file, task_id=entry["id"] if named else f"#{position}", field=first
         ) from None
+    if writable(task.id) != task.id:
+        problem = f"{writable(task.id)!r} has a lone surrogate, which is no character"
+        raise TaskFormatError(problem, file=file, task_id=f"#{position}", field="id")
+    return task
 
 
 def _path(location: tuple[int | str, ...]) -> str:

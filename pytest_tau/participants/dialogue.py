@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..chat.context_window import fit, token_counter
 from ..chat.text_tools import TextTools
+from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError
 from ..models import json_copy
 from .adapters import chat_messages
@@ -167,8 +168,8 @@ def _arguments_to_send(arguments: Any) -> str:
     without any. The call's result says what was wrong with them, and how they began.
     """
     try:
-        found = json.loads(arguments) if isinstance(arguments, str) else arguments
-    except (ValueError, RecursionError):
+        found = parse_json(arguments) if isinstance(arguments, str) else arguments
+    except DocumentError:
         found = None
     if not isinstance(found, dict):
         return "{}"

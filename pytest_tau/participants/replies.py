@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
+from ..documents import parse_json
 from ..errors import ParticipantError
 from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, writable
 
@@ -111,7 +112,7 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
     if given is None or (isinstance(given, str) and not given.strip()):
         return {}, None
     try:
-        found = json_copy(json.loads(given) if isinstance(given, str) else given)
+        found = json_copy(parse_json(given) if isinstance(given, str) else given)
     except (ValueError, TypeError, RecursionError):
         found = None
     if isinstance(found, dict):

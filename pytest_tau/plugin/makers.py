@@ -37,14 +37,24 @@ def maker(side: Side, hooks: Any, fixtures: Mapping[str, Any], parameters: Colle
     return None
 
 
+def named_participant(side: Side, item: pytest.Item) -> Any:
+    """Return the participant that the settings or the marker name for a trial."""
+    spec = spec_of(item)
+    assert spec is not None, "the item runs a trial"
+    return spec.config.agent_spec if side == "agent" else spec.config.user_spec
+
+
+def maker_of(side: Side, item: pytest.Item) -> str | None:
+    """Return a short text that says which fixture or hook makes a side of a trial; None if it is the named one."""
+    info, call = fixture_info(item), getattr(item, "callspec", None)
+    return maker(side, item.ihook, info.name2fixturedefs if info else {}, call.params if call else ())
+
+
 def participant_of(side: Side, item: pytest.Item) -> str:
     """Return a short text that says who plays a side in a trial: its name, or what makes it."""
-    spec, info = spec_of(item), fixture_info(item)
-    assert spec is not None, "the item runs a trial"
-    named = spec.config.agent_spec if side == "agent" else spec.config.user_spec
+    named = named_participant(side, item)
     name = named if isinstance(named, str) else getattr(named, "__qualname__", type(named).__name__)
-    call = getattr(item, "callspec", None)
-    made = maker(side, item.ihook, info.name2fixturedefs if info else {}, call.params if call else ())
+    made = maker_of(side, item)
     if made is None:
         return name
     # A hook may return None for a test.

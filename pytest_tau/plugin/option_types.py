@@ -10,7 +10,11 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import fields
+from math import inf
 from typing import TYPE_CHECKING, Any
+
+from ..documents import DocumentError, parse_json
+from ..text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,6 +23,7 @@ if TYPE_CHECKING:
     from ..environment import Difficulty
 
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
+_DIFFICULTY = re.compile(r"[0-9]{1,3}")
 #: Arguments of a model call that the request itself sets.
 _RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "stream", "n"}
 _OUTCOMES = ("failed", "error")
@@ -81,27 +86,31 @@ def texts(values: Iterable[str]) -> tuple[str, ...]:
     return tuple(values)
 
 
-def integer(least: int | None = None) -> Callable[[str], int]:
-    """Return the type of whole numbers that are not below ``least``."""
-    return _number(int, "a whole number", least)
+def integer(least: int | None = None, most: int = 2**63 - 1) -> Callable[[str], int]:
+    """Return the type of whole numbers from ``least`` to ``most``; without ``least``, from ``-most``."""
+    return _number(int, "a whole number", least, most)
 
 
 def real(least: float) -> Callable[[str], float]:
     """Return the type of numbers that are not below ``least``."""
-    return _number(float, "a number", least)
+    return _number(float, "a number", least, inf)
 
 
-def _number(convert: Callable[[str], Any], kind: str, least: float | None) -> Callable[[str], Any]:
+def _number(convert: Callable[[str], Any], kind: str, least: float | None, most: float) -> Callable[[str], Any]:
     expected = kind if least is None else f"{kind} of at least {least:g}"
+    smallest = -most if least is None else least
 
     def number(value: str) -> Any:
         try:
             found = convert(value)
         except ValueError:
-            found = None
-        # Not ``found < least``, which is false for a NaN.
-        if found is None or not (least is None or found >= least):
-            raise ValueError(f"expected {expected}, got {value!r}")
+            # Python converts no integer of thousands of digits.
+            found = inf if re.fullmatch(r"[0-9]{100,}", value) else None
+        # Not ``found < smallest``, which is false for a NaN.
+        if found is None or not found >= smallest:
+            raise ValueError(f"expected {expected}, got {shorten(value)!r}")
+        if found > most:
+            raise ValueError(f"expected {kind} of at most {most:,}, got {shorten(value)!r}")
         return found
 
     return number
@@ -158,10 +167,10 @@ def model_arguments(value: str) -> dict[str, Any]:
     Not a pydantic model, whose errors would have to be translated to these texts.
     """
     try:
-        found = json.loads(value)
-    except ValueError as error:
+        found = parse_json(value)
+    except DocumentError as error:
         # The value is not quoted: it may contain a key.
-        raise ValueError(f"expected a JSON object, and this is no JSON: {error}") from None
+        raise ValueError(f"expected a JSON object, got text that is {error}") from None
     if not isinstance(found, dict):
         kind = type(found).__name__
         # Not a TypeError: the text has the wrong content.
@@ -179,9 +188,9 @@ def difficulty(value: str) -> Difficulty:
     found: dict[str, int] = {}
     for part in value.split(","):
         name, _, number = (each.strip() for each in part.partition("="))
-        if name not in known or not number.isdecimal():
+        if name not in known or _DIFFICULTY.fullmatch(number) is None:
             expected = ", ".join(f"{each}=N" for each in known)
-            raise ValueError(f"expected some of {expected}, got {part.strip()!r}")
+            raise ValueError(f"expected some of {expected}, each N from 0 to 999, got {shorten(part.strip())!r}")
         found[name] = int(number)
     return Difficulty(**found)
 

@@ -11,6 +11,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from .items import MOST_TRIALS
 from .option_types import (
     difficulty,
     flag,
@@ -105,6 +106,8 @@ class Option(NamedTuple):
         return self.help.replace("%(default)s", str(shown))
 
 
+#: The most tasks of ``--tau-generate``, which are all in memory.
+MOST_GENERATED = 100_000
 #: Arguments of each model call, unless options name others. Source: τ²-bench v1.0.1.
 _MODEL_ARGUMENTS = {"temperature": 0.0}
 
@@ -119,13 +122,13 @@ _ROWS = (
            help="which split of a domain's tasks (default: base)"),
     Option("task", texts, "selection", "GLOB", default=(), repeat=True, selects=True, recorded_as="tasks",
            help="only tasks with this id, or that match this glob; may be repeated"),
-    Option("generate", integer(1), "selection", "N", selects=True, rerun=1,
+    Option("generate", integer(1, MOST_GENERATED), "selection", "N", selects=True, rerun=1,
            help="make this many fresh tasks of each domain, by --tau-seed, in place of its own"),
     Option("difficulty", difficulty, "selection", "NAME=N,…", rerun=1,
            help="of those: requests=2,faults=3,distractors=1 (default: requests=1)"),
     Option("num-tasks", integer(1), "selection", "N", selects=True,
            help="at most this many tasks of each domain, file or marked test"),
-    Option("trials", integer(1), "selection", "K", default=1, selects=True,
+    Option("trials", integer(1, MOST_TRIALS), "selection", "K", default=1, selects=True,
            help="repetitions of each task (default: %(default)s)"),
     Option("shard", shard, "selection", "I/N", selects=True,
            help="run one part of the trials, for a CI matrix: 2/4 is the second of four"),

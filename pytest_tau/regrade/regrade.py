@@ -91,8 +91,16 @@ async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSou
 def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) -> tuple[str, Domain]:
     name = settings.domain or file.domain or recognise_domain(file.called, domains)
     if name is None:
-        raise ConfigurationError("the file names no domain, and its calls are no single domain's: say --domain NAME")
-    return name, domains.load(name)
+        raise ConfigurationError(
+            "the file names no domain, and its calls are no single domain's; --domain NAME grades all of its "
+            f"simulations on that domain (known: {', '.join(domains.names())})"
+        )
+    try:
+        return name, domains.load(name)
+    except ConfigurationError as error:
+        raise ConfigurationError(
+            f"{error}; --domain NAME grades all of the file's simulations on that domain"
+        ) from None
 
 
 class _Regrader:

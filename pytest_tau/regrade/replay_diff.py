@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..documents import DocumentError, parse_json
 from ..environment import same_result
 from ..text import shorten
 
@@ -76,8 +77,8 @@ def _difference(then: str, now: str) -> str:
 
 def _fields(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except DocumentError:
         return None
     return value if isinstance(value, dict) else None
 

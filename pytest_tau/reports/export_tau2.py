@@ -19,7 +19,7 @@ from .export import as_json
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from ..models import Message, RewardInfo, Simulation, Task
+    from ..models import Message, RewardInfo, Task
     from ..runs.reader import Run, StoredTrial
     from .export import DomainContent
 
@@ -99,7 +99,7 @@ def tau2_simulation(trial: StoredTrial) -> dict[str, Any]:
         "termination_reason": simulation.termination_reason,
         "agent_cost": simulation.agent_cost,
         "user_cost": simulation.user_cost,
-        "reward_info": _reward(simulation.reward_info, simulation) if simulation.reward_info else None,
+        "reward_info": tau2_reward(simulation.reward_info, simulation.task_id) if simulation.reward_info else None,
         "messages": [_message(message, number) for number, message in enumerate(simulation.messages)],
         "trial": simulation.trial,
         "seed": simulation.seed,
@@ -170,8 +170,13 @@ def _with_own(info: dict[str, Any] | None, own: dict[str, Any]) -> dict[str, Any
     return {**(info or {}), OWN: own} if own else info
 
 
-def _reward(info: RewardInfo, simulation: Simulation) -> dict[str, Any]:
-    _check_components(info.reward_basis or (), simulation.task_id)
+def tau2_reward(info: RewardInfo, task_id: str) -> dict[str, Any]:
+    """Return a verdict in τ²-bench's format.
+
+    Raises:
+        ConfigurationError: It has a component that the format lacks.
+    """
+    _check_components(info.reward_basis or (), task_id)
     found = info.model_dump(mode="json")
     checks = found.pop("custom_checks"), found.pop("db_diff")
     own = {name: value for name, value in zip(("custom_checks", "db_diff"), checks, strict=True) if value is not None}

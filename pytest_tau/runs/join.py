@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import ValidationError
 
+from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..files import digest
 from ..models import ModelUsage, Simulation
@@ -115,12 +116,12 @@ class JoinedRuns:
         for file in self.files:
             for line, text in read_lines(file):
                 try:
-                    entry = json.loads(text.rstrip(b"\r\n").decode())
-                except (ValueError, RecursionError) as error:
+                    entry = parse_json(text.rstrip(b"\r\n"), is_line=True)
+                except DocumentError as error:
                     if not text.endswith(b"\n"):
                         self.cut_off.append(line)
                         continue
-                    raise ConfigurationError(f"{line}: {_problem(error)}") from None
+                    raise ConfigurationError(f"{line}: {error}") from None
                 yield _trial(line, entry)
 
 
@@ -158,10 +159,3 @@ def _trial(line: Place, entry: object) -> tuple[TrialKey, JoinedTrial]:
     test = entry.get("test") if isinstance(entry, dict) else None
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
     return key, JoinedTrial(line, digest(json.dumps(entry, sort_keys=True)), simulation.outcome, simulation.model_usage)
-
-
-def _problem(error: Exception) -> str:
-    # The text is not quoted: it may be anything, of any length.
-    if isinstance(error, json.JSONDecodeError):
-        return f"not valid JSON: {error.msg} (column {error.colno})"
-    return f"not valid JSON: {type(error).__name__}"

@@ -104,7 +104,7 @@ def test_of(line: bytes) -> str | None:
         return None
     try:
         test, _ = _DECODER.raw_decode(line[:_LONGEST_TEST].decode("utf-8", "ignore"), len(TEST_PREFIX))
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return str(test)
 

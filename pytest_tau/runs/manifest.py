@@ -7,8 +7,12 @@ import json
 from operator import add
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
 from ..files import atomic_write
+from ..text import shorten
 from .layout import MANIFEST
 
 if TYPE_CHECKING:
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 T = TypeVar("T")
+
 
 FORMAT = 1
 #: Settings that no verdict depends on: the choice of tasks, speed, cost, and what fingerprints compare better.
@@ -28,26 +33,88 @@ NON_VERDICT_SETTINGS = frozenset(
 )
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+class _Strict(BaseModel):
+    # Fields of later versions and of other programs are no error.
+    model_config = ConfigDict(strict=True, extra="allow")
+
+
+class _Hashes(_Strict):
+    grader: str = ""
+    domains: dict[str, dict[str, str]] = {}
+    tasks: dict[str, dict[str, str]] = {}
+    prompts: dict[str, str] = {}
+
+
+class _Resumed(_Strict):
+    started: str
+    commit: str | None = None
+    dirty: bool | None = None
+
+
+class _Manifest(_Strict):
+    """The fields of a manifest and their types; a baseline of somebody's file has few of them."""
+
+    started: str = ""
+    finished: str | None = None
+    versions: dict[str, str] = {}
+    commit: str | None = None
+    dirty: bool | None = None
+    settings: dict[str, Any] = {}
+    saw_reference: list[str] = []
+    hashes: _Hashes | None = None
+    planned: dict[str, dict[str, int]] = {}
+    excluded: dict[str, int] = {}
+    resumed: list[_Resumed] = []
+
+
+#: Fields without which a run can be neither continued nor joined.
+_OF_WHOLE = ("started", "finished", "versions", "commit", "dirty", "settings", "hashes", "planned", "excluded")
+_OF_HASHES = ("grader", "domains", "tasks")
+
+
+def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
     """Return the manifest of a run's folder; empty if it has none.
 
     A baseline of somebody's result file has the header of that file, without a format of ours.
 
+    Args:
+        folder: The run's.
+        whole: Whether a manifest must have all that it takes to continue or join runs.
+
     Raises:
-        ConfigurationError: The file is not ours, or of a later version.
+        ConfigurationError: The file is not ours, of a later version, or has a field that is none; names the field.
     """
     file = folder / MANIFEST
     try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
+        manifest = read_json(file)
     except FileNotFoundError:
         return {}
-    except (OSError, ValueError) as error:
+    except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{file}: cannot be read: {error}") from None
     found = manifest.get("format") if isinstance(manifest, dict) else None
     of_result_file = isinstance(manifest, dict) and "blessed" in manifest and found is None
     if found != FORMAT and not of_result_file:
-        raise ConfigurationError(f"{file}: expected format {FORMAT}, got {found!r}")
+        raise ConfigurationError(f"{file}: expected format {FORMAT}, got {shorten(repr(found))}")
+    if not of_result_file:
+        _check(manifest, file, _OF_WHOLE if whole else ())
     return dict(manifest)
+
+
+def _check(manifest: dict[str, Any], file: Path, required: Collection[str]) -> None:
+    for name in required:
+        if name not in manifest or (name == "hashes" and manifest[name] is None):
+            raise ConfigurationError(f"{file}: {name}: missing")
+    hashes: Any = manifest.get("hashes")
+    for name in _OF_HASHES if required and isinstance(hashes, dict) else ():
+        if name not in hashes:
+            raise ConfigurationError(f"{file}: hashes.{name}: missing")
+    try:
+        _Manifest.model_validate(manifest)
+    except ValidationError as error:
+        problem = error.errors()[0]
+        text, got = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}", shorten(repr(problem["input"]))
+        got = "" if problem["type"] == "missing" else f", got {got}"
+        raise ConfigurationError(f"{file}: {'.'.join(map(str, problem['loc']))}: {text}{got}") from None
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

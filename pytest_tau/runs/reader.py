@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
 from .jsonl import read_lines, test_of
 from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is_run, latest_last, simulation_files
@@ -15,7 +15,8 @@ from .result_entries import Unreadable
 from .result_files import ResultFile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections import Counter
+    from collections.abc import Callable, Iterator
 
     from ..models import Simulation, Task
 
@@ -50,6 +51,7 @@ class Run:
         path: As given.
         info: The run's manifest, or the ``info`` of a τ²-bench file; empty if there is none.
         problems: What could not be read, once something was read.
+        recognise: Returns the domain of a file that names none, by how often which tool was called; None not to try.
 
     Raises:
         ConfigurationError: The manifest cannot be read.
@@ -59,6 +61,7 @@ class Run:
         self.path = path
         self.name = path.name if path.is_dir() else path.name.partition(".json")[0]
         self.problems: list[str] = []
+        self.recognise: Callable[[Counter[str]], str | None] | None = None
         self._own = path.is_dir() and not (path / RESULTS_INDEX).is_file()
         self.info = read_manifest(path) if path.is_dir() else {}
 
@@ -93,12 +96,13 @@ class Run:
         content = ResultFile.scan(file)
         self.info = self.info or content.info
         self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
+        domain = content.domain or (self.recognise(content.called) if self.recognise else None)
         for number, run in enumerate(content.simulations()):
             if isinstance(run, Unreadable):
                 problem = f"{file.name}: {run.entry}: {run.reason}"
                 self.problems += [problem] if problem not in self.problems else []
             elif last is None or not run.test or last[run.test] == (file, number):
-                yield StoredTrial(run.domain or content.domain or "", run.simulation, run.task, run.test)
+                yield StoredTrial(run.domain or domain or "", run.simulation, run.task, run.test)
 
 
 def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
@@ -139,7 +143,7 @@ def _runs_in(folder: Path) -> list[str]:
 
 def _record(line: bytes, where: str) -> TrialRecord:
     try:
-        return TrialRecord.from_dict(json.loads(line))
+        return TrialRecord.from_dict(parse_json(line, is_line=True))
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: no record of a trial: {str(error).splitlines()[0]}") from None
 

@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 
 from ..models import RewardInfo, Simulation, Task, TerminationReason
 from ..models.tasks import ForeignCriteria
+from ..text import shorten
 from .result_messages import EntryError, first_problem, read_messages, with_unique_ids
 
 M = TypeVar("M", bound=BaseModel)
@@ -59,7 +60,7 @@ def entry_name(place: int | str | None, entry: Any = None) -> str:
     name = "the file" if place is None else place if isinstance(place, str) else f"entry {place}"
     if not isinstance(entry, dict) or "task_id" not in entry:
         return name
-    return f"{name} (task {entry['task_id']}, trial {entry.get('trial') or 0})"
+    return f"{name} (task {shorten(str(entry['task_id']))}, trial {shorten(str(entry.get('trial') or 0))})"
 
 
 def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -> StoredSimulation:

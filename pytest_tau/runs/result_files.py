@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ..text import shorten
 from .layout import RESULTS_FOLDER, RESULTS_INDEX
 from .result_entries import StoredSimulation, Unreadable, entry_name, read_entry, read_task
 from .result_messages import EntryError, first_problem, objects_in
-from .streaming_json import pieces
+from .streaming_json import LARGEST, pieces
 from .tau1 import is_tau1, read_tau1_entry, tools_named
 
 if TYPE_CHECKING:
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
 
 #: The key of the simulations in a τ²-bench file.
 _SIMULATIONS = "simulations"
+#: Reading ends after so many problems, and tasks of at most so many characters are kept: a small compressed file can
+#: have millions of both.
+_MOST_PROBLEMS, _MOST_OF_TASKS = 10_000, 4 * LARGEST
+_REST = Unreadable("the rest", f"not read, because {_MOST_PROBLEMS:,} entries before it cannot be read")
 
 
 @dataclass
@@ -62,14 +67,19 @@ class ResultFile:
         Raises:
             OSError: It cannot be opened.
         """
-        result = cls(path)
+        result, size = cls(path), 0
         document: dict[str, Any] = {}
         index = path / RESULTS_INDEX if path.is_dir() else path
         for piece in pieces(index):
+            if len(result.problems) == _MOST_PROBLEMS:
+                result.problems.append(_REST)
+                break
             if _is_entry(piece):
                 result._note_entry(piece.value)
             elif piece.key == "tasks" and piece.position is not None:
-                result._add_task(piece)
+                size += piece.end - piece.start
+                too_large = f"all tasks together are larger than {_MOST_OF_TASKS >> 20} MiB"
+                result._add_task(piece if size <= _MOST_OF_TASKS else piece._replace(value=None, problem=too_large))
             elif piece.problem is not None:
                 where = entry_name(piece.position) if piece.key in ("", _SIMULATIONS) else piece.key
                 result.problems.append(Unreadable(where, piece.problem))
@@ -83,12 +93,26 @@ class ResultFile:
         return result
 
     @property
+    def files(self) -> list[Path]:
+        """Return the files of a folder that has one for each simulation; empty if there is one file."""
+        return list(self._files or ())
+
+    @property
     def size(self) -> int:
         """Return the number of simulations that there are to read."""
         return self.entries if self._files is None else len(self._files)
 
     def simulations(self) -> Iterator[StoredSimulation | Unreadable]:
         """Yield the simulations in the file's order, one at a time, with those that cannot be read in their places."""
+        unreadable = 0
+        for found in self._simulations():
+            yield found
+            unreadable += isinstance(found, Unreadable)
+            if unreadable == _MOST_PROBLEMS:
+                yield _REST
+                return
+
+    def _simulations(self) -> Iterator[StoredSimulation | Unreadable]:
         if self._files is not None:
             for file in self._files:
                 yield self._of_file(file)
@@ -151,7 +175,7 @@ class ResultFile:
                 problem = str(error)
         if problem is not None:
             self.tasks[task_id] = problem
-            self.problems.append(Unreadable(f"task {task_id}", problem))
+            self.problems.append(Unreadable(f"task {shorten(task_id)}", problem))
 
     def _add_header(self, document: dict[str, Any]) -> None:
         info = document.get("info")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ..documents import DocumentError, parse_json
 from ..models import parse_messages, writable
 
 if TYPE_CHECKING:
@@ -73,8 +74,8 @@ def read_call(call: dict[str, Any], caller: Requestor) -> dict[str, Any]:
     arguments, malformed = body.get("arguments"), call.get("malformed")
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments, strict=False) if arguments.strip() else {}
-        except (ValueError, RecursionError):
+            arguments = parse_json(arguments, strict=False) if arguments.strip() else {}
+        except DocumentError:
             malformed = arguments
     if arguments is not None and not isinstance(arguments, dict):
         malformed = malformed or json.dumps(arguments)

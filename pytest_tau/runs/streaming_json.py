@@ -7,10 +7,12 @@ texts, which result files have, and changes lone surrogates. It is no faster (62
 from __future__ import annotations
 
 import codecs
+import contextlib
 import json
 import re
-import zlib
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from ..documents import DocumentError, describe, nested_too_deep, parse_json, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -18,12 +20,20 @@ if TYPE_CHECKING:
 
 #: Arrays of a document that are given element by element.
 STREAMED: Final = frozenset({"simulations", "tasks"})
+#: The most characters of one entry, and of all that is no entry together; a long conversation has some 100,000.
+LARGEST: Final = 32 << 20
 
 _CHUNK: Final = 1 << 20
+#: The search for the end of an entry that is too large ends after so many characters.
+_FARTHEST: Final = 2 * LARGEST
 _FIRST_LINE: Final = 16 << 20
 _NO_SPACE: Final = re.compile(r"[^ \t\r\n]")
-_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*("?)|[\[{]|[\]}]', re.DOTALL)
+_STRUCTURE: Final = re.compile(r'["\[\]{}]')
+_IN_STRING: Final = re.compile(r'["\\]')
+_END_OF_SCALAR: Final = re.compile(r'[\s,:"\[\]{}]')
 _DECODER: Final = json.JSONDecoder(strict=False)
+_TOO_DEEP: Final = describe(RecursionError())
+_TOO_LARGE: Final = f"larger than {LARGEST >> 20} MiB"
 
 
 class Piece(NamedTuple):
@@ -34,12 +44,16 @@ class Piece(NamedTuple):
         position: Its place in its array, or among the lines; None for the whole value of a key.
         value: The decoded value.
         problem: Why there is none.
+        start: The position of its first character in the text of the file.
+        end: The position after its last character; equal to ``start`` if it has no end.
     """
 
     key: str
     position: int | None
     value: Any = None
     problem: str | None = None
+    start: int = 0
+    end: int = 0
 
 
 def pieces(path: Path) -> Iterator[Piece]:
@@ -51,7 +65,7 @@ def pieces(path: Path) -> Iterator[Piece]:
     Raises:
         OSError: The file cannot be opened.
     """
-    text = _Text(_chunks(path))
+    text = _Text(path)
     first = text.peek()
     if first == "[":
         yield from _elements(text, "")
@@ -60,43 +74,102 @@ def pieces(path: Path) -> Iterator[Piece]:
     elif first == "{":
         yield from _members(text)
     else:
-        yield Piece("", None, problem=f"no JSON document: begins with {first!r}" if first else "the file is empty")
+        problem = f"no JSON document: begins with {first!r}" if first else f"the file is empty{text.why}"
+        yield Piece("", None, problem=problem)
 
 
-def _chunks(path: Path) -> Iterator[str]:
-    """Yield the text; of a file whose compressed data is cut off, as much of it as can be read."""
+def chunks(path: Path) -> Iterator[str]:
+    """Yield the text of a file, decompressed if it is gzipped, in chunks of limited size.
+
+    Raises:
+        DocumentError: The compressed data is damaged; what could be read of it was yielded before.
+        OSError: The file cannot be read.
+    """
     decode = codecs.getincrementaldecoder("utf-8-sig")("replace").decode
     with path.open("rb") as file:
-        inflate = zlib.decompressobj(wbits=31) if file.read(2) == b"\x1f\x8b" else None
-        file.seek(0)
-        while data := file.read(_CHUNK):
-            if inflate is None:
-                yield decode(data)
-                continue
-            while data:
-                try:
-                    yield decode(inflate.decompress(data))
-                except zlib.error:
-                    return
-                data = inflate.unused_data  # a file may be several gzip members, one after the other
-                if inflate.eof:
-                    inflate = zlib.decompressobj(wbits=31)
+        for data in unpacked(file):
+            yield decode(data)
+
+
+class _Brackets:
+    """Finds the end of an object, an array or a string in a text that comes in parts."""
+
+    def __init__(self) -> None:
+        self._depth, self._in_string, self._escaped = 0, False, False
+
+    def end(self, text: str, at: int) -> int | None:
+        """Return the position after the value, from which on the text has not been looked at; None if it goes on."""
+        while at < len(text):
+            if self._in_string:
+                at = self._end_of_string(text, at)
+                if self._in_string:
+                    return None
+            elif (closing := self._closing(text, at)) is None:
+                return None
+            else:
+                at = closing
+            if self._depth == 0 and not self._in_string:
+                return at
+        return None
+
+    def _closing(self, text: str, at: int) -> int | None:
+        """Return the position after the bracket that ends the value, or after the next quotation mark."""
+        for token in _STRUCTURE.finditer(text, at):
+            found = token.group()
+            if found == '"':
+                self._in_string = True
+                return token.end()
+            self._depth += 1 if found in "[{" else -1
+            if self._depth == 0:
+                return token.end()
+        return None
+
+    def _end_of_string(self, text: str, at: int) -> int:
+        at += self._escaped
+        self._escaped = False
+        while (token := _IN_STRING.search(text, at)) is not None:
+            if token.group() == '"':
+                self._in_string = False
+                return token.end()
+            at = token.end() + 1
+        self._escaped = at > len(text)
+        return at
 
 
 class _Text:
-    """The text read so far and not yet consumed."""
+    """The text read so far and not yet consumed.
 
-    def __init__(self, chunks: Iterator[str]) -> None:
-        self._chunks, self._buffer, self._at = chunks, "", 0
+    Attributes:
+        why: Why the text ends before the file does, in brackets; empty if it does not.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._chunks, self._buffer, self._at, self._before = chunks(path), "", 0, 0
+        self.why = ""
+
+    @property
+    def position(self) -> int:
+        """Return the number of characters consumed."""
+        return self._before + self._at
 
     def more(self) -> bool:
         """Read on, as much as there is already, so that large values cost no more than their size."""
-        wanted, parts = max(_CHUNK, len(self._buffer) - self._at), [self._buffer[self._at :]]
-        while wanted > 0 and (chunk := next(self._chunks, None)) is not None:
+        there = len(self._buffer) - self._at
+        wanted, parts = max(_CHUNK, min(there, LARGEST - there)), [self._buffer[self._at :]]
+        self._before += self._at
+        self._buffer, self._at = "", 0
+        while wanted > 0 and (chunk := self._next()) is not None:
             parts.append(chunk)
             wanted -= len(chunk)
-        self._buffer, self._at = "".join(parts), 0
+        self._buffer = "".join(parts)
         return len(parts) > 1
+
+    def _next(self) -> str | None:
+        try:
+            return next(self._chunks, None)
+        except DocumentError as error:
+            self.why = f" ({error})"
+            return None
 
     def peek(self) -> str:
         """Return the next character that is no space; empty at the end."""
@@ -116,37 +189,84 @@ class _Text:
 
     def value(self) -> tuple[Any, str | None]:
         """Return the next value, and what is wrong with it; one that is complete but no JSON is skipped."""
-        self.peek()
-        while True:
-            try:
-                value, end = _DECODER.raw_decode(self._buffer, self._at)
-            except (ValueError, RecursionError) as error:
-                complete = _end_of_value(self._buffer, self._at)
-                if complete is not None:
-                    self._at = complete
-                    return None, _describe(error)
-                if not self.more():
-                    cut = self._buffer[self._at : self._at + 1] in ("", "{", "[", '"')
-                    self._at = len(self._buffer)
-                    return None, "the file ends in the middle of it" if cut else _describe(error)
-            else:
-                # A number may go on where the buffer ends.
-                if end < len(self._buffer) or not self.more():
-                    self._at = end
-                    return value, None
+        return self._delimited() if self.peek() in ("{", "[", '"') else self._scalar()
 
-    def line(self) -> str | None:
-        """Return the rest of the line; None at the end."""
+    def _delimited(self) -> tuple[Any, str | None]:
+        """Return an object, an array or a string; a large one is not decoded before it is complete."""
+        brackets, seen = _Brackets(), self._at
+        while True:
+            there = len(self._buffer) - self._at
+            if there <= 2 * _CHUNK:
+                with contextlib.suppress(ValueError, RecursionError):
+                    value, self._at = _DECODER.raw_decode(self._buffer, self._at)
+                    return _checked(value)
+            end = brackets.end(self._buffer, seen)
+            if end is not None:
+                return self._until(end)
+            if there > LARGEST:
+                return None, self._skip(brackets)
+            seen = there
+            if not self.more():
+                self._at = len(self._buffer)
+                return None, f"the file ends in the middle of it{self.why}"
+
+    def _scalar(self) -> tuple[Any, str | None]:
+        searched = self._at
+        while (found := _END_OF_SCALAR.search(self._buffer, searched)) is None:
+            searched = len(self._buffer) - self._at
+            if searched > LARGEST:
+                self._at = len(self._buffer)
+                return None, _TOO_LARGE
+            if not self.more():
+                break
+        if found is None and self._at == len(self._buffer):
+            return None, f"the file ends in the middle of it{self.why}"
+        return self._until(len(self._buffer) if found is None else found.start())
+
+    def _until(self, end: int) -> tuple[Any, str | None]:
+        """Return the value of the text up to a position, and consume it."""
+        text, self._at = self._buffer[self._at : end], end
+        try:
+            return _checked(_DECODER.decode(text))
+        except (ValueError, RecursionError) as error:
+            return None, describe(error)
+
+    def _skip(self, brackets: _Brackets) -> str:
+        """Pass over the rest of a value that is too large, of which the buffer was looked at; return the problem."""
+        end, last = None, self.position + _FARTHEST
+        while end is None:
+            self._at = len(self._buffer)
+            if self.position > last:
+                self._chunks = iter(())
+                self.why = f" (after {_FARTHEST >> 20} MiB of one entry)"
+            if not self.more():
+                return f"{_TOO_LARGE}, and nothing after it is read{self.why}"
+            end = brackets.end(self._buffer, 0)
+        self._at = end
+        return _TOO_LARGE
+
+    def line(self) -> tuple[str, str | None] | None:
+        """Return the rest of the line, and what is wrong with it; None at the end."""
         searched = self._at
         while (end := self._buffer.find("\n", searched)) < 0:
-            searched = max(len(self._buffer) - self._at, 0)
+            if len(self._buffer) - self._at > LARGEST:
+                return "", self._skip_line()
+            searched = len(self._buffer) - self._at
             if not self.more():
                 end = len(self._buffer)
                 break
         if self._at >= len(self._buffer):
             return None
-        line, self._at = self._buffer[self._at : end], end + 1
-        return line
+        line, self._at = self._buffer[self._at : end], min(end + 1, len(self._buffer))
+        return line, None
+
+    def _skip_line(self) -> str:
+        while (end := self._buffer.find("\n", self._at)) < 0:
+            self._at = len(self._buffer)
+            if not self.more():
+                return f"{_TOO_LARGE}, and nothing after it is read{self.why}"
+        self._at = end + 1
+        return _TOO_LARGE
 
     def begins_with_entry(self) -> bool:
         """Return whether the first line is an object of its own, and not one that contains others."""
@@ -154,32 +274,14 @@ class _Text:
             pass
         line, newline, _ = self._buffer[self._at :].partition("\n")
         try:
-            found = json.loads(line, strict=False) if newline else None
-        except (ValueError, RecursionError):
+            found = parse_json(line, strict=False) if newline else None
+        except DocumentError:
             return False
         return isinstance(found, dict) and not found.keys() & (STREAMED | {"simulation_index"})
 
 
-def _describe(error: Exception) -> str:
-    # Line and column would be those of a part of the file.
-    return f"not valid JSON: {getattr(error, 'msg', error)}"
-
-
-def _end_of_value(text: str, start: int) -> int | None:
-    """Return where the object or array that begins here ends, by its brackets; None if it does not."""
-    if text[start : start + 1] not in ("{", "["):
-        return None
-    depth = 0
-    for token in _TOKEN.finditer(text, start):
-        found = token.group()
-        if found[0] == '"':
-            if not token[1]:
-                return None
-        else:
-            depth += 1 if found in "[{" else -1
-            if depth == 0:
-                return token.end()
-    return None
+def _checked(value: Any) -> tuple[Any, str | None]:
+    return (None, _TOO_DEEP) if nested_too_deep(value) else (value, None)
 
 
 def _elements(text: _Text, key: str) -> Generator[Piece, None, bool]:
@@ -187,26 +289,27 @@ def _elements(text: _Text, key: str) -> Generator[Piece, None, bool]:
     text.take("[")
     if text.take("]"):
         return True
-    position = 0
+    number = 0
     while True:
         if not text.peek():
-            yield Piece(key, position, problem="the file ends before it")
+            yield Piece(key, number, problem=f"the file ends before it{text.why}")
             return False
+        start = text.position
         value, problem = text.value()
-        yield Piece(key, position, value, problem)
+        yield Piece(key, number, value, problem, start, text.position)
         if text.take("]"):
             return True
         if problem and not text.peek():
             return False
         if not text.take(","):
-            yield Piece(key, position + 1, problem=_stuck(text, "','"))
+            yield Piece(key, number + 1, problem=_stuck(text, "','"))
             return False
-        position += 1
+        number += 1
 
 
 def _members(text: _Text) -> Iterator[Piece]:
     text.take("{")
-    whole = text.take("}")
+    whole, size = text.take("}"), 0
     while not whole:
         key, problem = text.value()
         if problem or not isinstance(key, str) or not text.take(":"):
@@ -215,9 +318,14 @@ def _members(text: _Text) -> Iterator[Piece]:
         if key in STREAMED and text.peek() == "[":
             readable = yield from _elements(text, key)
         else:
+            text.peek()
+            start = text.position
             value, problem = text.value()
             readable = problem is None or bool(text.peek())
-            yield Piece(key, None, value, problem)
+            size += text.position - start
+            if size > LARGEST:  # values that are not too large alone
+                value, problem = None, problem or f"{_TOO_LARGE}, together with what is before it"
+            yield Piece(key, None, value, problem, start, text.position)
         if not readable:
             return
         whole = text.take("}")
@@ -228,16 +336,21 @@ def _members(text: _Text) -> Iterator[Piece]:
 
 def _stuck(text: _Text, expected: str) -> str:
     found = text.peek()
-    return f"nothing can be read from here on: {f'expected {expected}, got {found!r}' if found else 'the file ends'}"
+    problem = f"expected {expected}, got {found!r}" if found else f"the file ends{text.why}"
+    return f"nothing can be read from here on: {problem}"
 
 
 def _lines(text: _Text) -> Iterator[Piece]:
-    position = 0
-    while (line := text.line()) is not None:
-        if not line.strip():
-            continue
-        try:
-            yield Piece("", position, json.loads(line, strict=False))
-        except (ValueError, RecursionError) as error:
-            yield Piece("", position, problem=_describe(error))
-        position += 1
+    number, start = 0, text.position
+    while (found := text.line()) is not None:
+        line, problem = found
+        if line.strip() or problem:
+            try:
+                value = None if problem else parse_json(line, strict=False, is_line=True)
+            except DocumentError as error:
+                value, problem = None, str(error)
+            yield Piece("", number, value, problem, start, start + len(line))
+            number += 1
+        start = text.position
+    if text.why:
+        yield Piece("", number, problem=f"the file ends before it{text.why}")

@@ -7,13 +7,13 @@ user; a hand-over to people ends the conversation.
 
 from __future__ import annotations
 
-import json
 import re
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
+from ..documents import DocumentError, parse_json
 from ..models import (
     AssistantMessage,
     CommunicateCheck,
@@ -201,8 +201,8 @@ def _said_or_called(text: str, call_id: str) -> AssistantMessage:
     """Return what follows the last ``Action:`` as a call; if it is no action, as a text to the user."""
     action = text.rsplit("Action:", maxsplit=1)[-1].strip()
     try:
-        parsed = json.loads(action, strict=False)
-    except (ValueError, RecursionError):
+        parsed = parse_json(action, strict=False)
+    except DocumentError:
         parsed = None
     if not isinstance(parsed, dict) or not isinstance(parsed.get("name"), str):
         return AssistantMessage(content=action)

@@ -7,6 +7,7 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
+from ..documents import DocumentError, parse_json
 from .completions import CREATED, Reply, chat_reply, refusal
 from .faults import Fault, Unauthorized
 from .listener import Listener
@@ -181,8 +182,8 @@ class ModelServer:
 def _decoded(body: bytes) -> Any:
     """Return the body's JSON; None if it is none."""
     try:
-        return json.loads(body)
-    except ValueError:
+        return parse_json(body)
+    except DocumentError:
         return None
 
 

@@ -16,10 +16,11 @@ ROOT = Path(__file__).parents[2]
 PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
-#: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``.
+#: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
+#: ``documents``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
-_GROUND = {"errors", "text", "files"}
+_GROUND = {"errors", "text", "files", "documents"}
 _LAYERS = {*_GROUND, "models", "environment", "chat", "participants", "orchestrator", "evaluation"}
 _LAYERS |= {"diagnosis", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
@@ -27,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "text": set(),
     "files": set(),
+    "documents": set(),
     "models": _GROUND,
     "environment": {*_GROUND, "models"},
     "chat": {*_GROUND, "models"},
@@ -52,14 +54,15 @@ MAY_IMPORT: dict[str, set[str]] = {
 
 #: Third parties that a part may import. Nothing below the plugin knows pytest.
 THIRD_PARTIES: dict[str, set[str]] = {
+    "documents": {"tomli", "tomllib"},
     "models": {"pydantic"},
     "chat": {"pydantic", "tiktoken"},
-    "environment": {"pydantic", "pydantic_core", "docstring_parser", "tomli", "tomllib", "typing_extensions"},
+    "environment": {"pydantic", "pydantic_core", "docstring_parser", "typing_extensions"},
     "participants": {"pydantic", "tau2"},
     "runner": {"pydantic"},
     "runs": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
-    "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet", "tomli", "tomllib"},
+    "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},
 }
 
 

@@ -12,6 +12,7 @@ HOME = Path(layout.__file__)
 #: Names of files, patterns of them, and the beginning of a line.
 NAMES = {
     layout.MANIFEST,
+    layout.LOCK,
     layout.SIMULATIONS,
     layout.SIMULATION_FILES,
     layout.WORKER_FILES,

@@ -452,7 +452,7 @@ class TestBadValues:
     @pytest.mark.parametrize(
         ("args", "parts"),
         [
-            (["--tau-agent-llm-args", "temperature=1"], [JSON, "this is no JSON"]),
+            (["--tau-agent-llm-args", "temperature=1"], [JSON, "not valid JSON"]),
             (["--tau-agent-llm-args", "[1]"], [JSON, "got a list"]),
             (["--tau-agent-llm-args", "3"], [JSON, "got a int"]),
             (["--tau-agent-llm-args", "null"], [JSON, "NoneType"]),
@@ -550,7 +550,9 @@ class TestResults:
         run.outcomes(passed=1)
         run.line("tau: simulations cannot be kept in", "there/", "Not a directory")
         run.lacks("simulations kept in")
-        assert run.ret == pytest.ExitCode.OK
+        run.line("they are in", "tau-simulations-", "which tau merge can join")
+        run.line("tau: the run failed: 1 simulation could not be kept in the folder of the run")
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
 
     def test_the_domain_is_in_the_folders_name(self, models, project):
         models.script("""

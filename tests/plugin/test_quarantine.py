@@ -178,7 +178,7 @@ class TestMistakes:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("[[quarantine]\n", "this is no TOML"),
+            ("[[quarantine]\n", "not valid TOML"),
             ("x = 1\n", "expected tables [[quarantine]] and nothing else, got 'x'"),
             ("quarantine = 1\n", "expected tables [[quarantine]] and nothing else"),
             ("quarantine = [1]\n", "entry 1: expected a table"),
@@ -210,7 +210,7 @@ class TestMistakes:
 
     def test_not_utf_8(self, project, tasks):
         (project.path / "q.toml").write_bytes(b'[[quarantine]]\ntask = "\xff"\n')
-        tasks("--tau-quarantine", "q.toml").usage_error("expected TOML in UTF-8")
+        tasks("--tau-quarantine", "q.toml").usage_error("not UTF-8 text")
 
 
 def test_a_day_may_be_a_text_or_a_date(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from pytest_tau.regrade.recognition import recognise_domain
 from pytest_tau.regrade.regrade import TOGETHER, RegradeSettings, differing_rules, regrade_file
 from pytest_tau.regrade.result import FileReport, Regraded
 from pytest_tau.regrade.reward_diff import reward_differences
+from pytest_tau.reports.regraded_files import Rewritten, rewrite, targets
 from pytest_tau.testing import ScriptedJudge
 
 from . import tiny
@@ -252,7 +254,12 @@ def test_today_s_tasks_are_graded_whatever_the_file_s_say(regrade: Regrade) -> N
 def test_a_file_of_an_unknown_domain_is_unreadable_as_a_whole(regrade: Regrade) -> None:
     report = regrade(simulation(SAID), simulation(SAID), named="banking")
     assert report.results == []
-    assert report.unreadable == [("all 2 simulations", "unknown domain 'banking'")]
+    assert report.unreadable == [
+        (
+            "all 2 simulations",
+            "unknown domain 'banking'; --domain NAME grades all of the file's simulations on that domain",
+        )
+    ]
 
 
 def test_a_named_domain_wins_over_the_file_s(regrade: Regrade) -> None:
@@ -480,3 +487,70 @@ def test_every_kind_of_check_has_a_label() -> None:
         'action rename(name="New"): not met',
         "statement 'It is polite.': not met",
     ]
+
+
+# Files with fresh rewards
+
+
+def rewritten(tmp_path: Path, domain: Domain, content: Any, **settings: Any) -> tuple[Any, Rewritten]:
+    """Regrade a file, write it again, and return what is in it; the second file agrees with itself."""
+    path, target = tmp_path / "r.json", tmp_path / "out" / "r.json"
+    path.write_text(json.dumps(content, indent=1, ensure_ascii=False), encoding="utf-8")
+    report = tiny.run(regrade_file(path, RegradeSettings(**settings), Shelf(tiny=domain)))
+    result = rewrite(report, target)
+    again = tiny.run(regrade_file(target, RegradeSettings(**settings), Shelf(tiny=domain)))
+    assert not again.differing
+    assert len(again.unreadable) == len(report.unreadable)
+    return json.loads(target.read_text(encoding="utf-8")), result
+
+
+def test_a_file_is_written_again_with_fresh_rewards(tmp_path: Path, domain: Domain) -> None:
+    kept: list[Any] = [{"task_id": "t", "messages": None, "é": 1}, 17]
+    content = {
+        "info": {"environment_info": {"domain_name": "tiny"}, "more": "é"},
+        "tasks": [tiny.raw_task("t", CRITERIA)],
+        "simulations": [simulation(*RENAMED, SAID, reward=0.0), kept[0], simulation(SAID, reward=1.0), kept[1]],
+    }
+    found, result = rewritten(tmp_path, domain, content)
+    assert (result.fresh, result.unjudged) == (2, [])
+    assert [found["info"], found["tasks"]] == [content["info"], content["tasks"]]
+    assert [found["simulations"][1], found["simulations"][3]] == kept
+    assert [found["simulations"][place]["reward_info"]["reward"] for place in (0, 2)] == [1.0, 0.0]
+    for place in (0, 2):
+        before = content["simulations"][place]
+        assert {**found["simulations"][place], "reward_info": None} == {**before, "reward_info": None}
+
+
+def test_statements_keep_their_stored_verdict_without_a_judge(tmp_path: Path, domain: Domain) -> None:
+    criteria = CRITERIA | {"nl_assertions": ["It is polite."], "reward_basis": ["DB", "NL_ASSERTION"]}
+    stored = {"reward": 0.0, "reward_breakdown": {"DB": 0.0, "NL_ASSERTION": 1.0}}
+    judged, unjudged = (simulation(*RENAMED, SAID) | {"reward_info": info} for info in (stored, {"reward": 0.0}))
+    content = {
+        "info": {"environment_info": {"domain_name": "tiny"}},
+        "tasks": [tiny.raw_task("t", criteria)],
+        "simulations": [judged, unjudged],
+    }
+    found, result = rewritten(tmp_path, domain, content)
+    assert result.unjudged == ["entry 1 (task t, trial 0)"]
+    assert found["simulations"][0]["reward_info"]["reward"] == 1.0
+    assert found["simulations"][1] == unjudged
+
+
+def test_a_broken_entry_is_copied_as_it_was(tmp_path: Path, domain: Domain) -> None:
+    entry = simulation(*RENAMED, SAID, reward=0.0) | {"task": tiny.raw_task("t", CRITERIA)}
+    path = tmp_path / "r.jsonl.gz"
+    path.write_bytes(gzip.compress(f'{json.dumps(entry)}\n{{"task_id": oh}}\n\n{json.dumps(entry)}\n{{"cut'.encode()))
+    report = tiny.run(regrade_file(path, RegradeSettings(domain="tiny"), Shelf(tiny=domain)))
+    assert rewrite(report, tmp_path / "out" / "r.jsonl.gz").fresh == 2
+    lines = gzip.decompress((tmp_path / "out" / "r.jsonl.gz").read_bytes()).decode().split("\n")
+    assert [lines[1], lines[2], lines[4]] == ['{"task_id": oh}', "", '{"cut']
+    assert [json.loads(lines[place])["reward_info"]["reward"] for place in (0, 3)] == [1.0, 1.0]
+
+
+def test_no_input_is_written_over(tmp_path: Path) -> None:
+    one, two = tmp_path / "a" / "r.json", tmp_path / "b" / "r.json"
+    assert targets([(one, tmp_path / "out" / "r.json")]) == {one: tmp_path / "out" / "r.json"}
+    with pytest.raises(ConfigurationError, match="is an input; name another folder"):
+        targets([(one, tmp_path / "x" / ".." / "a" / "r.json")])
+    with pytest.raises(ConfigurationError, match="would both be written to"):
+        targets([(one, tmp_path / "out" / "r.json"), (two, tmp_path / "out" / "r.json")])

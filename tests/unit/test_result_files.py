@@ -254,6 +254,7 @@ def test_values_over_the_border_of_a_chunk_are_read(tmp_path: Path, monkeypatch:
     whole = json.dumps({"a": 12345, "simulations": [1, 22, 333, {"x": "}é"}], "z": [True, None]}, ensure_ascii=False)
     for size in range(1, 24):
         monkeypatch.setattr("pytest_tau.runs.streaming_json._CHUNK", size)
+        monkeypatch.setattr("pytest_tau.documents._CHUNK", size)
         found = list(pieces(write(tmp_path / "r.json", whole.encode())))
         assert [piece.value for piece in found] == [12345, 1, 22, 333, {"x": "}é"}, [True, None]]
 

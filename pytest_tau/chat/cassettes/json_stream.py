@@ -10,6 +10,8 @@ import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ...documents import describe, nested_too_deep
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -126,6 +128,8 @@ def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
             value, position = decoder.raw_decode(text, start)
         except (ValueError, RecursionError) as error:
             raise _read_error(text, error, line) from None
+        if nested_too_deep(value):
+            raise UnreadableError(line, f"is {describe(RecursionError())}")
         if not isinstance(value, dict):
             raise UnreadableError(line, f"is no object: {_json(value)[:40]}")
         yield line, value
@@ -142,7 +146,7 @@ def _read_error(text: str, error: Exception, line: int) -> UnreadableError:
     if marks:
         return UnreadableError(text.count("\n", 0, marks.start()) + 1, "has the marks of an unfinished merge")
     if not isinstance(error, json.JSONDecodeError):  # nested too deep, or an integer that is too long
-        return UnreadableError(line, f"is not JSON: {error}")
+        return UnreadableError(line, f"is {describe(error)}")
     rest = text.rstrip()
     if error.pos >= len(rest) or not rest.endswith("}") or error.msg.startswith("Unterminated"):
         return CutOffError(last_line(text), "ends in the middle of a value")

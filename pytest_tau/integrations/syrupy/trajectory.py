@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...documents import parse_json
 from ...files import digest
 from ...models import AssistantMessage, UserMessage, writable
 from .volatile import Volatile
@@ -111,7 +112,7 @@ def _wrapped(content: str) -> str:
     if len(content) <= _ONE_LINE:
         return content
     try:
-        return json.dumps(json.loads(content), ensure_ascii=False, indent=1)
+        return json.dumps(parse_json(content), ensure_ascii=False, indent=1)
     except (ValueError, RecursionError):
         return content
 

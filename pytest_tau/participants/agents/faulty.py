@@ -7,11 +7,11 @@ Evaluators are tested with them: each should be caught, by the check that is mea
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from ...documents import DocumentError, parse_json
 from ...models import AssistantMessage, MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..adapters import BuiltIn
 
@@ -255,8 +255,8 @@ def _results(message: Incoming) -> list[str]:
 def _ids_in(text: str) -> Iterator[str]:
     """Yield values and keys of a result that look like ids, by their field's name or by their digits."""
     try:
-        waiting: list[tuple[str, Any]] = [("", json.loads(text))]
-    except ValueError:
+        waiting: list[tuple[str, Any]] = [("", parse_json(text))]
+    except DocumentError:
         return
     while waiting:
         name, value = waiting.pop(0)

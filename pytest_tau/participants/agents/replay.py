@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
+from ...documents import DocumentError, read_json
 from ...environment import same_result
 from ...errors import ConfigurationError, ReplayError
 from ...models import AssistantMessage, MultiToolMessage, RecordingEnded, ToolMessage, UserMessage, parse_messages
@@ -36,9 +35,8 @@ def load_recordings(path: Path) -> list[Recording]:
         ConfigurationError: The file cannot be read, or an entry is no conversation.
     """
     try:
-        content = path.read_bytes()
-        document = json.loads(gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content)
-    except (OSError, EOFError, ValueError) as error:
+        document = read_json(path)
+    except (OSError, DocumentError) as error:
         raise ConfigurationError(f"recording {path}: {error}") from None
     if isinstance(document, dict):
         document = document.get("simulations", [document])

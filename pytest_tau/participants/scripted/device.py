@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ...documents import DocumentError, parse_json
 from ...models import Spoken
 from .vocabulary import alternatives, follows
 
@@ -159,8 +159,8 @@ def _decoded(text: str) -> Any:
     if text[0] in "\"'":
         return text[1:-1]
     try:
-        return json.loads(text)
-    except ValueError:
+        return parse_json(text)
+    except DocumentError:
         return text
 
 

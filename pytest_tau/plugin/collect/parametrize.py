@@ -11,6 +11,7 @@ import pytest
 
 from ..compat import fixture_info
 from ..context.run_state import run_state
+from ..items import MOST_TRIALS
 from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
 
@@ -47,7 +48,10 @@ _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "tasks": ("an id or a glob, or a list of them", _is_names),
     "split": ("a split's name", _is_name),
     "num_tasks": ("a whole number of at least 1", _is_count),
-    "trials": ("a whole number of at least 1", _is_count),
+    "trials": (
+        f"a whole number of at least 1 and at most {MOST_TRIALS:,}",
+        lambda value: _is_count(value) and value <= MOST_TRIALS,
+    ),
     "agent": ("what --tau-agent takes, or a class or function", _is_participant),
     "user": ("what --tau-user takes, or a class or function", _is_participant),
 }

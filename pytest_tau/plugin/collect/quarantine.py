@@ -13,7 +13,6 @@ The file is TOML::
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections import Counter
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -21,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import pytest
 
+from ...documents import read_toml
 from ..context.run_state import require_context
 from ..items import item_state, spec_of
 from ..options import OptionValues
@@ -99,18 +99,10 @@ def read_entries(path: Path) -> list[Entry]:
     Raises:
         ValueError: The file cannot be read, is no TOML, or has a bad entry.
     """
-    if sys.version_info >= (3, 11):
-        import tomllib
-    else:
-        import tomli as tomllib
     try:
-        document: dict[str, Any] = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = read_toml(path)
     except OSError as error:
         raise ValueError(error.strerror) from error
-    except UnicodeDecodeError as error:
-        raise ValueError(f"expected TOML in UTF-8: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"this is no TOML: {error}") from error
     tables = document.get(_TABLE, [])
     if set(document) - {_TABLE} or not isinstance(tables, list):
         other = next(iter(sorted(set(document) - {_TABLE})), _TABLE)

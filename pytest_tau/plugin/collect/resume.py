@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,14 +37,13 @@ def register(config: pytest.Config) -> None:
     """
     from ...runs.manifest import FORMAT, diff_settings, read_manifest
     from ..context.build import ensure_context
-    from ..store.writer import repair_tail
 
     state, outcomes, context = run_state(config), OptionValues(config).get("rerun"), ensure_context(config)
     folder = state.paths.results
     if folder is None:
         return  # in a worker on another machine, which its controller refuses
     try:
-        then = read_manifest(folder)
+        then = read_manifest(folder, whole=True)
         if "format" not in then:
             raise ConfigurationError(f"{folder / MANIFEST}: expected format {FORMAT}, got None")
     except TauError as error:
@@ -58,12 +58,26 @@ def register(config: pytest.Config) -> None:
         ):
             if differences:
                 raise pytest.UsageError(_refusal(config, folder, differences))
-        problem = None if config.option.collectonly else repair_tail(folder)
+        problem = None if config.option.collectonly else _prepare(config)
         if problem is not None:
             raise pytest.UsageError(f"{label}: {problem}")
     previous.read()
     state.previous = previous
     config.pluginmanager.register(Resume(config, previous, context), "tau-resume")
+
+
+def _prepare(config: pytest.Config) -> str | None:
+    """Lock the folder of the previous run, and make its files ready to be appended to; return why that failed.
+
+    Raises:
+        pytest.UsageError: Another process uses it.
+    """
+    from ..store.writer import repair_tail
+
+    paths = run_state(config).paths
+    with contextlib.suppress(OSError):  # a folder that cannot be written, which the repair reports
+        paths.use()
+    return repair_tail(paths.results) if paths.results else None
 
 
 def _comparable(context: RunContext) -> dict[str, Any]:

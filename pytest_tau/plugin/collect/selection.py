@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
-#: What follows the task in the name of an item: parameters and trial.
-_NAMED_TRIAL = re.compile(r"\[(?:.*-)?trial-(\d+)\]")
+#: What follows the task in the name of an item: parameters and trial. No trial has a number of more digits
+#: (``items.MOST_TRIALS``).
+_NAMED_TRIAL = re.compile(r"\[(?:.*-)?trial-([0-9]{1,4})\]")
 
 
 def register(config: pytest.Config) -> None:

@@ -12,8 +12,9 @@ from ...errors import ConfigurationError, unknown_name
 from ...evaluation import known_components
 from ...participants import domain_agent
 from ...runner import select, unmatched
+from ...text import plural
 from ..hook_calls import modify_tasks
-from ..items import TaskSpec
+from ..items import MOST_ITEMS, TaskSpec
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -114,6 +115,11 @@ class TaskSelector:
             raise ConfigurationError(
                 f"{len(unjudged)} of {len(chosen)} tasks need a judge of NL assertions, such as {unjudged[0]!r}: "
                 "name a model with --tau-judge-llm, or a judge with --tau-judge (accept and reject judge alike)"
+            )
+        if len(chosen) * config.trials > MOST_ITEMS:
+            raise ConfigurationError(
+                f"{plural(len(chosen), 'task')} with {plural(config.trials, 'trial')} each are more tests than a run "
+                f"can have ({MOST_ITEMS:,}): lower --tau-trials, or select tasks with --tau-task or --tau-num-tasks"
             )
         return [TaskSpec(task, domain, config) for task in chosen]
 

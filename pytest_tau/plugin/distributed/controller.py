@@ -10,7 +10,8 @@ import pytest
 
 from ...files import atomic_write
 from ..context.run_state import run_state
-from ..options import OptionValues
+from ..items import TRIAL_ID
+from ..options import OptionValues, runs_no_test
 from ..seams import SummaryBlock, SummaryLine
 from ..store.manifest import write_remote_manifest
 from ..store.writer import SimulationFile, merge_worker_files
@@ -70,6 +71,13 @@ class Controller:
         give_input(node, given)
 
     @pytest.hookimpl(optionalhook=True)
+    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+        """Lock the run's folder before the first trial runs; the workers write into it."""
+        if any(TRIAL_ID.search(test) for test in ids) and not runs_no_test(self._config):
+            with contextlib.suppress(OSError):  # the workers report it with their first simulations
+                run_state(self._config).paths.use()
+
+    @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_make_scheduler(self, config: pytest.Config, log: Any) -> Any:
         """Return a scheduler whose queues are long enough to prefetch from."""
         return make_scheduler(config, log)
@@ -105,6 +113,7 @@ class ResultMerger:
         self._config, self._spent = config, spent
         self._reported: dict[str, str] = {}
         self._problems: dict[str, None] = {}
+        self._files: dict[str, SimulationFile] = {}
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
         """Write attachments; record which worker has run a trial, and its cost."""
@@ -134,6 +143,10 @@ class ResultMerger:
             "stored results", (SummaryLine(f"tau: {problem}", {"red": True}) for problem in self._problems)
         )
 
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Let the run fail if its results could not be stored."""
+        return pytest.ExitCode.TESTS_FAILED if self._problems else None
+
     def _add_problem(self, problem: str | None) -> None:
         if problem is not None:
             self._problems[problem] = None
@@ -143,7 +156,8 @@ class ResultMerger:
         if "run" in attachments and folder is not None:
             self._add_problem(write_remote_manifest(self._config, folder, attachments["run"]))
         if "line" in attachments and folder is not None:
-            self._add_problem(SimulationFile(folder, worker).append(attachments["line"]))
+            file = self._files.setdefault(worker, SimulationFile(folder, worker))
+            self._add_problem(file.append(attachments["line"]))
         home = cassette_home(self._config)
         for name, content in attachments.get("files", ()):
             self._add_problem(_refused(home, name, worker) or _written(home / name, content))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...text import plural
 from ..context.run_state import get_context, run_state
 from ..options import options_given, runs_no_test
 from ..seams import SummaryBlock, SummaryLine
@@ -32,7 +33,7 @@ class ExitStatus:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
-        self._usage_errors = self._not_run = 0
+        self._usage_errors = self._not_run = self._not_kept = 0
         self._tests_ran = self._others_passed = False
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
@@ -46,8 +47,9 @@ class ExitStatus:
         self._others_passed |= report.when == "call" and report.passed and not (trial and trial.simulated)
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Count trials that were not run because the budget was spent."""
+        """Count trials that were not run because the budget was spent, and those that could not be stored."""
         self._not_run += report.when == "setup" and trial.not_run == "budget"
+        self._not_kept += report.when == "teardown" and trial.results_problem is not None
 
     def pytest_tau_summary_lines(self, exitstatus: int) -> SummaryBlock:
         """Return the reason of an exit status that no other line explains."""
@@ -60,6 +62,10 @@ class ExitStatus:
             yield SummaryLine(text, {"yellow": True})
         if self._not_run:
             yield SummaryLine(f"tau: {self._not_run} of the trials not run: the budget is spent", {"red": True})
+        if self._not_kept:
+            number = plural(self._not_kept, "simulation")
+            text = f"tau: the run failed: {number} could not be kept in the folder of the run"
+            yield SummaryLine(text, {"red": True})
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> Generator[None, None, None]:
@@ -72,7 +78,7 @@ class ExitStatus:
             session.exitstatus = next(iter(verdicts), session.exitstatus)
         if self._usage_errors and not self._tests_ran:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
-        elif self._not_run and exitstatus == pytest.ExitCode.OK:
+        elif (self._not_run or self._not_kept) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
         elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED

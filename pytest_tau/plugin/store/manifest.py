@@ -12,7 +12,7 @@ import pytest
 
 from ...runs.layout import MANIFEST
 from ..items import spec_of
-from ..makers import SIDES, participant_of
+from ..makers import SIDES, maker_of, named_participant, participant_of
 from ..options import OptionValues, runs_no_test
 from .paths import make_folder
 
@@ -46,28 +46,35 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run) | _of_plugin(config),
         **_participants(session.items, run),
-        "saw_reference": _sides_with_reference(specs),
+        "saw_reference": _sides_with_reference(session.items),
         "hashes": hashes(unique_tasks(specs), run.simulation),
         "planned": counts.trials,
         "excluded": counts.excluded,
     }
 
 
-def _sides_with_reference(specs: Iterable[TaskSpec]) -> list[str]:
-    """Return the sides whose named participants declare that they are given the reference actions."""
+def _sides_with_reference(items: Iterable[pytest.Item]) -> list[str]:
+    """Return the sides whose named participants declare that they are given the reference actions.
+
+    A participant that a fixture or a hook makes is in the records of its trials only.
+    """
     from ...errors import ConfigurationError
     from ...participants import load_source
 
+    sources = {}
+    for item in items:
+        spec = spec_of(item)
+        if spec is not None:
+            for side in SIDES:
+                named = named_participant(side, item)
+                # A recording may be large.
+                if maker_of(side, item) is None and not str(named).startswith("replay:"):
+                    sources[side, id(named), spec.domain.name] = (named, spec)
     found = set()
-    for spec in {(each.domain.name, id(each.config)): each for each in specs}.values():
-        run = spec.config
-        sides: tuple[tuple[Side, Any], ...] = (("agent", run.agent_spec), ("user", run.user_spec))
-        for side, named in sides:
-            if isinstance(named, str) and named.startswith("replay:"):
-                continue  # a recording, which may be large
-            with contextlib.suppress(ConfigurationError):  # the trial reports it
-                if load_source(named, side, run.folder).needs_reference(spec.domain.spec.agents):
-                    found.add(side)
+    for (side, _, _), (named, spec) in sources.items():
+        with contextlib.suppress(ConfigurationError):  # the trial reports it
+            if load_source(named, side, spec.config.folder).needs_reference(spec.domain.spec.agents):
+                found.add(side)
     return sorted(found)
 
 

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
+from ...text import relative_path
 from ..options import OptionValues, named_domains
 from ..wire import is_worker, worker_input
+from .lock import FolderInUseError, RunLock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +36,7 @@ class RunPaths:
         self._config, self._values = config, OptionValues(config)
         self._input = worker_input(config)
         self._made_shared: Path | None = None
+        self._lock: RunLock | None = None
 
     @cached_property
     def started(self) -> str:
@@ -89,6 +92,26 @@ class RunPaths:
             self._made_shared = folder = Path(tempfile.mkdtemp(prefix="tau-"))
             self._config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
         return self._made_shared
+
+    def use(self) -> None:
+        """Make the run's own folder, and lock it until the end of the run; in a worker, which its controller does for.
+
+        Raises:
+            pytest.UsageError: Another process uses it.
+            OSError: The folder cannot be made.
+        """
+        if is_worker(self._config) or self.results is None:
+            return
+        if self._lock is None:
+            make_folder(self.results)
+            self._lock = lock = RunLock(self.results, self.started)
+            try:
+                lock.acquire()
+            except FolderInUseError as error:
+                where = relative_path(self.results, self._config.invocation_params.dir)
+                problem = f"{where} is in use: {error}; wait for its end, or stop it"
+                raise pytest.UsageError(f"{self.resume_label}: {problem}") from None
+            self._config.add_cleanup(lock.release)
 
     def _new(self) -> Path | None:
         home = self.home

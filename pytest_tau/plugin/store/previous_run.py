@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
+from ...documents import parse_json
 from ...runs.layout import simulation_files
 from ..compat import fixture_info
 from ..items import spec_of, trial_of
@@ -114,7 +114,7 @@ def _outcome(line: bytes) -> str:
     from ...models import FAULTS, RewardInfo
 
     try:
-        entry = json.loads(line)
+        entry = parse_json(line)
         verdict = entry["reward_info"]
         if verdict is None or entry["termination_reason"] in FAULTS:
             return "error"

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import os
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...runs.layout import SIMULATIONS, worker_file
@@ -15,7 +17,6 @@ from .paths import make_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     import pytest
 
@@ -37,9 +38,10 @@ class SimulationFile:
     def __init__(self, folder: Path, worker: str = "") -> None:
         self.path = folder / worker_file(worker)
         self._made = False
+        self._fallback: Path | None = None
 
     def append(self, line: str) -> str | None:
-        """Append a line, flushed; return why that failed, if it did."""
+        """Append a line, flushed; return why that failed, if it did, and where the line is instead."""
         try:
             if not self._made:
                 make_folder(self.path.parent)
@@ -47,8 +49,23 @@ class SimulationFile:
             with self.path.open("ab", buffering=0) as file:
                 _append(file, line.encode())
         except OSError as error:
-            return f"simulations cannot be kept in {self.path}: {error.strerror}"
+            return f"simulations cannot be kept in {self.path}: {error.strerror}; {self._append_elsewhere(line)}"
         return None
+
+    def _append_elsewhere(self, line: str) -> str:
+        """Append a line to a file in the folder for temporary files; return a text that says where it is.
+
+        What a simulation has cost is lost only if this fails too.
+        """
+        try:
+            if self._fallback is None:
+                self._fallback = Path(tempfile.mkdtemp(prefix="tau-simulations-")) / self.path.name
+            with self._fallback.open("ab", buffering=0) as file:
+                _append(file, line.encode())
+        except OSError as error:
+            where = self._fallback or tempfile.gettempdir()
+            return f"nor in {where}: {error.strerror}; the conversations are lost, the verdicts are shown above"
+        return f"they are in {self._fallback}, which tau merge can join with other files"
 
 
 class ResultWriter:
@@ -82,6 +99,7 @@ class ResultWriter:
             # If this fails, writing the simulation fails too, and reports it.
             with contextlib.suppress(OSError):
                 make_folder(folder)
+                self._paths.use()
                 manifest = build_manifest(session, run, self._paths, self._counts)
                 write_manifest(folder, manifest, resumes=self._paths.resumes)
 

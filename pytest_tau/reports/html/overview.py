@@ -108,7 +108,8 @@ def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
     facts: list[tuple[str, Any]] = []
     settings = info.get("settings")
     if isinstance(settings, dict):
-        facts += [(title, settings.get(name)) for name, title in _SETTINGS.items()]
+        made = _participants(info)
+        facts += [(title, made.get(name, settings.get(name))) for name, title in _SETTINGS.items()]
     for side in ("agent", "user"):
         part = info.get(f"{side}_info")
         if isinstance(part, dict):
@@ -135,12 +136,21 @@ def agent_name(run: Run, records: Sequence[TrialRecord]) -> str:
     name, model = None, None
     if isinstance(settings, dict):
         name, model = settings.get("agent"), settings.get("agent_llm")
+        if _participants(run.info).get("agent", name) != name:
+            return ""  # a fixture or a hook makes it
     elif isinstance(side, dict):
         name, model = side.get("implementation"), side.get("llm")
     if name == "gold" and "agent" not in given_reference(records):
         name = None  # the default, where a fixture or a hook made another agent
     known = [str(each) for each in (name, model) if isinstance(each, str) and each]
     return without_keys(_QUERY.sub("", ", ".join(known)))
+
+
+def _participants(info: Mapping[str, Any]) -> dict[str, str]:
+    """Return who plays each side, if fixtures, hooks or markers have chosen others than the settings."""
+    found = info.get("participants")
+    sides = found.items() if isinstance(found, dict) else ()
+    return {side: ", ".join(map(str, names)) for side, names in sides if isinstance(names, list)}
 
 
 def _planned(planned: Mapping[str, Any]) -> int:

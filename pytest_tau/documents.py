@@ -1,0 +1,197 @@
+"""Documents that others wrote, JSON and TOML: read within limits, with one kind of error for all that is wrong.
+
+Nothing else in this package parses a file that may be foreign. A document is refused if it is nested too deep, which
+ends in a ``RecursionError`` somewhere later, if it has an integer that Python does not convert, or if it is too large,
+also if only because a small compressed file unfolds to it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import zlib
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+#: The most levels of a document; what pydantic and a recursion over JSON can handle.
+MAX_DEPTH: Final = 200
+#: The most bytes, uncompressed, of a document that is read as a whole.
+MAX_BYTES: Final = 256 << 20
+#: What unfolds to more bytes than these may not be more than so many times as large as its file; results reach 30.
+MAX_UNFOLDED: Final = 64 << 20
+MAX_RATIO: Final = 200
+
+_GZIP: Final = b"\x1f\x8b"
+_CHUNK: Final = 1 << 20
+
+
+class DocumentError(ValueError):
+    """A document cannot be read; the text says why, and does not name the file."""
+
+
+def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False) -> Any:
+    """Return the value of a JSON document.
+
+    Args:
+        text: The document; bytes are UTF-8.
+        strict: Whether control characters inside texts are refused.
+        is_line: It is a line of a file, so that errors name no line.
+
+    Raises:
+        DocumentError: It is no UTF-8, no JSON, nested too deep, or has an integer that is too long.
+    """
+    try:
+        value = json.loads(_decoded(text), strict=strict)
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(describe(error) + _place(error, is_line=is_line)) from None
+    if nested_too_deep(value):
+        raise DocumentError(_TOO_DEEP)
+    return value
+
+
+def read_json(path: Path) -> Any:
+    """Return the JSON document in a file, gzipped or not.
+
+    Raises:
+        DocumentError: As for ``parse_json``; or it is too large, or its compressed data is damaged.
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        return parse_json(_whole(file))
+
+
+def parse_toml(text: str | bytes) -> dict[str, Any]:
+    """Return the value of a TOML document.
+
+    Raises:
+        DocumentError: It is no UTF-8, no TOML, nested too deep, or has an integer that is too long.
+    """
+    if sys.version_info >= (3, 11):
+        import tomllib
+    else:
+        import tomli as tomllib
+    try:
+        document: dict[str, Any] = tomllib.loads(_decoded(text))
+    except tomllib.TOMLDecodeError as error:
+        raise DocumentError(f"not valid TOML: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise DocumentError(describe(error, "TOML")) from None
+    if nested_too_deep(document):
+        raise DocumentError(describe(RecursionError(), "TOML"))
+    return document
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """Return the TOML document in a file.
+
+    Raises:
+        DocumentError: As for ``parse_toml``; or it is too large.
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        return parse_toml(_whole(file))
+
+
+def describe(error: Exception, kind: str = "JSON") -> str:
+    """Return what a parser's exception says is wrong, without the place and without the document's text."""
+    if isinstance(error, DocumentError):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return f"not valid {kind}: nested more than {MAX_DEPTH} levels deep"
+    if isinstance(error, json.JSONDecodeError):
+        return f"not valid {kind}: {error.msg}"
+    digits = getattr(sys, "get_int_max_str_digits", int)()
+    return f"not valid {kind}: an integer of more than {digits:,} digits"
+
+
+_TOO_DEEP: Final = describe(RecursionError())
+
+
+def nested_too_deep(value: Any) -> bool:
+    """Return whether a JSON value has more levels than ``MAX_DEPTH``; level by level, without recursion."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        inside: list[Any] = []
+        for each in level:
+            parts = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+            inside += [part for part in parts if isinstance(part, dict | list)]
+        if not inside:
+            return False
+        level = inside
+    return True
+
+
+def is_gzipped(path: Path) -> bool:
+    """Return whether a file is gzipped, whatever its name.
+
+    Raises:
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        return file.read(len(_GZIP)) == _GZIP
+
+
+def unpacked(file: IO[bytes]) -> Iterator[bytes]:
+    """Yield the content of a file in pieces of limited size, decompressed if it is gzipped.
+
+    Raises:
+        DocumentError: The compressed data is damaged, cut off, or unfolds to an absurd size; what could be read of it
+            was yielded before.
+        OSError: The file cannot be read.
+    """
+    packed = file.read(len(_GZIP)) == _GZIP
+    file.seek(0)
+    size = 0
+    for part in _inflated(file) if packed else iter(partial(file.read, _CHUNK), b""):
+        size += len(part)
+        if packed and size > MAX_UNFOLDED and size > MAX_RATIO * file.tell():
+            raise DocumentError(f"gzip data that unfolds to more than {MAX_RATIO} times its size")
+        yield part
+
+
+def _inflated(file: IO[bytes]) -> Iterator[bytes]:
+    inflate = zlib.decompressobj(wbits=31)
+    while data := file.read(_CHUNK):
+        while data:
+            if inflate.eof:  # a file may be several gzip members, one after the other
+                inflate = zlib.decompressobj(wbits=31)
+            try:
+                yield inflate.decompress(data, _CHUNK)
+            except zlib.error as error:
+                raise DocumentError(f"damaged gzip data: {error}") from None
+            # Some programs fill up the end of a file with zeros.
+            data = inflate.unused_data.lstrip(b"\0") if inflate.eof else inflate.unconsumed_tail
+    while not inflate.eof:
+        rest = inflate.decompress(b"", _CHUNK)
+        if not rest:
+            raise DocumentError("damaged gzip data: the file was cut off")
+        yield rest
+
+
+def _place(error: Exception, *, is_line: bool) -> str:
+    if not isinstance(error, json.JSONDecodeError):
+        return ""
+    return f" (column {error.colno})" if is_line else f" (line {error.lineno}, column {error.colno})"
+
+
+def _whole(file: IO[bytes]) -> bytes:
+    parts, size = [], 0
+    for part in unpacked(file):
+        parts.append(part)
+        size += len(part)
+        if size > MAX_BYTES:
+            raise DocumentError(f"larger than {MAX_BYTES >> 20} MiB")
+    return b"".join(parts)
+
+
+def _decoded(text: str | bytes) -> str:
+    if isinstance(text, str):
+        return text
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"not UTF-8 text: {error.reason} at byte {error.start:,}") from None

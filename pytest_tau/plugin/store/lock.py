@@ -1,0 +1,115 @@
+"""The lock of a run's folder: one process at a time runs or continues a run.
+
+The operating system releases the lock when its process ends, however it ends. No library: filelock empties the file
+that names the process, and the rest is a call of ``fcntl.flock`` or ``msvcrt.locking``.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import socket
+import sys
+from typing import TYPE_CHECKING
+
+from ...documents import DocumentError, read_json
+from ...runs.layout import LOCK
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+#: On Windows a locked byte cannot be read, so it is one behind the content.
+_LOCKED_BYTE = 1 << 20
+#: Another process may delete the file between the opening and the locking of it; so often at most.
+_ATTEMPTS = 100
+
+
+class FolderInUseError(Exception):
+    """Another process uses the folder; the text names it."""
+
+
+class RunLock:
+    """The lock of a run's folder, which must exist.
+
+    Args:
+        folder: The run's.
+        started: When this run has started, for the message of another process.
+    """
+
+    def __init__(self, folder: Path, started: str) -> None:
+        self._path, self._started = folder / LOCK, started
+        self._file: int | None = None
+
+    def acquire(self) -> None:
+        """Take the lock, or do nothing on a file system without locks.
+
+        Raises:
+            FolderInUseError: Another process has it.
+        """
+        for _ in range(_ATTEMPTS):
+            try:
+                file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o644)
+            except OSError:
+                return  # a folder that cannot be written, which is reported with the first simulation
+            try:
+                _lock(file)
+                if os.path.samestat(os.fstat(file), self._path.stat()):
+                    self._keep(file)
+                    return
+            except (BlockingIOError, PermissionError):
+                os.close(file)
+                raise FolderInUseError(self._user()) from None
+            except FileNotFoundError:
+                pass
+            except OSError:
+                os.close(file)
+                return  # there are no locks here
+            os.close(file)
+
+    def release(self) -> None:
+        """Delete the file and release the lock, if this process has it; remove a folder that nothing else was in."""
+        if self._file is None:
+            return
+        file, self._file = self._file, None
+        if sys.platform == "win32":
+            os.close(file)  # an open file cannot be deleted there
+        with contextlib.suppress(OSError):
+            self._path.unlink()
+        if sys.platform != "win32":
+            os.close(file)
+        with contextlib.suppress(OSError):
+            self._path.parent.rmdir()
+
+    def _keep(self, file: int) -> None:
+        self._file = file
+        text = json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "started": self._started})
+        with contextlib.suppress(OSError):  # only the message of another process is less exact
+            os.truncate(file, 0)
+            os.write(file, text.encode())
+
+    def _user(self) -> str:
+        try:
+            found = read_json(self._path)
+            return f"process {found['pid']:d} on {found['host']} uses it since {found['started']}"
+        except (OSError, DocumentError, KeyError, TypeError, ValueError):  # it is just about to write them
+            return "another process uses it"
+
+
+def _lock(file: int) -> None:
+    """Lock an open file.
+
+    Raises:
+        BlockingIOError: Another process has locked it; on Windows a PermissionError.
+        OSError: The file system has no locks.
+    """
+    if sys.platform == "win32":
+        import msvcrt
+
+        os.lseek(file, _LOCKED_BYTE, os.SEEK_SET)
+        msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        os.lseek(file, 0, os.SEEK_SET)
+    else:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

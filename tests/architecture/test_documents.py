@@ -1,0 +1,51 @@
+"""Documents that others wrote are read in one place, ``documents.py``: it has the limits, and one kind of error."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+PACKAGE = Path(__file__).parents[2] / "pytest_tau"
+#: Parsers that know no limits, as they are written in the sources.
+PARSERS = {
+    *("json.loads", "json.load", "json.JSONDecoder", "tomllib.loads", "tomllib.load", "tomli.loads", "tomli.load"),
+    *("gzip.decompress", "gzip.open", "zlib.decompress", "zlib.decompressobj", "pickle.loads", "pickle.load"),
+}
+#: Where a parser is used all the same, and why.
+ALLOWED = {
+    "documents.py": "the home",
+    # Values that this process, or another one of the same run, has just written.
+    "chat/cassettes/codec.py": "a copy of a value of this process",
+    "chat/cassettes/tape.py": "a copy of a value of this process",
+    "evaluation/components/db.py": "a copy of a value of this process",
+    "plugin/snapshots/plugin.py": "a copy of a value of this process",
+    "plugin/store/manifest.py": "a copy of a value of this process",
+    "plugin/report/early_stop.py": "a worker's file in a folder of the run for temporary files",
+    "plugin/distributed/journal.py": "a worker's file in a folder of the run for temporary files",
+    "environment/task_schema.py": "a copy of a value of this process",
+    "cli/init.py": "what pip has written when it installed this package",
+    # A value somewhere in a longer text.
+    "chat/cassettes/json_stream.py": "one value after the other, with the same limits",
+    "chat/text_tools.py": "calls inside of a model's text, which the orchestrator copies with limits of its own",
+    "evaluation/llm_judge.py": "verdicts inside of a model's text, of which texts and booleans are used",
+    "runs/jsonl.py": "the beginning of a line",
+    "runs/streaming_json.py": "one entry of a large file, with the same limits",
+}
+
+
+def _uses(file: Path) -> list[str]:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return [ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n) in PARSERS]
+
+
+def _imported(file: Path) -> list[str]:
+    """Parsers that are imported by name, which ``_uses`` would not see."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return [f"{node.module}.{name.name}" for node in nodes for name in node.names]
+
+
+def test_foreign_documents_are_parsed_in_one_place() -> None:
+    found = {file.relative_to(PACKAGE).as_posix(): _uses(file) for file in PACKAGE.rglob("*.py")}
+    assert {file for file, uses in found.items() if uses} == ALLOWED.keys()
+    assert not [file for file in PACKAGE.rglob("*.py") if PARSERS & {*_imported(file)}]
