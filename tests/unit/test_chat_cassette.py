@@ -375,7 +375,7 @@ def test_what_is_no_cassette_is_told(path: Path) -> None:
         b'{"cassette": 1,\n "\xff"': "line 2: is not UTF-8",
         b'{"cassette": 2}\n{"ended": 1}': "line 1: has version 2 of the format; known is 1",
         b'{"cassette": 2}\n{"what": 1}': "line 1: has version 2 of the format; known is 1",
-        b"[" * 100_000: "line 1: is not JSON: ",
+        b"[" * 100_000: "line 1: is not valid JSON: nested more than 200 levels deep",
         b'{"a":' + b"1" * 5000 + b"}": "line 1: ",
     }.items():
         path.write_bytes(content)

@@ -431,7 +431,7 @@ def hostile_run(folder: Path, domain: Domain) -> Run:
     """A run in which everybody says, calls, is and knows something hostile."""
     wanted = tiny.task(
         CRITERIA | {"communicate_info": [HOSTILE]},
-        task_id=HOSTILE,
+        task_id=HOSTILE.replace("\ud800", ""),  # a lone surrogate in an id is refused
         user_scenario={"persona": HOSTILE, "instructions": HOSTILE},
         annotations={"tags": [HOSTILE]},
     )
