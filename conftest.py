@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -23,6 +24,17 @@ _KEPT = frozenset(
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Tests start some hundred processes. Without bytecode each of them would compile the whole project anew, which takes
+# half of its time.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over what was imported and collected, which stays until the end."""
+    gc.collect()
+    gc.freeze()
+
 
 @pytest.fixture(autouse=True)
 def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -33,8 +45,10 @@ def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def pytester(pytester: pytest.Pytester) -> pytest.Pytester:
+def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """Return pytest's own, which keeps libraries imported that must not be imported twice."""
+    # A test may change a module between two runs within a second: its bytecode would seem to be up to date.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
 
     def is_kept(name: str) -> bool:
         # A run may have blocked a library, by None.

@@ -71,9 +71,12 @@ def _rules_of(module: ast.Module) -> list[ast.stmt]:
         if isinstance(node, ast.ClassDef):
             node.body = [each for each in node.body if not (isinstance(each, _Function) and each.name in _REPORTS)]
     left = [node for node in module.body if not _is_silent(node)]
+    names = {node: _private_names(node) for node in left}
     used: list[ast.stmt] = []
-    while found := [node for node in left if not _private_names(node) or _private_names(node) & _names_in(used)]:
+    named: set[str] = set()
+    while found := [node for node in left if not names[node] or names[node] & named]:
         used += found
+        named |= _names_in(found)
         left = [node for node in left if node not in found]
     return used
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-import pytest_tau
 from pytest_tau.models import AssistantMessage, UserMessage
 
 if TYPE_CHECKING:
-    from pytest_tau import Domain, Task
+    from pytest_tau import Domain, Simulation, Task
 
 #: The project that runs against the server: each call says whose it is, as scenarios alone do not tell tasks apart.
 CONFTEST = """
@@ -33,9 +32,8 @@ class ReferenceScript:
     def __init__(self) -> None:
         self._lines: dict[str, tuple[int, list[dict[str, Any]]]] = {}
 
-    def learn(self, domain: Domain, task: Task) -> None:
-        """Note what either side says and calls when gold plays the task."""
-        simulation = pytest_tau.simulate(task, domain=domain, agent="gold")
+    def learn(self, domain: Domain, task: Task, simulation: Simulation) -> None:
+        """Note what either side says and calls in a simulation of the task that gold plays."""
         for role, kind in (("agent", AssistantMessage), ("user", UserMessage)):
             opening: list[Any] = list(task.message_history) or simulation.messages[:1]
             before = sum(isinstance(message, kind) for message in opening)

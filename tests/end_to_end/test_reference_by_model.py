@@ -36,12 +36,23 @@ DOMAINS = ("mock", "airline", "retail", "telecom")
 
 
 @pytest.fixture(scope="module")
-def script() -> ReferenceScript:
+def calm() -> dict[tuple[str, str], Any]:
+    """Conversations without faults, by domain and task, as gold holds them."""
+    found = {}
+    for name in DOMAINS:
+        domain = pytest_tau.load_domain(name)
+        for task in domain.tasks("base"):
+            found[name, task.id] = pytest_tau.simulate(task, domain=domain, agent="gold")
+    return found
+
+
+@pytest.fixture(scope="module")
+def script(calm: dict[tuple[str, str], Any]) -> ReferenceScript:
     script = ReferenceScript()
     for name in DOMAINS:
         domain = pytest_tau.load_domain(name)
         for task in domain.tasks("base"):
-            script.learn(domain, task)
+            script.learn(domain, task, calm[name, task.id])
     return script
 
 
@@ -112,22 +123,11 @@ FAULTS = {
 }
 
 
-@pytest.fixture(scope="module")
-def calm(script: ReferenceScript, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Conversations without faults, by task, as gold holds them."""
-    found = {}
-    for name in DOMAINS:
-        domain = pytest_tau.load_domain(name)
-        for task in domain.tasks("base"):
-            found[task.id] = pytest_tau.simulate(task, domain=domain, agent="gold")
-    return found
-
-
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_in_every_fifth_call_changes_nothing(
     fault: str,
     script: ReferenceScript,
-    calm: dict[str, Any],
+    calm: dict[tuple[str, str], Any],
     project: pytest.Pytester,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -142,7 +142,7 @@ def test_a_fault_in_every_fifth_call_changes_nothing(
     (text,) = kept(project)
     for line in text.splitlines():
         simulation = json.loads(line)
-        expected = calm[simulation["task_id"]]
+        expected = calm[simulation["domain"], simulation["task_id"]]
         made = [
             (call["name"], call["arguments"])
             for message in simulation["messages"]

@@ -146,7 +146,7 @@ class Reader:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             encoding="utf-8",
-            timeout=100,
+            timeout=600,
             check=False,
         )
         self.status = done.returncode

@@ -407,7 +407,7 @@ class TestEndings:
         # An interruption of the lazy imports of a's report would end the process by the signal (CPython, exec of a string).
         time.sleep(0.3)
         process.send_signal(signal.SIGINT)
-        text, _ = process.communicate(timeout=10)
+        text, _ = process.communicate(timeout=120)
         assert process.returncode == pytest.ExitCode.INTERRUPTED, text
         assert "KeyboardInterrupt" in text
         assert "1 passed in" in text
@@ -418,7 +418,7 @@ class TestEndings:
 
 
 def _until(true):
-    for _ in range(500):
+    for _ in range(6000):
         try:
             if true():
                 return

@@ -277,8 +277,8 @@ def test_a_message_of_100_mb_is_a_failure_in_bounded_time(play, side, reply):
             def respond(self, message):
                 return {reply}
         """
-    start = time.monotonic()
+    start = time.process_time()
     run = play(source, side)
     run.outcomes(**{"failed" if side == "agent" else "errors": 1})
     run.line("ParticipantError: respond() returned a message of more than 1,000,000 characters")
-    assert time.monotonic() - start < 10
+    assert time.process_time() - start < 10

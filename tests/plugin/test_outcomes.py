@@ -65,7 +65,7 @@ class Exits:
 
 class Hangs:
     def respond(self, message):
-        time.sleep(2)
+        time.sleep(60)
 
 
 class HangsAsync:
@@ -145,7 +145,13 @@ def faults(project, a_task):
     """Runs one task with participants that are at fault."""
     project.write("faults.py", FAULTS)
     project.tasks("mock/t.tau.json", [a_task()])
-    return lambda *args: project.run("--tau-timeout", "0.3", *args)
+
+    def run(*args):
+        # On a busy machine the others need more than this.
+        slow = any(name in arg for arg in args for name in ("Hangs", "SlowToBuild"))
+        return project.run("--tau-timeout", "0.3" if slow else "60", *args)
+
+    return run
 
 
 @pytest.mark.parametrize("name", MESSAGES)
@@ -176,7 +182,7 @@ def test_a_fault_tells_the_line_of_the_agents_own_code(faults, project):
 def test_a_hanging_agent_does_not_hold_up_the_run(faults):
     start = time.monotonic()
     faults("--tau-agent", "faults.py:Hangs").outcomes(failed=1)
-    assert time.monotonic() - start < 1.5
+    assert time.monotonic() - start < 30
 
 
 def test_arguments_that_are_no_object_are_a_tool_error_and_the_conversation_goes_on(faults, scripted):

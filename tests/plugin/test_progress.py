@@ -146,7 +146,7 @@ def screen(project):
         while piece := _read(ours):
             text += piece
         os.close(ours)
-        process.wait(10)
+        process.wait(120)
         return text.decode(), Screen(text.decode(), 100).lines
 
     return run

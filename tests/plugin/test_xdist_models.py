@@ -17,10 +17,14 @@ from .conftest import _QUICK, Run
 
 pytest.importorskip("xdist")
 
-#: A model whose calls take a moment, with a file for each that is in flight.
+#: A model with a file for each call that is in flight. None is answered before there were ENOUGH at the same time, in
+#: any process; what is too few for that is seen after a minute.
 _SLOW = """
     import os
     import uuid
+
+    ENOUGH_SEEN = LOG.with_name("enough")
+    LATEST = time.monotonic() + 60
 
     async def answer(role, request):
         folder = LOG.parent / "flying"
@@ -31,6 +35,10 @@ _SLOW = """
         own = [name for name in flying if name.startswith(f"{os.getpid()}-")]
         with (LOG.parent / "most.txt").open("a") as most:
             most.write(f"{len(flying)} {len(own)}\\n")
+        if ENOUGH:
+            ENOUGH_SEEN.touch()
+        while not ENOUGH_SEEN.exists() and time.monotonic() < LATEST:
+            await asyncio.sleep(0.02)
         await asyncio.sleep(0.02)
         mine.unlink()
         return reference(role, request)
@@ -85,6 +93,16 @@ def tasks(models, project, a_task):
     return write
 
 
+@pytest.fixture
+def python(project):
+    """The path of this interpreter, or of a script that runs it if the path has a space, at which execnet splits it."""
+    if " " not in sys.executable:
+        return sys.executable
+    script = project.write("python", f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    script.chmod(0o755)
+    return str(script)
+
+
 # Results.
 
 
@@ -97,12 +115,13 @@ def tasks(models, project, a_task):
         ["-n2", "--dist=loadfile"],
         ["-nauto", "--maxprocesses=2", "--tau-concurrency=1"],
         ["--dist=load", "--tx=2*popen"],
-        ["--dist=load", f"--tx=popen//python={sys.executable}"],
+        ["--dist=load", "--tx=popen//python=PYTHON"],
     ],
     ids=lambda options: options[0] + options[1].partition("//")[0],
 )
-def test_results_and_summary_are_those_of_one_process(tasks, project, options):
+def test_results_and_summary_are_those_of_one_process(tasks, project, python, options):
     models = tasks(5)
+    options = [option.replace("PYTHON", python) for option in options]
     alone = models.run("--tau-trials=2")
     before = kept(project)
     spread = models.run("--tau-trials=2", *options)
@@ -179,7 +198,7 @@ def test_calls_in_flight_are_counted_over_all_workers(tasks, project, monkeypatc
     monkeypatch.setattr(litellm, "LiteLLM", litellm.LiteLLM)
     models = tasks(8)
     models.script(
-        _SLOW
+        _SLOW.replace("ENOUGH:", "len(flying) > 1:")
         + """
     import pytest_tau.integrations.litellm as ours
 
@@ -225,7 +244,7 @@ def test_the_budget_is_spent_together(tasks):
 def test_a_deep_queue_for_what_is_held_side_by_side(tasks, project):
     """With xdist's own scheduler a worker would have two tests in its queue, and hold two trials side by side."""
     models = tasks(14)
-    models.script(_SLOW)
+    models.script(_SLOW.replace("ENOUGH:", "len(own) == 6:"))
     models.run("-n2", "--tau-concurrency=6").outcomes(passed=14)
     assert flying(project)[1] == 6
 

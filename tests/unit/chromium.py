@@ -195,7 +195,7 @@ def browser(binary: str) -> Iterator[Page]:
         os.close(to_read)
         os.close(from_write)
         page = Page(to_write, from_read)
-        killer = threading.Timer(120, process.kill)
+        killer = threading.Timer(1200, process.kill)
         killer.start()
         try:
             page.start()

@@ -114,9 +114,9 @@ def test_refusals(expression: str, text: str) -> None:
     ids=lambda expression: f"{expression[:10]}... {len(expression)}",
 )
 def test_what_would_take_long_is_refused_at_once(expression: str) -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     assert ours(expression) is None
-    assert time.perf_counter() - begin < 0.5
+    assert time.process_time() - begin < 0.5
 
 
 @pytest.mark.parametrize(
@@ -132,10 +132,10 @@ def test_a_long_sum_is_computed_as_by_the_reference() -> None:
 
 
 def test_the_longest_expressions_take_milliseconds() -> None:
-    begin = time.perf_counter()
+    begin = time.process_time()
     calculate("9" * 300 + "*1" * 9_850)
     ours("9" * 4300 + "*1" * 7_850)
-    assert time.perf_counter() - begin < 0.5
+    assert time.process_time() - begin < 0.5
 
 
 numbers = st.sampled_from(["0", "1", "2", "7", "10", "350", "00", "1.", ".5", "0.125", "19.99", "1000000"])

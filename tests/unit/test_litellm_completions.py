@@ -238,6 +238,6 @@ with attribute_calls(TrialModels(tape=Player()), "agent"):
     print(completion("openai/gpt-4.1", [{"role": "user", "content": "sync"}]).choices[0]["message"]["content"])
 """
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     assert (done.stdout + done.stderr).splitlines() == ["async 0", "sync"]

@@ -391,7 +391,7 @@ def test_a_cancelled_call_ends_at_once_and_leaves_its_place() -> None:
 
 def test_only_so_many_calls_of_one_model_are_in_flight() -> None:
     lock, now, most = threading.Lock(), {"a": 0, "b": 0}, {"a": 0, "b": 0}
-    everyone = threading.Barrier(6, timeout=10)
+    everyone = threading.Barrier(6, timeout=120)
 
     def script(request: dict[str, Any]) -> str:
         name = request["model"]
@@ -486,7 +486,7 @@ def test_a_model_by_name_has_temperature_zero_unless_another_is_given() -> None:
 def python(code: str) -> str:
     """What a fresh interpreter prints, to either stream."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=300, check=False
     )
     return done.stdout + done.stderr
 

@@ -73,7 +73,7 @@ def test_one_thread_for_all_calls_of_a_participant_started_at_the_first() -> Non
 
     run(talk())
     for thread in set(participants()) - before:
-        thread.join(timeout=5)
+        thread.join(timeout=120)
     assert set(participants()) <= before
 
 
@@ -183,7 +183,7 @@ def test_a_result_after_the_loop_has_closed_is_dropped() -> None:
     run(talk())
     (thread,) = set(participants()) - before
     gate.set()
-    thread.join(timeout=5)
+    thread.join(timeout=120)
     assert done.is_set()
     assert not thread.is_alive()
 

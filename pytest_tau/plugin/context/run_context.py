@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -59,7 +60,11 @@ class RunContext:
 
     def domain_names(self) -> list[str]:
         """Return the name of every domain that plugins or installed distributions provide."""
-        return sorted({*self.domain_specs, *domain_names()})
+        return sorted({*self.domain_specs, *self._installed_names})
+
+    @functools.cached_property
+    def _installed_names(self) -> list[str]:
+        return domain_names()
 
     def domain(self, name: str) -> Domain:
         """Return a domain with the run's data, loaded once.
@@ -70,7 +75,7 @@ class RunContext:
         if name not in self._domains:
             if name in self.domain_specs:
                 self._domains[name] = self.domain_specs[name].load(self.config.data_dir)
-            elif name in domain_names():
+            elif name in self._installed_names:
                 self._domains[name] = load_domain(name, self.config.data_dir)
             else:
                 raise ConfigurationError(unknown_name("domain", name, self.domain_names()))
