@@ -206,11 +206,11 @@ def test_thousands_of_tasks_read_each_file_once(project, a_task, monkeypatch):
     import pathlib
 
     reads = []
-    original = pathlib.Path.read_text
-    monkeypatch.setattr(
-        pathlib.Path, "read_text", lambda self, *args, **kwargs: reads.append(self) or original(self, *args, **kwargs)
-    )
+    original = pathlib.Path.open
     file = project.tasks("mock/many.tau.json", [a_task(f"task-{number}") for number in range(500)])
+    monkeypatch.setattr(
+        pathlib.Path, "open", lambda self, *args, **kwargs: reads.append(self) or original(self, *args, **kwargs)
+    )
     assert len(project.collected("--tau-trials", "4")) == 2000
     assert reads.count(file) == 1
 
