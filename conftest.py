@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import ast
+import functools
 import gc
+import importlib.metadata
 import os
 import signal
 import sys
+from typing import Any
 
 import pytest
+from _pytest._code import code as pytest_code
 from _pytest.pytester import SysModulesSnapshot
 
 #: What pytester keeps imported after a run in this process. litellm imports parts of itself as it needs them, and a
@@ -36,6 +41,40 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+class _Distribution:
+    """An installed distribution whose entry points are read once."""
+
+    def __init__(self, distribution: importlib.metadata.Distribution) -> None:
+        self._distribution = distribution
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._distribution, name)
+
+    @functools.cached_property
+    def entry_points(self) -> Any:
+        return self._distribution.entry_points
+
+
+_find_distributions = importlib.metadata.distributions
+
+
+@functools.cache
+def _distributions_on(path: tuple[str, ...]) -> tuple[_Distribution, ...]:
+    return tuple(map(_Distribution, _find_distributions(path=list(path))))
+
+
+_statement_range = pytest_code.getstatementrange_ast
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(text: str) -> ast.AST:
+    return ast.parse(text, "source", "exec")
+
+
+def _cached_statement_range(lineno: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
+    return _statement_range(lineno, source, assertion, _parsed(str(source)) if astnode is None else astnode)
+
+
 @pytest.fixture(autouse=True)
 def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep a developer's TAU_DATA from deciding what the tests run on."""
@@ -49,6 +88,10 @@ def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pyte
     """Return pytest's own, which keeps libraries imported that must not be imported twice."""
     # A test may change a module between two runs within a second: its bytecode would seem to be up to date.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    # Each run would read the entry points of everything that is installed, and parse pytest's own modules for the
+    # traceback of an interruption.
+    monkeypatch.setattr(importlib.metadata, "distributions", lambda: _distributions_on(tuple(sys.path)))
+    monkeypatch.setattr(pytest_code, "getstatementrange_ast", _cached_statement_range)
 
     def is_kept(name: str) -> bool:
         # A run may have blocked a library, by None.
