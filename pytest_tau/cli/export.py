@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TauError, unknown_name
 from ..files import atomic_open
+from ..text import printable
 from .options import add_options
 from .project import Project, add_project_options
 from .settings import RUN_HELP, count, data_dir
@@ -182,4 +183,4 @@ def _nothing(opened: Run) -> ConfigurationError:
 
 def _print_aside(text: str) -> None:
     # Standard output may be the export.
-    print(text, file=sys.stderr)  # noqa: T201 - this is a command
+    print(printable(text), file=sys.stderr)  # noqa: T201 - this is a command

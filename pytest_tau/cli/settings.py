@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 from ..errors import ConfigurationError
+from ..text import printable, visible
 
 #: The help of an argument that names a run.
 RUN_HELP = "the run: its folder, its name below .tau/runs, a result file, or baseline"
@@ -39,22 +40,21 @@ class Printer:
         """Print a line, wrapped if it is too long.
 
         Args:
-            text: What to print; whatever would steer the terminal is replaced.
+            text: What to print.
             indent: Spaces before it.
             hanging: Spaces before what is wrapped; two more than ``indent`` by default.
         """
-        plain = "".join(character if character.isprintable() else "?" for character in text.replace("\n", " "))
         after = " " * (indent + 2 if hanging is None else hanging)
         before = " " * indent
         wrapped = textwrap.wrap(
-            plain,
+            visible(text.replace("\n", " ")),
             self._width,
             initial_indent=before,
             subsequent_indent=after,
             break_on_hyphens=False,
             drop_whitespace=True,
         )
-        print("\n".join(wrapped))  # noqa: T201 - this is a command
+        print(printable("\n".join(wrapped)))  # noqa: T201 - this is a command
 
     def together(self, head: str, rest: str) -> None:
         """Print a head with what belongs to it: on one line if it fits, else on the next."""
