@@ -25,11 +25,20 @@ TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
 
 
 class TaskSpec(NamedTuple):
-    """A task that is run, with its domain and its settings; of a marked test, those of the marker."""
+    """A task that is run, with its domain and its settings; of a marked test, those of the marker.
+
+    Attributes:
+        task: The task.
+        domain: Its domain.
+        config: The settings.
+        ambiguous: Whether the item id of a task of the same file or domain differs only by case: the names of the
+            files of one of them get digits.
+    """
 
     task: Task
     domain: Domain
     config: RunConfig
+    ambiguous: bool = False
 
 
 class StartedTrial(Protocol):

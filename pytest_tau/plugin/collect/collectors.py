@@ -168,7 +168,9 @@ class TaskFile(TaskCollector):
         content = load_task_file(self.path)
         domain = context.domain(self._domain_name(context, content))
         tasks = in_split(content.tasks, context.config.split, self.path) if context.config.split else content.tasks
-        return TaskSelector(self.config, context).select(tasks, domain, context.config, file=self.path)
+        return TaskSelector(self.config, context).select(
+            tasks, domain, context.config, file=self.path, in_file=content.tasks
+        )
 
     def named_trials(self, task: Task) -> int:
         """Return how many trials there must be to have the last one that a node id names."""
