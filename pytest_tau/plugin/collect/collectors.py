@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...text import printable
 from ..compat import default_collect_report, expand_parameters, fixture_info, load_conftests
 from ..context.run_state import run_state
 from .default_user import settle_user
@@ -95,7 +96,7 @@ def usage_error(collector: pytest.Collector, error: Exception) -> pytest.Collect
         error: The mistake.
     """
     collector.stash[USAGE_ERROR] = True
-    text = str(error)
+    text = printable(str(error))
     first = run_state(collector.config).usage_errors.setdefault(text, collector.nodeid)
     return collector.CollectError(text if first == collector.nodeid else f"the same error as in {first}")
 
