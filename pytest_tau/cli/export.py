@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TauError, unknown_name
-from ..files import atomic_open
+from ..files import ambiguous_names, atomic_open, file_name_of
 from ..text import printable
 from .options import add_options
 from .project import Project, add_project_options
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
     from ..reports.export import DomainContent
     from ..runs.reader import Run
+
+
+#: The name, in the name of a file, of a domain without one.
+_NO_DOMAIN = "unknown"
 
 
 def add_parser(commands: Any) -> None:
@@ -92,9 +96,10 @@ def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None,
         names = ", ".join(sorted(chosen))
         raise ConfigurationError(f"a τ²-bench file has one domain, and the run has {names}; name one, or --out FILE")
     project = _project(args, opened)
+    alike = ambiguous_names(chosen) | ({""} if _NO_DOMAIN in chosen else set())
     for name, content in chosen.items():
         info = _info(opened, name, content, project)
-        target = _with_domain(out, name) if out and len(chosen) > 1 else out
+        target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
         yield target, partial(write_tau2, opened, domain=name, content=content, info=info)
 
 
@@ -143,9 +148,9 @@ def _project(args: argparse.Namespace, opened: Run) -> Project | None:
         return None
 
 
-def _with_domain(out: Path, domain: str) -> Path:
+def _with_domain(out: Path, domain: str, *, ambiguous: bool) -> Path:
     stem, dot, suffix = out.name.partition(".")
-    return out.with_name(f"{stem}-{domain or 'unknown'}{dot}{suffix}")
+    return out.with_name(f"{stem}-{file_name_of(domain or _NO_DOMAIN, ambiguous=ambiguous)}{dot}{suffix}")
 
 
 def _write(out: Path | None, opened: Run, write: Callable[[IO[str]], int]) -> int:

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import textwrap
 from pathlib import Path
+from typing import Any
 
 from ..errors import ConfigurationError
 from ..text import printable, visible
+
+#: The beginning of a command for a CI service in a JSON string.
+_COMMAND = re.compile(r"(##\w*)\[")
 
 #: The help of an argument that names a run.
 RUN_HELP = "the run: its folder, its name below .tau/runs, a result file, or baseline"
@@ -63,6 +69,17 @@ class Printer:
         else:
             self.line(head)
             self.line(rest, 2)
+
+
+def print_json(value: Any) -> None:
+    """Print a JSON document in which no text steers the terminal or is a command for a CI service."""
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    # Brackets and characters that are not seen stand in strings only, where escapes mean the same.
+    print(_COMMAND.sub(r"\1\\u005b", "".join(map(_escaped, text))))  # noqa: T201 - this is a command
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
 
 
 def count(number: int, noun: str) -> str:
