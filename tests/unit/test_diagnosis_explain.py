@@ -99,14 +99,14 @@ def test_tool_results_are_no_turns() -> None:
 def test_the_end_of_a_traceback_is_shown() -> None:
     error = "\n".join(f"line {n}" for n in range(20))
     lines = explain(simulation(reason="unexpected_error", error=error))
-    assert [line.text for line in lines[1:]] == [f"line {n}" for n in range(8, 20)]
+    assert [line.text for line in lines[1:]] == [f"  line {n}" for n in range(8, 20)]
     assert {line.kind for line in lines[1:]} == {"bad"}
 
 
 def test_any_other_error_is_shown_from_its_beginning_with_its_commands_in_one_piece() -> None:
     error = "\n".join([*(f"line {n}" for n in range(20)), "record again: pytest x", *["more"] * 50])
     lines = explain(simulation(reason="infrastructure_error", error=error))[1:]
-    assert [line.text for line in lines[:21]] == [*(f"line {n}" for n in range(20)), "record again: pytest x"]
+    assert [line.text for line in lines[:21]] == [*(f"  line {n}" for n in range(20)), "  record again: pytest x"]
     assert [line.kind for line in lines[:21]] == ["bad"] * 20 + ["command"]
     assert len(lines) == 48
 
@@ -385,7 +385,7 @@ def test_what_was_not_graded_still_shows_its_turns() -> None:
     lines = texts(simulation(reason="infrastructure_error", error="ModelError: down", messages=[agent("Hi")]))
     assert lines == [
         "not graded   ended by infrastructure_error after 1 turn",
-        "ModelError: down",
+        "  ModelError: down",
         "last messages",
         "  agent  Hi",
     ]

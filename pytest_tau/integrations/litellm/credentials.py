@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat import identifies_account, without_login, without_secrets
+from ...chat.requests import identifies_account, without_login, without_secrets
 from ...errors import ConfigurationError, unknown_name
 from .client import load
 from .prices import OWN_PRICES, has_price
