@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ..text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -99,13 +101,19 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
     """Return the domains of plugins and conftest.py files, by name.
 
     Raises:
-        pytest.UsageError: An implementation raised an exception, or returned something else.
+        pytest.UsageError: An implementation raised an exception, or returned something else, or a domain whose name
+            cannot be the beginning of node ids.
     """
     from ..environment import DomainSpec
 
     found: dict[str, DomainSpec] = {}
     for call in call_each(config, config.hook.pytest_tau_domains, config=config):
-        found |= {spec.name: spec for spec in _listed(call, DomainSpec, "a list of DomainSpec")}
+        specs = _listed(call, DomainSpec, "a list of DomainSpec")
+        for spec in specs:
+            if not spec.name or printable(spec.name).strip() != spec.name or "\n" in spec.name or "::" in spec.name:
+                got = f"a domain called {spec.name!r}"
+                raise pytest.UsageError(call.mistake(got, "a name of visible characters, without '::' and '##['"))
+        found |= {spec.name: spec for spec in specs}
     return found
 
 
