@@ -108,13 +108,17 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
 
     found: dict[str, DomainSpec] = {}
     for call in call_each(config, config.hook.pytest_tau_domains, config=config):
-        specs = _listed(call, DomainSpec, "a list of DomainSpec")
-        for spec in specs:
-            if not spec.name or printable(spec.name).strip() != spec.name or "\n" in spec.name or "::" in spec.name:
-                got = f"a domain called {spec.name!r}"
-                raise pytest.UsageError(call.mistake(got, "a name of visible characters, without '::' and '##['"))
-        found |= {spec.name: spec for spec in specs}
+        for spec in _listed(call, DomainSpec, "a list of DomainSpec"):
+            _check_name(call, spec.name)
+            found[spec.name] = spec
     return found
+
+
+def _check_name(call: HookCall, name: str) -> None:
+    """Refuse the name of a domain that cannot be the beginning of node ids, which pytest prints as they are."""
+    if not name or printable(name).strip() != name or "\n" in name or "::" in name:
+        expected = "a name of visible characters, without '::' and commands for CI services"
+        raise pytest.UsageError(call.mistake(f"a domain called {name!r}", expected))
 
 
 def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
