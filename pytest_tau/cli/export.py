@@ -25,10 +25,6 @@ if TYPE_CHECKING:
     from ..runs.reader import Run
 
 
-#: The name, in the name of a file, of a domain without one.
-_NO_DOMAIN = "unknown"
-
-
 def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
@@ -96,7 +92,7 @@ def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None,
         names = ", ".join(sorted(chosen))
         raise ConfigurationError(f"a τ²-bench file has one domain, and the run has {names}; name one, or --out FILE")
     project = _project(args, opened)
-    alike = ambiguous_names(chosen) | ({""} if _NO_DOMAIN in chosen else set())
+    alike = ambiguous_names(chosen)
     for name, content in chosen.items():
         info = _info(opened, name, content, project)
         target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
@@ -150,7 +146,7 @@ def _project(args: argparse.Namespace, opened: Run) -> Project | None:
 
 def _with_domain(out: Path, domain: str, *, ambiguous: bool) -> Path:
     stem, dot, suffix = out.name.partition(".")
-    return out.with_name(f"{stem}-{file_name_of(domain or _NO_DOMAIN, ambiguous=ambiguous)}{dot}{suffix}")
+    return out.with_name(f"{stem}-{file_name_of(domain or 'unknown', ambiguous=ambiguous)}{dot}{suffix}")
 
 
 def _write(out: Path | None, opened: Run, write: Callable[[IO[str]], int]) -> int:
