@@ -1,15 +1,23 @@
-"""Writing files so that nobody ever reads a half of one, and digests of their content."""
+"""Files: names that exist on every system, writing so that nobody ever reads a half of one, digests of contents."""
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
 import os
+import re
+from collections import Counter
 from typing import IO, TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
+
+_UNSAFE = re.compile(r"[^A-Za-z0-9_.+\-\[\]]")
+#: Windows opens a device for these, whatever follows the first dot.
+_DEVICE = re.compile(r"(con|prn|aux|nul|conin\$|conout\$|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+#: Characters of a name; file systems allow 255 bytes with a suffix.
+_LONGEST = 180
 
 
 @contextlib.contextmanager
@@ -38,6 +46,35 @@ def atomic_write(path: Path, content: str | bytes) -> None:
     """
     with atomic_open(path) as file:
         file.write(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
+
+
+def file_name_of(name: str, *, ambiguous: bool = False) -> str:
+    """Return the name of a file or a folder for the name of something else, such as a task or a domain.
+
+    A plain name is returned as it is: letters, digits and ``_.+-[]`` of ASCII, not too long. Any other name is made
+    safe, with digits of its hash to keep it unique: ``../x``, ``CON`` and ``aux.txt``, which Windows takes for devices,
+    and names that begin or end with a dot. A suffix such as ``.cassette`` may follow.
+
+    Args:
+        name: The name.
+        ambiguous: Whether another name differs only by case: it gets digits although it is plain.
+    """
+    safe = _UNSAFE.sub("_", name)
+    device, dotted = _DEVICE.match(safe), safe.startswith(".") or safe.endswith(".")
+    if name and safe == name and len(name) <= _LONGEST and not (ambiguous or device or dotted):
+        return name
+    readable = safe.strip(".").replace(".", "_", 1 if device else 0)[:_LONGEST]
+    return f"{readable}-{digest(name)[:8]}" if readable else digest(name)[:8]
+
+
+def ambiguous_names(names: Iterable[str]) -> frozenset[str]:
+    """Return the names that differ from another one only by case, without the one that is in lower case.
+
+    The order does not matter. The name in lower case keeps its file when another task is added.
+    """
+    unique = set(names)
+    alike = Counter(name.lower() for name in unique)
+    return frozenset(name for name in unique if alike[name.lower()] > 1 and name != name.lower())
 
 
 def digest(content: str | bytes) -> str:

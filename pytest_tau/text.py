@@ -1,9 +1,14 @@
-"""Formatting of numbers, durations, paths and long texts for people."""
+"""Formatting of numbers, durations, paths, and of texts of others, which may contain anything."""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+#: What a CI service takes for a command. GitHub: ``::error::`` at the start of a line, also after blanks, and
+#: ``##[error]`` anywhere in it. Azure: ``##vso[…]``, TeamCity: ``##teamcity[…]``, which are guarded anywhere.
+_COMMAND = re.compile(r"^(?P<blanks> *)::|#(?=#\w*\[)", re.MULTILINE)
 
 
 def plural(number: int, noun: str) -> str:
@@ -28,8 +33,36 @@ def shorten_both(one: str, other: str, width: int = 60) -> tuple[str, str]:
 
 
 def one_line(text: str, width: int) -> str:
-    """Return foreign text on one line of at most ``width`` characters, without control characters."""
-    return shorten(" ".join("".join(each if each.isprintable() else " " for each in text).split()), width)
+    """Return foreign text on one line of at most ``width`` characters, with control characters as escapes."""
+    return shorten(visible(" ".join(text.split())), width)
+
+
+def visible(text: str) -> str:
+    r"""Return text that cannot steer a terminal, hide a part of itself, or break XML; lines stay lines.
+
+    Control characters, escape sequences, bidirectional overrides, zero-width characters and lone surrogates become
+    escapes, such as ``\x1b`` and ``\u202e``. Tabs and unusual spaces become spaces.
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_visible_character, text.replace("\r\n", "\n").replace("\t", "    ")))
+
+
+def _visible_character(character: str) -> str:
+    if character.isprintable() or character == "\n":
+        return character
+    if character.isspace() and not _breaks_lines(character):
+        return " "
+    return character.encode("unicode_escape").decode("ascii")
+
+
+def _breaks_lines(character: str) -> bool:
+    return len(f"a{character}b".splitlines()) > 1
+
+
+def printable(text: str) -> str:
+    """Return text as it is printed: visible, and without what a CI service takes for a command; lines stay lines."""
+    return _COMMAND.sub(lambda found: f"{found['blanks'] or ''}\\::" if found[0][-1] == ":" else "#\\", visible(text))
 
 
 def money(amount: float) -> str:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Literal, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 #: The part of a trial that a model is called for.
 Role: TypeAlias = Literal["agent", "user", "judge"]
@@ -14,6 +17,19 @@ _PRIVATE = re.compile(
     r"(^|_)(key|apikey|(?<!per_)token|secret|passwd|password|cookies?|credentials?|headers?|auth|authorization)($|_)"
 )
 _LOGIN = re.compile(r"://[^/@\s]+@")
+#: Parameters of a URL that are credentials.
+_CREDENTIAL = re.compile(
+    r"([?&](?:code|sig|[^=&#\s]*(?:key|token|secret|password|signature))=)[^&#\s'\"]+", re.IGNORECASE
+)
+#: Arguments by which providers know who calls: an account, a project, a person.
+_ACCOUNT = re.compile(
+    r"(^|_)(organi[sz]ation|org|project|tenant|subscription|account|username|email|arn)($|_)"
+    r"|^(end_)?user(_id)?$|^(safety|customer)_identifier$|^(client|space|workspace)_id$"
+    r"|^aws_(role|session|profile)_name$|^aws_external_id$"
+)
+#: Arguments that describe data, in which such names mean something else.
+_SCHEMAS = frozenset({"response_format", "tools", "functions"})
+_MODEL_ARGUMENTS = "_llm_args"
 #: Arguments that say how a model is reached, not what it is asked: a request to another server is the same.
 _CONNECTION = frozenset({"api_base", "base_url", "api_version", "timeout", "max_retries", "num_retries"})
 
@@ -42,38 +58,69 @@ class ChatRequest(BaseModel):
 
     @property
     def public_args(self) -> dict[str, Any]:
-        """The arguments that may be recorded: no keys, no headers, nothing about the connection."""
-        return {name: without_secrets(self.args[name]) for name in sorted(self.args) if is_public(name)}
+        """The arguments that may be recorded: no keys, no headers, no account, nothing about the connection."""
+        return public_arguments(self.args)
 
 
-def is_public(argument: str) -> bool:
-    """Return whether a model argument of this name is part of the request, and may be recorded."""
-    return argument not in _CONNECTION and not _is_secret(argument)
+def public_arguments(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of model calls that are part of a request and may be recorded, by name."""
+    shown = shown_arguments(args)
+    return {name: shown[name] for name in sorted(shown) if name not in _CONNECTION}
+
+
+def shown_arguments(args: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of model calls without secrets and without what identifies an account, at any depth."""
+    found: dict[str, Any] = _without_account(without_secrets(dict(args)))
+    return found
 
 
 def without_secrets(value: Any) -> Any:
-    """Return arguments without keys, tokens and headers at any depth, so that they can be recorded or shown."""
+    """Return settings without keys, tokens and headers at any depth, so that they can be recorded or shown.
+
+    The arguments of model calls among them, such as ``agent_llm_args``, also have nothing that identifies an account.
+    """
     if isinstance(value, dict):
-        return {name: without_secrets(value[name]) for name in value if not _is_secret(str(name))}
+        shown = {name: without_secrets(value[name]) for name in value if not _is_secret(str(name))}
+        return {
+            name: _without_account(one) if str(name).endswith(_MODEL_ARGUMENTS) else one for name, one in shown.items()
+        }
     return [without_secrets(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 def without_login(text: str) -> str:
     """Return a text without the credentials of URLs in it."""
-    return _LOGIN.sub("://***@", text)
+    return _CREDENTIAL.sub(r"\1***", _LOGIN.sub("://***@", text))
+
+
+def identifies_account(argument: str) -> bool:
+    """Return whether a model argument of this name identifies an account, a project or a person."""
+    return _ACCOUNT.search(_in_words(argument)) is not None
+
+
+def _without_account(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {
+            name: one if name in _SCHEMAS else _without_account(one)
+            for name, one in value.items()
+            if not identifies_account(str(name))
+        }
+    return [_without_account(one) for one in value] if isinstance(value, list | tuple) else value
 
 
 class ModelArguments(dict[str, Any]):
     """Arguments of model calls whose repr, as in a traceback, has no secrets."""
 
     def __repr__(self) -> str:
-        return repr(without_secrets(dict(self)))
+        return repr(shown_arguments(dict(self)))
 
 
 def _is_secret(name: str) -> bool:
     """Return whether an argument of this name is a secret, such as ``api_key``, ``apiKey`` and ``X-Api-Key``."""
-    words = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_")
-    return _PRIVATE.search(words.lower()) is not None
+    return _PRIVATE.search(_in_words(name)) is not None
+
+
+def _in_words(name: str) -> str:
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).replace("-", "_").lower()
 
 
 class Usage(BaseModel):

@@ -9,6 +9,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TauError
+from ..text import printable
 from . import bless, compare, export, init, lint, merge, regrade, schema, view
 from .parser import Parser
 
@@ -51,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if isinstance(error, BrokenPipeError):  # the reader has seen enough
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             return 1
-        print(f"tau {args.command}: {error}", file=sys.stderr)  # noqa: T201 - this is a command
+        print(printable(f"tau {args.command}: {error}"), file=sys.stderr)  # noqa: T201 - this is a command
         return USAGE_ERROR
     return status
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TauError, unknown_name
-from ..files import atomic_open
+from ..files import ambiguous_names, atomic_open, file_name_of
+from ..text import printable
 from .options import add_options
 from .project import Project, add_project_options
 from .settings import RUN_HELP, count, data_dir
@@ -91,9 +92,10 @@ def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None,
         names = ", ".join(sorted(chosen))
         raise ConfigurationError(f"a τ²-bench file has one domain, and the run has {names}; name one, or --out FILE")
     project = _project(args, opened)
+    alike = ambiguous_names(chosen)
     for name, content in chosen.items():
         info = _info(opened, name, content, project)
-        target = _with_domain(out, name) if out and len(chosen) > 1 else out
+        target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
         yield target, partial(write_tau2, opened, domain=name, content=content, info=info)
 
 
@@ -142,9 +144,9 @@ def _project(args: argparse.Namespace, opened: Run) -> Project | None:
         return None
 
 
-def _with_domain(out: Path, domain: str) -> Path:
+def _with_domain(out: Path, domain: str, *, ambiguous: bool) -> Path:
     stem, dot, suffix = out.name.partition(".")
-    return out.with_name(f"{stem}-{domain or 'unknown'}{dot}{suffix}")
+    return out.with_name(f"{stem}-{file_name_of(domain or 'unknown', ambiguous=ambiguous)}{dot}{suffix}")
 
 
 def _write(out: Path | None, opened: Run, write: Callable[[IO[str]], int]) -> int:
@@ -182,4 +184,4 @@ def _nothing(opened: Run) -> ConfigurationError:
 
 def _print_aside(text: str) -> None:
     # Standard output may be the export.
-    print(text, file=sys.stderr)  # noqa: T201 - this is a command
+    print(printable(text), file=sys.stderr)  # noqa: T201 - this is a command

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConfigurationError
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import Printer, count, data_dir
+from .settings import Printer, count, data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -74,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
     loaded = [_target(project, given, args.domain) for given in targets]
     reports = asyncio.run(_lint(loaded, project.evaluators, args))
     if args.json:
-        print(json.dumps([_document(report) for report in reports], indent=1, ensure_ascii=False))  # noqa: T201
+        print_json([_document(report) for report in reports])
     return int(any(report.count("error") for report in reports))
 
 

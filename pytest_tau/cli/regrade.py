@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +12,7 @@ from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX, simulation_files
 from .options import add_options
 from .project import Project, add_project_options
 from .regrade_output import TextReport, json_document, print_rewritten
-from .settings import data_dir
+from .settings import data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -91,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=bundled)
     reports = asyncio.run(_regrade(paths, settings, domains, None if args.json else text, written))
     if args.json:
-        print(json.dumps(json_document(reports, settings), indent=1, ensure_ascii=False))  # noqa: T201 - this is a command
+        print_json(json_document(reports, settings))
     return _status(reports)
 
 

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..text import shorten
+from ..text import printable, shorten
 from .settings import Printer, count
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def print_rewritten(file: Rewritten) -> None:
         lines.append(f"  {why}: {', '.join(file.unjudged[:_MOST_NAMED])}")
         lines[-1] += f" and {len(file.unjudged) - _MOST_NAMED} more" if len(file.unjudged) > _MOST_NAMED else ""
     for line in lines:
-        print(line, file=sys.stderr)  # noqa: T201 - this is a command
+        print(printable(line), file=sys.stderr)  # noqa: T201 - this is a command
 
 
 def json_document(reports: list[FileReport], settings: RegradeSettings) -> dict[str, Any]:

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import textwrap
 from pathlib import Path
+from typing import Any
 
 from ..errors import ConfigurationError
+from ..text import printable, visible
+
+#: The beginning of a command for a CI service in a JSON string.
+_COMMAND = re.compile(r"(##\w*)\[")
 
 #: The help of an argument that names a run.
 RUN_HELP = "the run: its folder, its name below .tau/runs, a result file, or baseline"
@@ -39,22 +46,21 @@ class Printer:
         """Print a line, wrapped if it is too long.
 
         Args:
-            text: What to print; whatever would steer the terminal is replaced.
+            text: What to print.
             indent: Spaces before it.
             hanging: Spaces before what is wrapped; two more than ``indent`` by default.
         """
-        plain = "".join(character if character.isprintable() else "?" for character in text.replace("\n", " "))
         after = " " * (indent + 2 if hanging is None else hanging)
         before = " " * indent
         wrapped = textwrap.wrap(
-            plain,
+            visible(text.replace("\n", " ")),
             self._width,
             initial_indent=before,
             subsequent_indent=after,
             break_on_hyphens=False,
             drop_whitespace=True,
         )
-        print("\n".join(wrapped))  # noqa: T201 - this is a command
+        print(printable("\n".join(wrapped)))  # noqa: T201 - this is a command
 
     def together(self, head: str, rest: str) -> None:
         """Print a head with what belongs to it: on one line if it fits, else on the next."""
@@ -63,6 +69,17 @@ class Printer:
         else:
             self.line(head)
             self.line(rest, 2)
+
+
+def print_json(value: Any) -> None:
+    """Print a JSON document in which no text steers the terminal or is a command for a CI service."""
+    text = json.dumps(value, indent=1, ensure_ascii=False)
+    # Brackets and characters that are not seen stand in strings only, where escapes mean the same.
+    print(_COMMAND.sub(r"\1\\u005b", "".join(map(_escaped, text))))  # noqa: T201 - this is a command
+
+
+def _escaped(character: str) -> str:
+    return character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
 
 
 def count(number: int, noun: str) -> str:

@@ -7,6 +7,7 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..text import printable
 from .options import add_options
 from .project import Project, add_project_options
 from .settings import RUN_HELP, Printer, count, data_dir
@@ -63,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if len(written.problems) > _SHOWN:
         printer.line(f"and {len(written.problems) - _SHOWN} more, which the report lists")
     printer.line(f"{count(written.simulations, 'simulation')} of {' and '.join(each.name for each in runs)}:")
-    print(file)  # noqa: T201 - this is a command; the path in one piece, whatever its length
+    print(printable(str(file)))  # noqa: T201 - this is a command; the path in one piece, whatever its length
     if args.open:
         webbrowser.open(file.resolve().as_uri())
     return 0

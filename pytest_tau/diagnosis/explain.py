@@ -81,10 +81,13 @@ def explain(simulation: Simulation, again: str | None = None, evaluators: Sequen
 
 
 def _error(error: str, reason: str) -> list[Line]:
-    """Return the end of a traceback or the beginning of any other error; commands in one piece."""
+    """Return the end of a traceback or the beginning of any other error; commands in one piece.
+
+    The lines are indented: text of participants and providers does not look like a line of this package or of pytest.
+    """
     lines = error.strip().splitlines()
     shown = lines[-12:] if reason == "unexpected_error" else lines[:_LONGEST_ERROR]
-    return [Line("command" if text.startswith(_COMMANDS) else "bad", text) for text in shown]
+    return [Line("command" if text.startswith(_COMMANDS) else "bad", f"  {text}") for text in shown]
 
 
 def _judge(info: RewardInfo) -> list[Line]:

@@ -21,6 +21,7 @@ from .options import OptionValues, pytest_addoption
 from .report import exit_status, records, run_counts, summary, terminal
 from .report.header import pytest_report_collectionfinish, pytest_report_header
 from .report.progress import plugin as progress
+from .report.terminal import pytest_cmdline_main
 from .report.trial_reports import (
     pytest_report_from_serializable,
     pytest_report_to_serializable,
@@ -56,6 +57,7 @@ __all__ = [
     "_tau_spec",
     "pytest_addhooks",
     "pytest_addoption",
+    "pytest_cmdline_main",
     "pytest_collect_file",
     "pytest_collection",
     "pytest_collection_finish",

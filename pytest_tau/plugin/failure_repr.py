@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..diagnosis import plain_text
 from ..evaluation import Line
+from ..text import printable
 from .compat import ReprFileLocation, TerminalRepr
 
 if TYPE_CHECKING:
@@ -50,9 +51,9 @@ class FailureRepr(TerminalRepr):
     def __init__(
         self, message: str, lines: Sequence[Line], nodeid: str, style: str = "auto", *, is_error: bool = False
     ) -> None:
-        self.lines, self.style, self.is_error = [Line(*line) for line in lines], style, is_error
+        self.lines, self.style, self.is_error = [Line(kind, printable(text)) for kind, text in lines], style, is_error
         # pytest takes the one-line summary from here, and writes it with --tb=line.
-        self.reprcrash = CrashLine(nodeid, 0, message)
+        self.reprcrash = CrashLine(nodeid, 0, printable(message))
 
     def toterminal(self, tw: TerminalWriter) -> None:
         """Write the lines, wrapped to the terminal's width; at most two screen lines of a message."""
@@ -69,7 +70,7 @@ class FailureRepr(TerminalRepr):
             for line in textwrap.wrap(
                 text, tw.fullwidth - 1, subsequent_indent=indent, max_lines=most, placeholder=" …", drop_whitespace=True
             ):
-                tw.line(line, **_MARKUP[kind])
+                tw.line(printable(line), **_MARKUP[kind])  # a long word may go on in the next line
 
     def __str__(self) -> str:
         return plain_text(self.lines)

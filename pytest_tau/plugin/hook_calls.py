@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ..text import printable
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -99,14 +101,24 @@ def domains_of_plugins(config: pytest.Config) -> dict[str, DomainSpec]:
     """Return the domains of plugins and conftest.py files, by name.
 
     Raises:
-        pytest.UsageError: An implementation raised an exception, or returned something else.
+        pytest.UsageError: An implementation raised an exception, or returned something else, or a domain whose name
+            cannot be the beginning of node ids.
     """
     from ..environment import DomainSpec
 
     found: dict[str, DomainSpec] = {}
     for call in call_each(config, config.hook.pytest_tau_domains, config=config):
-        found |= {spec.name: spec for spec in _listed(call, DomainSpec, "a list of DomainSpec")}
+        for spec in _listed(call, DomainSpec, "a list of DomainSpec"):
+            _check_name(call, spec.name)
+            found[spec.name] = spec
     return found
+
+
+def _check_name(call: HookCall, name: str) -> None:
+    """Refuse the name of a domain that cannot be the beginning of node ids, which pytest prints as they are."""
+    if not name or printable(name).strip() != name or "\n" in name or "::" in name:
+        expected = "a name of visible characters, without '::' and commands for CI services"
+        raise pytest.UsageError(call.mistake(f"a domain called {name!r}", expected))
 
 
 def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:

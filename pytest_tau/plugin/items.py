@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import pytest
 
+from ..text import visible
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -23,11 +25,20 @@ TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
 
 
 class TaskSpec(NamedTuple):
-    """A task that is run, with its domain and its settings; of a marked test, those of the marker."""
+    """A task that is run, with its domain and its settings; of a marked test, those of the marker.
+
+    Attributes:
+        task: The task.
+        domain: Its domain.
+        config: The settings.
+        ambiguous: Whether the item id of a task of the same file or domain differs only by case: the names of the
+            files of one of them get digits.
+    """
 
     task: Task
     domain: Domain
     config: RunConfig
+    ambiguous: bool = False
 
 
 class StartedTrial(Protocol):
@@ -99,7 +110,8 @@ def get_item_state(item: pytest.Item) -> ItemState | None:
 def set_properties(item: pytest.Item, **properties: object) -> None:
     """Set the documented user properties of an item, replacing their previous values; None removes one."""
     item.user_properties[:] = [each for each in item.user_properties if each[0] not in properties]
-    item.user_properties += [(name, value) for name, value in properties.items() if value is not None]
+    shown = {name: visible(value) if isinstance(value, str) else value for name, value in properties.items()}
+    item.user_properties += [(name, value) for name, value in shown.items() if value is not None]
 
 
 def spec_of(item: pytest.Item) -> TaskSpec | None:

@@ -8,7 +8,7 @@ import shlex
 from operator import attrgetter
 from typing import Any
 
-from ..chat import without_login, without_secrets
+from ..chat.requests import shown_arguments, without_login
 from ..documents import parse_json
 from .option_types import model_arguments
 from .options_table import OPTIONS
@@ -47,5 +47,5 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
 
 
 def _public(args: str) -> str:
-    """Return the arguments of model calls without keys, as the command is shown in reports."""
-    return without_login(json.dumps(without_secrets(parse_json(args))))
+    """Return the arguments of model calls without keys and account, as the command is shown in reports."""
+    return without_login(json.dumps(shown_arguments(parse_json(args))))

@@ -78,10 +78,12 @@ class SummaryLine(NamedTuple):
     Attributes:
         text: The line.
         markup: The keyword arguments of ``TerminalReporter.write_line``, such as ``yellow=True``.
+        command: Whether the line is a command for the CI service. Any other line is kept from being one.
     """
 
     text: str
     markup: Mapping[str, bool] = MappingProxyType({})
+    command: bool = False
 
 
 class SummaryBlock(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import unicodedata
 from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from ..models import Task
     from ..runs.reader import Run, StoredTrial
 
-#: What a program for tables takes for the beginning of a formula, also after spaces.
+#: What a program for tables takes for the beginning of a formula, also in full width as in East Asia, and after spaces,
+#: control characters and characters that are not seen.
 _FORMULA = ("=", "+", "-", "@")
 
 
@@ -132,4 +134,10 @@ def _text(value: Any) -> str:
         return f"{value:.12g}" if isinstance(value, float) else str(value)
     # A lone carriage return would end the row: csv quotes only line ends as it writes them itself.
     text = writable(str(value)).replace("\r\n", "\n").replace("\r", "\n").replace("\0", "\\0")
-    return f"'{text}" if text.lstrip().startswith(_FORMULA) or text.startswith("\t") else text
+    return f"'{text}" if _first_seen(text) in _FORMULA or text.startswith(("\t", "\n")) else text
+
+
+def _first_seen(text: str) -> str:
+    """Return the first character that is seen, in its usual width; none if no character is."""
+    first = next((each for each in text if each.isprintable() and each != " "), "")
+    return unicodedata.normalize("NFKC", first)[:1]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..analysis.summary import ending
 from ..analysis.variants import MOST_PAIRS
 from ..runs.groups import distinguish
-from ..text import one_line, plural
+from ..text import one_line, plural, visible
 from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
 
 if TYPE_CHECKING:
@@ -238,7 +238,7 @@ def _table(rows: Sequence[Sequence[str]]) -> str:
 
 def escaped(text: str) -> str:
     """Return text that means itself in a table of GitHub's Markdown: no markup, no HTML, no mention, no link."""
-    line = _SPECIAL.sub(lambda found: f"\\{found[0]}", one_line(text, len(text) + 1))
+    line = _SPECIAL.sub(lambda found: f"\\{found[0]}", visible(" ".join(text.split())))
     return "".join(_HTML.get(each, each) for each in line)
 
 
@@ -263,7 +263,7 @@ def _annotation(task: FailingTask, root: Path, workspace: Path) -> str:
     place = {}
     if task.test and file.is_file() and file.is_relative_to(workspace):
         place["file"] = file.relative_to(workspace).as_posix()
-    place["title"] = f"{task.domain}: {task.name}"
+    place["title"] = one_line(f"{task.domain}: {task.name}", _LONGEST_ID)
     values = ",".join(f"{name}={_of_property(value)}" for name, value in place.items())
     text = f"{task.passed} of {plural(task.trials, 'trial')} passed: {_format_reasons(task)}"
     return f"::error {values}::{_of_command(text)}"

@@ -190,7 +190,7 @@ def test_lines_fit_the_terminal(tau: Tau, results: Any, monkeypatch: pytest.Monk
 def test_texts_of_a_file_do_not_steer_the_terminal(tau: Tau, results: Any) -> None:
     ran = tau("regrade", results(simulation("Bread", task_id="\x1b[31m\nred")))
     assert "\x1b" not in ran.out
-    assert "(task ?[31m red, trial 0)" in ran.out
+    assert r"(task \x1b[31m red, trial 0)" in ran.out
 
 
 def test_verbose_shows_every_simulation_and_every_difference(tau: Tau, results: Any) -> None:

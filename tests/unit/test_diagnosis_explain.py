@@ -99,14 +99,20 @@ def test_tool_results_are_no_turns() -> None:
 def test_the_end_of_a_traceback_is_shown() -> None:
     error = "\n".join(f"line {n}" for n in range(20))
     lines = explain(simulation(reason="unexpected_error", error=error))
-    assert [line.text for line in lines[1:]] == [f"line {n}" for n in range(8, 20)]
+    assert [line.text for line in lines[1:]] == [f"  line {n}" for n in range(8, 20)]
     assert {line.kind for line in lines[1:]} == {"bad"}
+
+
+def test_the_text_of_an_error_does_not_look_like_a_line_of_the_run() -> None:
+    error = "RuntimeError: x\ntau: mock: 3 tasks, 3 trials; 3 passed\n=== 3 passed in 0.1s ==="
+    shown = texts(simulation(reason="agent_error", error=error))
+    assert [f"  {each}" for each in error.split("\n")] == shown[1:4]
 
 
 def test_any_other_error_is_shown_from_its_beginning_with_its_commands_in_one_piece() -> None:
     error = "\n".join([*(f"line {n}" for n in range(20)), "record again: pytest x", *["more"] * 50])
     lines = explain(simulation(reason="infrastructure_error", error=error))[1:]
-    assert [line.text for line in lines[:21]] == [*(f"line {n}" for n in range(20)), "record again: pytest x"]
+    assert [line.text for line in lines[:21]] == [*(f"  line {n}" for n in range(20)), "  record again: pytest x"]
     assert [line.kind for line in lines[:21]] == ["bad"] * 20 + ["command"]
     assert len(lines) == 48
 
@@ -385,7 +391,7 @@ def test_what_was_not_graded_still_shows_its_turns() -> None:
     lines = texts(simulation(reason="infrastructure_error", error="ModelError: down", messages=[agent("Hi")]))
     assert lines == [
         "not graded   ended by infrastructure_error after 1 turn",
-        "ModelError: down",
+        "  ModelError: down",
         "last messages",
         "  agent  Hi",
     ]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, Field, InstanceOf
 
 from ...models import json_copy
-from ..requests import ChatReply, Role
+from ..requests import ChatReply, Role, public_arguments
 from .json_stream import decode_multiline, encode_multiline
 
 if TYPE_CHECKING:
@@ -199,6 +199,7 @@ class Codec:
         earlier = self._earlier.setdefault(value.role, [])
         new = [self._values.intern(decode_multiline(message), "messages") for message in value.messages]
         head = {name: getattr(value, name) for name in ("model", "args", "tool_choice", "response_format")}
+        head["args"] = public_arguments(value.args)  # older recordings have more
         tools = _tools_before(earlier) if value.tools is None else self._values.intern(value.tools, "tools")
         messages = (*_repeated(earlier, value), *new)
         request = NormalizedRequest(self._values.intern(head, "head"), tools, messages)

@@ -6,7 +6,7 @@ import json
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...text import plural
+from ...text import plural, visible
 from .codec import canonical
 
 if TYPE_CHECKING:
@@ -184,17 +184,10 @@ def _common(a: Sequence[Any], b: Sequence[Any]) -> int:
 
 
 def _json(value: Any) -> str:
-    return _printable(json.dumps(value, ensure_ascii=False))
+    return visible(json.dumps(value, ensure_ascii=False))
 
 
 def _lines(*lines: str) -> list[str]:
     """Return lines of texts; in quotes if one is empty or has blanks at its end, which would not be seen."""
     seen = all(line and line == line.rstrip() for line in lines)
-    return [_printable(line) if seen else _json(line) for line in lines]
-
-
-def _printable(text: str) -> str:
-    """Escape characters that move the cursor, change the direction of writing, or cannot be printed."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+    return [visible(line.replace("\t", "\\t")) if seen else _json(line) for line in lines]

@@ -10,13 +10,13 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat import without_secrets
+from ...chat.requests import identifies_account, without_login, without_secrets
 from ...errors import ConfigurationError, unknown_name
 from .client import load
 from .prices import OWN_PRICES, has_price
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 #: Sent to a server that needs no key, because the client library requires one.
 NO_KEY = "no-key-needed"
@@ -27,7 +27,17 @@ _OPENAI = frozenset({"openai", "custom_openai", "text-completion-openai"})
 #: Providers all of whose models litellm lists. With others a name may be a deployment, a file or an endpoint.
 _LISTED = frozenset({"openai", "anthropic", "gemini", "mistral", "deepseek", "xai", "cohere", "cohere_chat"})
 #: A key in a text, also if a provider has masked a part of it.
-_KEY_LIKE = re.compile(r"\bsk-[\w*.…-]{4,}|\bAIza[\w-]{8,}|\b(?i:bearer)\s+[^\s,;'\"]+|(?<=//)[^/@\s]+(?=@)")
+_KEY_LIKE = re.compile(
+    r"\bsk-[\w*.…-]{4,}|\bAIza[\w-]{8,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\b(?:hf|gsk)_\w{8,}|\bxai-[\w-]{8,}"
+    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\b(?i:bearer)\s+[^\s,;'\"]+|(?<=//)[^/@\s]+(?=@)"
+    # Organizations and projects as OpenAI names them in its errors.
+    r"|\borg-\w{8,}|\bproj_\w{8,}"
+)
+#: Variables of the environment that identify an account.
+_ACCOUNT_VARIABLES = (
+    *("OPENAI_ORGANIZATION", "OPENAI_ORG_ID", "OPENAI_PROJECT", "OPENAI_PROJECT_ID"),
+    *("VERTEXAI_PROJECT", "GOOGLE_CLOUD_PROJECT", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AWS_ROLE_ARN", "AWS_PROFILE"),
+)
 
 
 class _Route(NamedTuple):
@@ -122,26 +132,35 @@ def describe_key(name: str, args: Mapping[str, Any]) -> str:
 
 
 def mask_secrets(text: str, args: Mapping[str, Any]) -> str:
-    """Mask everything in a text that is, or looks like, a key."""
-    secrets = {*_secrets(args), *_secrets(os.environ)}
+    """Mask everything in a text that is, or looks like, a key, or identifies an account."""
+    account = {name: os.environ[name] for name in _ACCOUNT_VARIABLES if name in os.environ}
+    secrets = {
+        *_secrets(args, _is_private),
+        *_secrets(os.environ, _is_secret),
+        *_secrets(account, _is_private, within=True),
+    }
     # Shorter values are switches and names; masking them would mask ordinary words.
     for secret in sorted((one for one in secrets if len(one) >= 8), key=len, reverse=True):
         text = text.replace(secret, "***")
-    return _KEY_LIKE.sub("***", text)
+    return without_login(_KEY_LIKE.sub("***", text))
 
 
 def _is_secret(name: str) -> bool:
     return not without_secrets({name: None})
 
 
-def _secrets(value: Any, *, within: bool = False) -> Iterator[str]:
-    """Yield every text under the name of a key or a header, at any depth; and its words, as of ``Bearer …``."""
+def _is_private(name: str) -> bool:
+    return _is_secret(name) or identifies_account(name)
+
+
+def _secrets(value: Any, is_private: Callable[[str], bool], *, within: bool = False) -> Iterator[str]:
+    """Yield every text under a private name, at any depth; and its words, as of ``Bearer …``."""
     if isinstance(value, Mapping):
         for name, part in value.items():
-            yield from _secrets(part, within=within or _is_secret(str(name)))
+            yield from _secrets(part, is_private, within=within or is_private(str(name)))
     elif isinstance(value, (list, tuple)):
         for part in value:
-            yield from _secrets(part, within=within)
+            yield from _secrets(part, is_private, within=within)
     elif isinstance(value, str) and within:
         yield value
         yield from value.split()

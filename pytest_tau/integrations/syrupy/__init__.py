@@ -1,10 +1,11 @@
 """Snapshots of trajectories with syrupy, from version 5 on: the extra ``snapshot``. Imported only when one is used."""
 
 from .assertion import TrajectorySnapshot, trajectory_snapshot
-from .extension import MAYBE_UNUSED, TrajectoryExtension, place_of
+from .extension import IS_AMBIGUOUS, MAYBE_UNUSED, TrajectoryExtension, place_of
 from .parts import PARTS, PRESETS, Selection, StateChange, parts_of
 
 __all__ = [
+    "IS_AMBIGUOUS",
     "MAYBE_UNUSED",
     "PARTS",
     "PRESETS",

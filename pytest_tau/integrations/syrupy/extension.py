@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import contextlib
 import glob
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +21,7 @@ from syrupy.extensions.base import AbstractSyrupyExtension
 from syrupy.location import PyTestLocation
 
 from ...errors import ConfigurationError
-from ...files import digest
+from ...files import file_name_of
 from ...models import Simulation
 from .parts import Selection
 from .trajectory import as_text
@@ -34,10 +33,9 @@ if TYPE_CHECKING:
 SUFFIX = "tausnap"
 #: A function that returns whether a stored snapshot may be unused, by its folder and name; without it none is.
 MAYBE_UNUSED: pytest.StashKey[Callable[[Path, str], bool]] = pytest.StashKey()
+#: A function that returns whether the name of a test or of a domain differs from another one only by case.
+IS_AMBIGUOUS: pytest.StashKey[Callable[[pytest.Item, str], bool]] = pytest.StashKey()
 _DOMAINS = "domains"
-_UNSAFE = re.compile(r"[^A-Za-z0-9_.+\-\[\]]")
-#: Characters of a name; file systems allow 255 bytes with the suffix.
-_LONGEST = 180
 
 
 class TrajectoryLocation(PyTestLocation):
@@ -75,7 +73,7 @@ class TrajectoryExtension(AbstractSyrupyExtension):
     @classmethod
     def get_snapshot_name(cls, *, test_location: PyTestLocation, index: Any = 0) -> str:
         """Return the test's name without its path, which is the name of the file."""
-        return safe_name(str(super().get_snapshot_name(test_location=test_location, index=index)))
+        return _file_name(test_location.item, str(super().get_snapshot_name(test_location=test_location, index=index)))
 
     @classmethod
     def get_file_basename(cls, *, test_location: PyTestLocation, index: Any) -> str:
@@ -137,20 +135,17 @@ class TrajectoryExtension(AbstractSyrupyExtension):
             path.parent.rmdir()
 
 
-def safe_name(name: str) -> str:
-    """Return a test's name as the name of a file: as it is, or made safe, with digits of its hash to keep it unique."""
-    safe = _UNSAFE.sub("_", name)
-    if safe == name and len(name) <= _LONGEST:
-        return name
-    return f"{safe[:_LONGEST]}-{digest(name)[:8]}"
-
-
 def folder_of(location: PyTestLocation) -> Path:
     """Return the folder of a test's snapshots."""
     path, folder = Path(location.filepath), AbstractSyrupyExtension.snapshot_dirname
     if path.is_dir():  # a domain's task has no file; its path is the folder where pytest was started
-        return path / folder / _DOMAINS / location.nodeid.partition("::")[0]
+        return path / folder / _DOMAINS / _file_name(location.item, location.nodeid.partition("::")[0])
     return path.parent / folder / location.basename
+
+
+def _file_name(item: pytest.Item, name: str) -> str:
+    is_ambiguous = item.config.stash.get(IS_AMBIGUOUS, None)
+    return file_name_of(name, ambiguous=is_ambiguous is not None and is_ambiguous(item, name))
 
 
 def place_of(item: pytest.Item) -> tuple[Path, str]:
@@ -166,7 +161,7 @@ def _folders(location: PyTestLocation) -> Iterator[Path]:
     if path.is_dir():
         # syrupy asks once for each path, and all domains have the same.
         names = {each.nodeid.partition("::")[0] for each in location.item.session.items if each.path == path}
-        yield from (own.parent / name for name in sorted(names))
+        yield from (own.parent / _file_name(location.item, name) for name in sorted(names))
         return
     yield own
     for folder in sorted(own.parent.glob("*/")):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...text import printable
 from ..compat import default_collect_report, expand_parameters, fixture_info, load_conftests
 from ..context.run_state import run_state
 from .default_user import settle_user
@@ -95,7 +96,7 @@ def usage_error(collector: pytest.Collector, error: Exception) -> pytest.Collect
         error: The mistake.
     """
     collector.stash[USAGE_ERROR] = True
-    text = str(error)
+    text = printable(str(error))
     first = run_state(collector.config).usage_errors.setdefault(text, collector.nodeid)
     return collector.CollectError(text if first == collector.nodeid else f"the same error as in {first}")
 
@@ -168,7 +169,9 @@ class TaskFile(TaskCollector):
         content = load_task_file(self.path)
         domain = context.domain(self._domain_name(context, content))
         tasks = in_split(content.tasks, context.config.split, self.path) if context.config.split else content.tasks
-        return TaskSelector(self.config, context).select(tasks, domain, context.config, file=self.path)
+        return TaskSelector(self.config, context).select(
+            tasks, domain, context.config, file=self.path, in_file=content.tasks
+        )
 
     def named_trials(self, task: Task) -> int:
         """Return how many trials there must be to have the last one that a node id names."""

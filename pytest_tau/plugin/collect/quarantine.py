@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 from ...documents import read_toml
+from ...text import one_line, printable
 from ..context.run_state import require_context
 from ..items import item_state, spec_of
 from ..options import OptionValues
@@ -162,7 +163,7 @@ class Quarantine:
             entry = next((entry for entry in self._current if entry.is_of(spec)), None)
             if entry is not None:
                 # Explicitly not strict, whatever the ini key ``xfail_strict`` says.
-                item.add_marker(pytest.mark.xfail(reason=f"quarantine: {entry.why}", strict=False))
+                item.add_marker(pytest.mark.xfail(reason=f"quarantine: {printable(entry.why)}", strict=False))
                 item_state(item).quarantine_entry = entry.number
         if specs:
             self._unmatched = _unmatched(config, self._entries.values(), specs.values())
@@ -185,8 +186,6 @@ class Quarantine:
 
     def lines(self) -> list[str]:
         """Return the texts of these lines."""
-        from ...text import one_line
-
         passing = [
             f"{domain}::{one_line(task, _LONGEST)}"
             for (domain, task), passed in self._outcomes.items()

@@ -9,7 +9,7 @@ import pytest
 
 from ...errors import ConfigurationError, TauError
 from ...runs.layout import MANIFEST
-from ...text import plural, relative_path
+from ...text import plural, printable, relative_path
 from ..context.run_state import run_state
 from ..items import spec_of
 from ..options import OptionValues
@@ -149,7 +149,7 @@ class Resume:
         line = f"{plural(previous.found, 'finished simulation')} in {_shown(previous.folder, self._config)}"
         if previous.rerun:
             line += f"; run again: {previous.rerun} ({', '.join(sorted(previous.rerun_outcomes))})"
-        return [f"tau: resume: {line}", *self._commits()]
+        return list(map(printable, [f"tau: resume: {line}", *self._commits()]))
 
     def pytest_tau_trial_reported(self, report: pytest.TestReport, record: TrialRecord) -> None:
         """Count restored trials."""

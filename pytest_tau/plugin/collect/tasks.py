@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...environment import DEFAULT_SPLIT, check_task
-from ...errors import ConfigurationError, unknown_name
+from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
+from ...files import ambiguous_names
 from ...participants import domain_agent
-from ...runner import select, unmatched
+from ...runner import item_id, select, unmatched
 from ...text import plural
 from ..hook_calls import modify_tasks
 from ..items import MOST_ITEMS, TaskSpec
 from ..wire import is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from ...environment import Domain
@@ -76,6 +77,7 @@ class TaskSelector:
         config: RunConfig,
         *,
         file: Path | None = None,
+        in_file: Sequence[Task] = (),
         only: Callable[[list[Task]], list[Task]] | None = None,
     ) -> list[TaskSpec]:
         """Return the tasks among these that the settings select, checked against their domain.
@@ -85,12 +87,14 @@ class TaskSelector:
             domain: The domain on which they are run.
             config: The settings.
             file: The file of the tasks, if it is not one of the domain's own.
+            in_file: All tasks of that file.
             only: Selects among the tasks before the settings do.
 
         Raises:
             ConfigurationError: Nothing is selected, or a task needs what the run lacks.
             TaskFormatError: A task that does not fit the domain.
         """
+        alike = ambiguous_names(item_id(task.id) for task in [*tasks, *(in_file if file else _all_tasks(domain))])
         tasks = list(tasks)
         domain.check_mode(solo=config.simulation.solo, policy=config.simulation.policy)
         if name := self._context.source("agent", config).of_domain:
@@ -121,7 +125,7 @@ class TaskSelector:
                 f"{plural(len(chosen), 'task')} with {plural(config.trials, 'trial')} each are more tests than a run "
                 f"can have ({MOST_ITEMS:,}): lower --tau-trials, or select tasks with --tau-task or --tau-num-tasks"
             )
-        return [TaskSpec(task, domain, config) for task in chosen]
+        return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
 
     def check_patterns(self) -> None:
         """Check that each pattern of ``--tau-task`` matches a task, once everything is collected.
@@ -132,3 +136,11 @@ class TaskSelector:
         for pattern in self._context.config.task_patterns:
             if pattern in self._context.unmatched and self._context.known_ids:
                 raise pytest.UsageError(unknown_name("task", pattern, self._context.known_ids))
+
+
+def _all_tasks(domain: Domain) -> list[Task]:
+    """Return the tasks of a domain; none if it has no task files of its own, or they cannot be read."""
+    try:
+        return domain.tasks(None)
+    except TauError:
+        return []

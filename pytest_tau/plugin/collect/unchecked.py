@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...text import plural
+from ...text import plural, printable
 from ..items import spec_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
@@ -45,7 +45,7 @@ class UncheckedTasks:
 
     def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
         """Warn before anything runs."""
-        return [line.text for line in self._lines()] if config.get_verbosity() >= 0 else []
+        return [printable(line.text) for line in self._lines()] if config.get_verbosity() >= 0 else []
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return one line, if there are such tasks."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...errors import ConfigurationError, TauError
+from ...text import printable
 from ..context.run_state import get_context, run_state
 from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
@@ -87,7 +88,7 @@ class Baseline:
 
     def pytest_report_header(self) -> list[str]:
         """Show the name of the baseline."""
-        return [f"tau: baseline: {self._before.name}"] if self._before is not None else []
+        return [printable(f"tau: baseline: {self._before.name}")] if self._before is not None else []
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the comparison with its warnings."""

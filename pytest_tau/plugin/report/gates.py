@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...text import printable
 from ..compat import mark_last_failed, terminal_writer
 from ..context.run_state import get_context
 from ..options import OptionValues
@@ -71,7 +72,7 @@ class GatePlugin:
     def pytest_report_header(self) -> list[str]:
         """Show the gates."""
         shown = self._gates and get_context(self._config) is not None
-        return [f"tau: gates: {', '.join(map(str, self._gates))}"] if shown else []
+        return [printable(f"tau: gates: {', '.join(map(str, self._gates))}")] if shown else []
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
@@ -117,7 +118,7 @@ class GatePlugin:
             self._explain(terminalreporter)
         yield
         for verdict in self.verdicts():
-            terminalreporter.write_line(f"tau: {verdict}", green=verdict.met, red=not verdict.met)
+            terminalreporter.write_line(printable(f"tau: {verdict}"), green=verdict.met, red=not verdict.met)
         failing, broken = (len(terminalreporter.stats.get(name, ())) for name in ("failing", "broken"))
         counts = [f"{number} {name}" for number, name in ((failing, "failing"), (broken, "broken")) if number]
         if counts:
@@ -162,4 +163,4 @@ def _gated(report: Any) -> str | None:
 
 def _message(report: Any) -> str:
     crash = getattr(report.longrepr, "reprcrash", None)
-    return crash.message if crash is not None else str(report.longrepr).strip().partition("\n")[0]
+    return crash.message if crash is not None else printable(str(report.longrepr).strip().partition("\n")[0])

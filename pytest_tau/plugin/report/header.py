@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ...text import plural
+from ...text import plural, printable
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
 from ..makers import SIDES, participant_of
@@ -27,7 +27,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if context is None:
         return []
     run_state(config).header_shown = True
-    return _settings_lines(config, context, {})
+    return list(map(printable, _settings_lines(config, context, {})))
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
@@ -38,8 +38,9 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     chosen = chosen_participants(items)
     if run_state(config).header_shown or len(chosen) > 1:
         shown = [] if run_state(config).header_shown else _settings_lines(config, context, {})
-        return shown + participant_lines(context, chosen)
-    return _settings_lines(config, context, dict(zip(SIDES, next(iter(chosen), ()), strict=False)))
+        return list(map(printable, shown + participant_lines(context, chosen)))
+    made = dict(zip(SIDES, next(iter(chosen), ()), strict=False))
+    return list(map(printable, _settings_lines(config, context, made)))
 
 
 def chosen_participants(items: Sequence[pytest.Item]) -> Counter[tuple[str, ...]]:

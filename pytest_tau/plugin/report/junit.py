@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...text import one_line, visible
 from ..compat import junit_xml
 
 if TYPE_CHECKING:
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from ...analysis.summary import DomainSummary
     from ...runs.record import TrialRecord
 
+#: Characters of the name of a domain with its variant.
+_LONGEST = 200
+
 __all__ = ["add_user_properties", "discard_rerun", "junit_xml", "suite_properties", "trial_properties"]
 
 
@@ -20,7 +24,7 @@ def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
     """Return the properties that a test case has in addition to the user properties of its trial."""
     found: list[tuple[str, object]] = [("tau_termination_reason", record.termination_reason)]
     found += [("tau_seed", record.seed)] if record.seed is not None else []
-    found += [("tau_failed_checks", "; ".join(record.failed_checks))] if record.failed_checks else []
+    found += [("tau_failed_checks", visible("; ".join(record.failed_checks)))] if record.failed_checks else []
     found += [("tau_turns", record.turns), ("tau_calls", record.calls)]
     if record.usage:
         found.append(("tau_cost", "unknown" if record.cost is None else f"{record.cost:.6f}"))
@@ -52,7 +56,7 @@ def _named(name: str, scores: Scores, floor: Floor | None = None) -> list[tuple[
     values |= {f"pass^{rate.k}": f"{rate.value:.6f}" for rate in scores.rates}
     if floor:
         values["floor"] = f"{floor.rate:.6f}"
-    return [(f"tau.{name}.{key}", value) for key, value in values.items()]
+    return [(f"tau.{one_line(name, _LONGEST)}.{key}", value) for key, value in values.items()]
 
 
 def discard_rerun(config: pytest.Config, report: Any) -> None:

@@ -65,7 +65,7 @@ class MarkdownPage:
             counted = [record for record in records_of(self._config) if record.passed or record.test in failed]
             checkout = Path(os.environ.get(_CHECKOUT) or self._config.rootpath)
             for line in annotation_lines(failing_tasks(counted), self._config.rootpath, checkout):
-                yield SummaryLine(line)
+                yield SummaryLine(line, command=True)
 
     def write(self, summaries: list[DomainSummary]) -> str | None:
         """Write the page to its file, if there is one; return why that failed, if it did."""

@@ -1,10 +1,15 @@
-"""The terminal summary: the order of the lines of all modules."""
+"""What is printed as it is said by several modules: the lines of the terminal summary, and usage errors."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from ...text import printable
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
 
 #: The sections of the summary, in their order.
 SECTIONS = (
@@ -47,4 +52,13 @@ class TerminalSummary:
         blocks = self._config.hook.pytest_tau_summary_lines(exitstatus=exitstatus)
         for block in sorted(blocks, key=lambda block: SECTIONS.index(block.section)):
             for line in block.lines:
-                terminalreporter.write_line(line.text, **line.markup)
+                terminalreporter.write_line(line.text if line.command else printable(line.text), **line.markup)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main() -> Generator[None, Any, Any]:
+    """Make the text of a usage error printable: it may quote files."""
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        raise pytest.UsageError(*(printable(str(each)) for each in error.args)) from error

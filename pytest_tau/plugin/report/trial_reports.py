@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...text import printable
 from ..context.run_state import require_context
 from ..items import get_item_state, is_task_item
 from ..wire import from_data, to_data, trial_report
@@ -34,13 +35,13 @@ def pytest_runtest_makereport(
     if report.when == "setup" and elapsed is not None:
         report.duration = elapsed  # the trial started before the setup in which the item waits for it
     if report.when == "call" and simulation is not None and simulation.replay_differences:
-        report.sections.append(("tau replay", "\n".join(simulation.replay_differences)))
+        report.sections.append(("tau replay", printable("\n".join(simulation.replay_differences))))
     brief = getattr(item.config.option, "tbstyle", "auto") == "line"
     if report.failed and simulation is not None and not is_task_item(item) and not brief:
         from ...diagnosis import explain, plain_text
 
         lines = explain(simulation, evaluators=require_context(item.config).evaluators)
-        report.sections.append(("tau simulation", plain_text(lines)))
+        report.sections.append(("tau simulation", printable(plain_text(lines))))
     return report
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...chat import Identity, Player, Recorder, TrialModels
 from ...errors import ReplayError
-from ...files import digest
+from ...files import ambiguous_names, digest, file_name_of
 from ...participants import calls_no_model
 from ...runner import item_id
 from ..context.run_state import require_context
@@ -153,13 +153,16 @@ def cassette_path(item: pytest.Item, spec: TaskSpec, number: int) -> Path:
     if not is_task_item(item):
         test = item.nodeid.partition("::")[2].partition("[")[0].replace("::", ".")
         call = getattr(item, "callspec", None)
-        home, parts = item.path, [test, f"{item_id(call.id) if call else 'test'}.cassette"]
+        name = file_name_of(item_id(call.id), ambiguous=spec.ambiguous) if call else "test"
+        home, parts = item.path, [file_name_of(test), f"{name}.cassette"]
     else:
         call = getattr(item, "callspec", None)
         parameters = f".{item_id(call.id)}" if call is not None and call.id else ""
-        home, parts = item.path, [f"{item_id(spec.task.id)}{parameters}.trial-{number}.cassette"]
+        name = file_name_of(item_id(spec.task.id), ambiguous=spec.ambiguous)
+        home, parts = item.path, [f"{name}{parameters}.trial-{number}.cassette"]
     if item.path.is_dir():  # the item of a domain
-        place = Path(spec.domain.name)
+        domains = ambiguous_names(require_context(item.config).domain_names())
+        place = Path(file_name_of(spec.domain.name, ambiguous=spec.domain.name in domains))
         base = home / "cassettes"
     else:
         base, place = home.parent / "cassettes", Path(home.stem)

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...files import ambiguous_names
+from ..context.run_state import require_context
 from ..items import get_item_state, is_task_item, item_state, spec_of
 from ..options import OptionValues
 from ..run.setup import make_environment
@@ -111,14 +113,23 @@ def _problem(config: pytest.Config) -> str | None:
 
 
 def _snapshot(item: pytest.Item, preset: str) -> TrajectorySnapshot:
-    from ...integrations.syrupy import MAYBE_UNUSED, Selection, parts_of, trajectory_snapshot
+    from ...integrations.syrupy import IS_AMBIGUOUS, MAYBE_UNUSED, Selection, parts_of, trajectory_snapshot
     from .unused import UnusedCheck, is_subset
 
+    item.config.stash.setdefault(IS_AMBIGUOUS, _is_ambiguous)
     if MAYBE_UNUSED not in item.config.stash and not is_subset(item.config):
         check: Callable[[Path, str], bool] = UnusedCheck(item.session)
         item.config.stash[MAYBE_UNUSED] = check
     test_data = _TestData(item)
     return trajectory_snapshot(item, Selection(parts_of(preset), test_data.changes, test_data.is_given))
+
+
+def _is_ambiguous(item: pytest.Item, name: str) -> bool:
+    """Return whether a task's or a domain's name differs from another one only by case."""
+    spec = spec_of(item)
+    if is_task_item(item) and "[" not in name:  # the name of an item has the number of its trial in it
+        return name in ambiguous_names(require_context(item.config).domain_names())
+    return spec is not None and spec.ambiguous
 
 
 def _compare(item: pytest.Item, simulation: Simulation, preset: str) -> None:

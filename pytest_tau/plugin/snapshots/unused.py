@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...files import file_name_of
 from ..context.run_state import run_state
 from ..items import is_task_item, spec_of
 from ..options_table import OPTIONS
@@ -60,7 +61,7 @@ class UnusedCheck:
         A test that was skipped, or that failed before its comparison, still needs its snapshot. Of a task, the number
         of the trial and the parameters do not count: another run may have more of them.
         """
-        task = name.partition("[")[0]
+        task = _task_of(name)
         return name not in self._tests[folder] and task not in self._tasks[folder]
 
     @cached_property
@@ -88,6 +89,12 @@ class UnusedCheck:
                 continue
             folder, name = place_of(item)
             if folder not in found and hasattr(item.parent, "selected"):  # of a domain, not of a file
-                found[folder] |= {item_id(task.id) for task in spec.domain.tasks(None)}
-            found[folder].add(name.partition("[")[0])
+                names = (f"{item_id(task.id)}[trial-0]" for task in spec.domain.tasks(None))
+                found[folder] |= {_task_of(file_name_of(each)) for each in names}
+            found[folder].add(_task_of(name))
         return found
+
+
+def _task_of(name: str) -> str:
+    """Return a snapshot's name without the number of the trial and the parameters."""
+    return name.partition("[")[0]

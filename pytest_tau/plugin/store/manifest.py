@@ -122,7 +122,7 @@ def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, A
 
 def recorded_settings(run: RunConfig) -> dict[str, Any]:
     """Return the settings that have a value, flat and readable, without secrets."""
-    from ...chat.requests import is_public, without_login, without_secrets
+    from ...chat.requests import public_arguments, without_login, without_secrets
 
     simulation, models = run.simulation, run.models
     found: dict[str, Any] = {
@@ -152,7 +152,7 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
         if choice := run.choice(role):
             found[f"{role}_llm"] = choice.name
             # Also without where and how patiently it is asked.
-            found[f"{role}_llm_args"] = {name: choice.args[name] for name in choice.args if is_public(name)}
+            found[f"{role}_llm_args"] = public_arguments(choice.args)
     for side, prompting in simulation.prompting.items():
         if run.choice(side):
             found[f"{side}_prompt"] = prompting.name

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from ...files import file_name_of
 from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
 from ...text import relative_path
 from ..options import OptionValues, named_domains
@@ -119,7 +120,7 @@ class RunPaths:
             return None
         now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
         # The process id keeps shards that start at the same time from writing into one folder.
-        name = f"{now}-{os.getpid()}-{'+'.join(named_domains(self._config)) or 'run'}"
+        name = f"{now}-{os.getpid()}-{file_name_of('+'.join(named_domains(self._config)) or 'run')}"
         others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
         return home / (f"{name}-{others + 1}" if others else name)
 

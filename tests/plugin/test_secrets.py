@@ -1,0 +1,188 @@
+"""Twelve kinds of secrets, searched for in everything that a run leaves: files, output, errors, exports."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from pytest_tau.chat import ChatRequest
+from pytest_tau.testing import ModelServer
+from pytest_tau.testing.completions import refusal
+from pytest_tau.testing.faults import Fault
+
+TAU = "from pytest_tau.cli import main; raise SystemExit(main())"
+#: An argument of model calls each, with a value that is nowhere else.
+ARGUMENTS = {
+    "api_key": "sk-seCret01-api-key-value",
+    "extra_headers": {"X-Own-Header": "seCret02-header-value", "Authorization": "Bearer seCret03-bearer-value"},
+    "organization": "org-seCret04organization",
+    "project": "proj_seCret05project",
+    "user": "seCret06-user-of-an-account",
+    "aws_access_key_id": "AKIASECRET07ACCESSKEY",
+    "aws_secret_access_key": "seCret08-aws-secret",
+    "aws_role_name": "arn:aws:iam::123456789012:role/seCret09",
+    "vertex_project": "seCret10-vertex-project",
+    "vertex_credentials": '{"private_key": "seCret11-vertex-credentials"}',
+    "azure_ad_token": "eyJhbGciOi.seCret12payload.signature",
+    "tenant_id": "seCret13-tenant",
+    "metadata": {"user_id": "seCret14-person", "kept": "yes"},
+    "extra_body": {"organization": "seCret15-nested-organization", "apiKey": "seCret16-camel"},
+    "safety_identifier": "seCret17-hash-of-a-person",
+    "api_base": "http://login:seCret18-password@127.0.0.1:9/v1?api-key=seCret19-in-a-url",
+    "top_p": 0.75,
+}
+KINDS = [f"secret{number:02}" for number in range(1, 20)]
+FAILING = """
+    def answer(role, request):
+        return "###STOP###" if role == "user" else "Done."
+"""
+RUNS = {
+    "passed": ("", ["--tau-record"]),
+    "failed": (FAILING, ["-vv", "-rA", "-l"]),
+    "verbose": (FAILING, ["-vv", "--tb=long", "--showlocals", "--setup-show", "--durations=5"]),
+    "dry": ("", ["--tau-dry-run"]),
+    "workers": (FAILING, ["-n", "2", "--tau-record"]),
+    "workers passed": ("", ["-n", "2", "--tau-record", "--tau-trials", "3"]),
+}
+REPORTS = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-summary=markdown:r.md"]
+
+
+class Quoting(Fault):
+    """A refusal that quotes what was sent."""
+
+    def play(self, request, wire):
+        wire.send(refusal(401, f"Incorrect key in {json.dumps(ARGUMENTS)} {request}", code="invalid_api_key"))
+
+
+def kinds_in(text: str) -> list[str]:
+    return [kind for kind in KINDS if kind in text.lower()]
+
+
+def left_in(project) -> dict[str, list[str]]:
+    """The files of a project that have a secret in them, with the kinds; not the log of the model itself."""
+    found = {}
+    for path in project.path.rglob("*"):
+        if path.is_file() and path.suffix != ".pyc" and path.name not in ("calls.jsonl", "conftest.py", "pytest.ini"):
+            kinds = kinds_in(path.read_bytes().decode("utf-8", "replace"))
+            if kinds:
+                found[path.relative_to(project.path).as_posix()] = kinds
+    return found
+
+
+@pytest.fixture
+def secretive(models):
+    """Runs pytest with all secrets among the arguments of both models."""
+
+    def run(*args):
+        given = json.dumps(ARGUMENTS)
+        return models.run("--tau-agent-llm-args", given, "--tau-user-llm-args", given, *args)
+
+    return run
+
+
+def tau(project, *args):
+    """The output of a command, to both streams."""
+    done = subprocess.run([sys.executable, "-c", TAU, *args], cwd=project.path, capture_output=True, check=False)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    return (done.stdout + done.stderr).decode()
+
+
+def test_the_search_finds_every_kind_in_the_command_line():
+    assert kinds_in(json.dumps(ARGUMENTS)) == KINDS
+
+
+@pytest.mark.parametrize(("script", "more"), RUNS.values(), ids=RUNS)
+def test_no_secret_is_in_what_a_run_leaves(models, project, secretive, script, more):
+    models.script(script)
+    reports = REPORTS if "--tau-dry-run" not in more else []
+    run = secretive(*reports, *more)
+    assert run.ret in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED), run.text
+    assert not kinds_in(run.text)
+    assert left_in(project) == {}
+    if reports:
+        asked = models.asked[0]["args"]
+        assert asked["organization"] == ARGUMENTS["organization"], "the model is given all of them"
+        (manifest,) = project.path.glob(".tau/runs/*/run.json")
+        kept = {"extra_body": {}, "metadata": {"kept": "yes"}, "top_p": 0.75}
+        assert json.loads(manifest.read_text(encoding="utf-8"))["settings"]["agent_llm_args"] == kept
+
+
+def test_no_secret_is_in_an_error_of_litellm_that_quotes_it(models, project, monkeypatch, litellm_at_hand):
+    """The text of a provider's error goes through the package that calls it; the server quotes what it was sent."""
+    del litellm_at_hand
+    (project.path / "conftest.py").unlink()
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-another-of-the-environment")
+    args = {name: ARGUMENTS[name] for name in ("api_key", "organization", "user", "extra_headers", "metadata")}
+    args |= {"aws_role_name": ARGUMENTS["aws_role_name"], "vertex_project": ARGUMENTS["vertex_project"]}
+    sent = json.dumps(args)
+    quoted = [kind for kind in KINDS if kind in sent.lower()]
+    with ModelServer(lambda _request: Quoting()) as server:
+        given = json.dumps({**args, "api_base": server.base_url, "num_retries": 0})
+        options = ["--tau-agent-llm", "openai/a", "--tau-agent-llm-args", given, "--tau-user-llm", "openai/u"]
+        options += ["--tau-user-llm-args", given]
+        for more in (["-vv", "-l", "-rA", "--tau-record"], ["-n", "2"]):
+            run = project.run(*options, *REPORTS, *more)
+            run.outcomes(errors=1)
+            run.line("ModelError")
+            assert not set(quoted) & set(kinds_in(run.text))
+    assert not {kind for kinds in left_in(project).values() for kind in kinds} & set(quoted)
+
+
+def test_no_secret_is_in_what_the_commands_write_of_a_run(models, project, secretive):
+    models.script(FAILING)
+    secretive()
+    (folder,) = (str(path) for path in project.path.glob(".tau/runs/*"))
+    shown = tau(project, "view", folder) + tau(project, "bless", folder) + tau(project, "compare", "baseline", folder)
+    for name in ("tau2", "csv", "jsonl"):
+        shown += tau(project, "export", folder, "--format", name, "-o", f"out.{name}")
+    shown += tau(project, "merge", folder, "-o", "merged")
+    assert not kinds_in(shown)
+    assert left_in(project) == {}
+
+
+def test_what_an_older_run_has_recorded_is_not_passed_on(models, project):
+    """Runs of earlier versions have recorded the organization."""
+    models.run()
+    (manifest,) = project.path.glob(".tau/runs/*/run.json")
+    info = json.loads(manifest.read_text(encoding="utf-8"))
+    info["settings"]["agent_llm_args"] = {"organization": "org-seCret04organization", "top_p": 0.75}
+    manifest.write_text(json.dumps(info), encoding="utf-8")
+    tau(project, "bless", str(manifest.parent))
+    tau(project, "export", str(manifest.parent), "--format", "tau2", "-o", "out.json")
+    assert set(left_in(project)) == {manifest.relative_to(project.path).as_posix()}
+    assert "0.75" in (project.path / "out.json").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("earlier", [False, True], ids=["now", "of an earlier version"])
+def test_a_recording_is_replayed_for_another_account(models, project, monkeypatch, earlier):
+    def args(organization):
+        given = json.dumps({"organization": organization, "user": "someone", "top_p": 0.75})
+        return ["--tau-agent-llm-args", given, "--tau-user-llm-args", given]
+
+    with monkeypatch.context() as patch:
+        if earlier:
+            patch.setattr(ChatRequest, "public_args", property(lambda request: dict(request.args)))
+        models.run("--tau-record", *args("org-one")).outcomes(passed=1)
+    (name,) = models.cassettes()
+    assert ("org-one" in (project.path / name).read_text(encoding="utf-8")) == earlier
+    models.calls()
+    models.run("--tau-replay", *args("org-two")).outcomes(passed=1)
+    assert models.calls() == []
+
+
+def test_the_command_that_runs_a_trial_again_has_the_other_arguments(models, secretive):
+    models.script(FAILING)
+    command = secretive().line("again: pytest")
+    assert "top_p" in command
+    assert "127.0.0.1:9/v1?api-key=***" in command
+    for name in ("organization", "project", "user", "tenant_id", "safety_identifier", "api_key", "vertex_project"):
+        assert f'"{name}"' not in command
+
+
+def test_names_in_a_schema_are_no_accounts():
+    schema = {"type": "json_schema", "json_schema": {"properties": {"user": {}, "project": {}, "organization": {}}}}
+    request = ChatRequest(model="m", messages=[], args={"response_format": schema, "user": "x", "max_tokens": 5})
+    assert request.public_args == {"max_tokens": 5, "response_format": schema}
