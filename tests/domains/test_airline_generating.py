@@ -50,7 +50,7 @@ def told(task: Task) -> Instructions:
     return cast("Instructions", task.user_scenario.instructions)
 
 
-def test_a_seed_gives_the_same_tasks_again_and_more_of_them_where_more_are_asked_for(easy: list[Task]) -> None:
+def test_seed_gives_the_same_tasks_and_a_larger_number_extends_them(easy: list[Task]) -> None:
     assert make(5) == easy[:5]
     assert make(20, seed=2) != easy[:20]
 
@@ -82,7 +82,7 @@ def test_every_write_is_needed_and_every_argument_can_be_known(easy: list[Task],
         verify(task, DB)
 
 
-def test_what_the_agent_has_to_tell_is_said_by_nobody_else(easy: list[Task], hard: list[Task]) -> None:
+def test_required_phrases_are_said_only_by_the_agent(easy: list[Task], hard: list[Task]) -> None:
     for task in (*easy, *hard):
         heard = f"{task.user_scenario} {task.user_scenario.script}".lower()
         assert not [phrase for phrase in task.criteria.communicate_info or [] if phrase.lower() in heard]
@@ -131,7 +131,7 @@ def test_distractors_are_remarks_in_the_first_message(easy: list[Task], hard: li
         assert "You mention in passing" in (told(task).known_info or "")
 
 
-def test_more_requests_than_any_customer_has_orders_are_told() -> None:
+def test_more_requests_than_any_customer_has_orders_are_an_error() -> None:
     with pytest.raises(ConfigurationError, match=f"1 to {MAX_REQUESTS} requests, not 9"):
         make(1, difficulty=Difficulty(requests=9))
 

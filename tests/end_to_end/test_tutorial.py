@@ -197,7 +197,7 @@ def test_its_commands_say_what_it_shows(tmp_path: Path) -> None:
     assert "48 tasks, 96 trials" in job
 
 
-def test_its_snapshots_are_stored_told_and_updated(tmp_path: Path) -> None:
+def test_its_snapshots_are_stored_compared_and_updated(tmp_path: Path) -> None:
     pytest.importorskip("syrupy", reason="snapshots are syrupy's (pytest-tau[snapshot], dev extra)")
     followed = [step for step in steps(TUTORIAL) if is_of_snapshots(step) or step.file.endswith(".py")]
     assert sum(bool(step.command) for step in followed) == 4

@@ -72,7 +72,7 @@ def test_tools_have_the_reference_s_names_kinds_and_schemas(shared: Path, name: 
         assert ours.description, ours.name
 
 
-def test_what_is_left_out_of_a_schema_are_words_only() -> None:
+def test_only_texts_are_removed_from_a_schema() -> None:
     given = {
         "$defs": {"Mode": {"title": "Mode", "description": "How.", "enum": ["a", "b"]}},
         "title": "t",

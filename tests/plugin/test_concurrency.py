@@ -266,7 +266,7 @@ class TestOrder:
             for what in ("setup", "made", "begin", "end", "call", "report", "teardown")
         ]
 
-    def test_several_that_ended_meanwhile_are_told_in_that_order(self, world):
+    def test_trials_that_ended_meanwhile_are_reported_in_that_order(self, world):
         """b, c and d end while the test of a is under way, in another order than they were started in."""
         world.tasks(*"abcd")
         world.conftest(
@@ -1064,7 +1064,7 @@ class TestProgress:
         shown = "\n".join(screen.lines)
         assert ("mock/t.tau.json ....   " in shown) if option != "-v" else (shown.count("PASSED   ") == 4), shown
 
-    def test_not_where_nobody_watches(self, world):
+    def test_not_without_a_terminal(self, world):
         world.tasks(*"abcd")
         run = world.run("--tau-concurrency", "2", "--color=yes")
         run.outcomes(passed=4)

@@ -72,7 +72,7 @@ class TestTaskIds:
         assert len(set(found)) == 3
         assert found[2] == "mock/t.tau.json::a-b[trial-0]"
 
-    def test_a_failure_of_a_renamed_task_tells_its_original_id(self, project, a_task):
+    def test_failure_of_a_renamed_task_shows_its_original_id(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("[mobile] off|on")])
         run = project.run("--tau-agent", "noop")
         run.outcomes(failed=1)
@@ -98,7 +98,7 @@ class TestCache:
         run.outcomes(failed=1)
         assert _line_ids(run) == ["dismiss-after-done"]
 
-    def test_last_failed_of_a_domain_beside_a_failed_file(self, tasks, monkeypatch):
+    def test_last_failed_of_a_domain_and_a_failed_file(self, tasks, monkeypatch):
         """The file that failed has a path, and the domain is where pytest was started: below, it would be passed over."""
         (tasks.path / "below").mkdir()
         tasks.ini()
@@ -121,7 +121,7 @@ class TestCache:
         run.line("mock/t.tau.json::good-1[trial-1] FAILED")
         run.lacks("PASSED")
 
-    def test_last_failed_after_mending_runs_all_again(self, tasks):
+    def test_last_failed_after_a_fix_runs_all_again(self, tasks):
         tasks.run().outcomes(passed=2, failed=2)
         tasks.write("mended", "")
         assert _line_ids(tasks.run("--lf", "-v")) == ["bad-1", "bad-2"]

@@ -60,7 +60,7 @@ def again(run, start):
 
 
 class TestPlaces:
-    def test_beside_the_task_file_one_for_each_trial(self, models, project, a_task):
+    def test_one_per_trial_next_to_the_task_file(self, models, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
         run = models.run("--tau-record", "--tau-trials", "2")
         run.outcomes(passed=4)
@@ -203,7 +203,7 @@ class TestRecording:
     def test_a_trial_that_calls_no_model_needs_no_cassette(self, models, project):
         project.run("--tau-replay").outcomes(passed=1)
 
-    def test_a_folder_that_cannot_be_made_is_told_before_any_call(self, models, project):
+    def test_folder_that_cannot_be_created_is_reported_before_any_call(self, models, project):
         project.write("mock/cassettes", "a file")
         run = models.run("--tau-record")
         run.outcomes(errors=1)
@@ -211,7 +211,7 @@ class TestRecording:
         run.lacks("Traceback")
         assert models.calls() == []
 
-    def test_a_cassette_that_is_a_folder_is_told_before_any_call(self, models, project):
+    def test_cassette_that_is_a_folder_is_reported_before_any_call(self, models, project):
         project.write(f"{RECORDED}/x", "")
         run = models.run("--tau-record")
         run.outcomes(errors=1)

@@ -70,10 +70,10 @@ class TestLog:
     def test_each_tenth_but_not_all_the_time(self):
         assert self.due((31, 5), (32, 10), (40, 30), (61, 35), (62, 36)) == [32, 62]
 
-    def test_a_slow_run_is_told_all_the_same(self):
+    def test_slow_run_is_reported(self):
         assert self.due((200, 1), (301, 1), (400, 2), (601, 2)) == [301, 601]
 
-    def test_the_end_is_told_by_the_summary(self):
+    def test_end_is_reported_by_the_summary(self):
         assert self.due((600, 100)) == []
 
 

@@ -107,7 +107,7 @@ def test_a_conversation_that_failed_fails_again(project, record):
     run.line("agent  I will not.")
 
 
-def test_differing_tool_results_are_told_though_the_trial_passes(project, record):
+def test_different_tool_results_are_reported_in_a_passing_trial(project, record):
     def change(found):
         result = next(message for message in found[0]["messages"] if message["role"] == "tool")
         result["content"] = result["content"].replace("Order new chairs", "Order old chairs")
@@ -120,7 +120,7 @@ def test_differing_tool_results_are_told_though_the_trial_passes(project, record
     run.line("recorded '{", "Order old chairs", "got '{", "Order new chairs")
 
 
-def test_differing_tool_results_are_told_with_a_failure(project, record):
+def test_different_tool_results_are_reported_with_a_failure(project, record):
     def change(found):
         found[0]["messages"][3]["content"] = "[]"
 

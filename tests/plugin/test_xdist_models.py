@@ -241,7 +241,7 @@ def test_the_budget_is_spent_together(tasks):
     run.lacks("share")
 
 
-def test_a_deep_queue_for_what_is_held_side_by_side(tasks, project):
+def test_deep_queue_for_concurrent_trials(tasks, project):
     """With xdist's own scheduler a worker would have two tests in its queue, and hold two trials side by side."""
     models = tasks(14)
     models.script(_SLOW.replace("ENOUGH:", "len(own) == 6:"))

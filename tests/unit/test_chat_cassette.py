@@ -287,7 +287,7 @@ def test_a_cassette_survives_other_ends_of_lines_and_another_layout(calls: list[
         ["2026-01-02T03:04:05.000001+02:00", "2026-01-02T03:04:05.000001Z", "2026-01-02T03:04:05.000001", "soon"],
     ],
 )
-def test_the_clock_comes_back_as_it_was_told(path: Path, times: list[str]) -> None:
+def test_recorded_time_is_replayed(path: Path, times: list[str]) -> None:
     record(path, *conversation(), times=times)
     assert Player(path, WHOSE).times == times
 
@@ -365,7 +365,7 @@ def test_an_unfinished_merge_is_named(path: Path) -> None:
     assert told == "line 14: has the marks of an unfinished merge"
 
 
-def test_what_is_no_cassette_is_told(path: Path) -> None:
+def test_invalid_cassette_is_reported(path: Path) -> None:
     for content, told in {
         b"": "line 1: the file is empty",
         b"\n \n": "line 1: the file is empty",

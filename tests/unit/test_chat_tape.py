@@ -209,7 +209,7 @@ def test_what_a_participant_does_to_its_messages_is_not_recorded(path: Path) -> 
     assert answers(Player(path, WHOSE), ("agent", request("Policy", "Hello")))[0].text == "Hi"
 
 
-def test_a_request_or_an_answer_that_is_no_json_is_told(path: Path) -> None:
+def test_request_or_answer_that_is_not_json_is_reported(path: Path) -> None:
     recorder = Recorder(path, WHOSE, rerun_command=AGAIN)
     lines = told(recorder, request("Hi", args={"stop": {"a"}}))
     assert "the agent is no JSON" in lines[0]
@@ -366,7 +366,7 @@ def test_a_call_that_its_asker_gave_up_is_given_up_again(path: Path) -> None:
     assert '"unanswered": "given up"' in path.read_text(encoding="utf-8")
 
 
-def test_a_call_that_nobody_waited_for_at_the_end_need_not_be_made(path: Path) -> None:
+def test_call_abandoned_at_the_end_need_not_be_made(path: Path) -> None:
     async def record() -> None:
         recorder = Recorder(path, WHOSE)
         await cancelled(recorder.answer("agent", request("in passing"), Scripted(forever)))
@@ -398,7 +398,7 @@ def test_an_abandoned_replay_says_nothing(path: Path) -> None:
     player.finish("user_stop", None, TIMES)
 
 
-def test_a_difference_that_a_participant_passes_over_is_told_at_the_end(path: Path) -> None:
+def test_difference_ignored_by_a_participant_is_reported_at_the_end(path: Path) -> None:
     recorded(path, request("one"))
     player = Player(path, WHOSE)
     lines = told(player, request("other"))
@@ -497,7 +497,7 @@ def test_a_recording_that_was_killed_is_continued_from_its_last_whole_call(path:
     assert len(answers(Player(path, WHOSE), *asked)) == 3
 
 
-def test_calls_of_an_earlier_attempt_that_are_not_made_again_are_left_out(path: Path) -> None:
+def test_calls_of_an_earlier_attempt_are_omitted_if_not_repeated(path: Path) -> None:
     recorder = Recorder(path, WHOSE)
     answers(recorder, ("agent", request("old")), ("agent", request("kept")), ask=Scripted("1", "2"))
     recorder.abandon()
@@ -545,7 +545,7 @@ def test_overflows_are_continued_and_calls_that_were_cut_off_are_made_again(path
 
 
 @pytest.mark.parametrize("obstacle", ["a folder in its place", "a file for a folder"])
-def test_a_place_that_cannot_be_written_is_told_before_any_call(path: Path, obstacle: str) -> None:
+def test_unwritable_place_is_reported_before_any_call(path: Path, obstacle: str) -> None:
     if obstacle == "a folder in its place":
         path.mkdir(parents=True)
     else:
@@ -756,7 +756,7 @@ def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
     ]
 
 
-def test_a_missing_cassette_is_told_with_the_command(path: Path) -> None:
+def test_missing_cassette_is_reported_with_the_command(path: Path) -> None:
     with pytest.raises(ReplayError) as caught:
         Player(path, WHOSE, rerun_command=AGAIN)
     assert str(caught.value) == f"{path}: there is no recording of this trial\nrecord again: {AGAIN}"

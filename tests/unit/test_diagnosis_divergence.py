@@ -55,7 +55,7 @@ def missing(point: Divergence | None, *parts: str) -> None:
 # Calls that lead astray. The calls of ``talk`` are messages 2, 4, 6 …
 
 
-def test_the_first_call_that_cannot_be_mended_is_named_with_the_place(domain: Domain) -> None:
+def test_first_irreparable_call_is_named_with_the_place(domain: Domain) -> None:
     wanted = {"actions": [action("tag", item_id="lamp", tag="new")]}
     old, older = call("tag", item_id="lamp", tag="old"), call("tag", item_id="lamp", tag="older")
     point = found(domain, wanted, old, older)
@@ -76,14 +76,14 @@ def test_calls_of_the_reference_before_it_are_no_turning_point(domain: Domain) -
     diverged(found(domain, wanted, right, wrong), 4)
 
 
-def test_what_was_mended_later_is_no_turning_point(domain: Domain) -> None:
+def test_state_repaired_later_is_no_turning_point(domain: Domain) -> None:
     wanted = {"actions": [action("sit", seat_id="s1", who="Ada"), action("tag", item_id="lamp", tag="new")]}
     wrong, mended = call("sit", seat_id="s1", who="Bob"), call("sit", seat_id="s1", who="Ada")
     diverged(found(domain, wanted, wrong, mended, call("remove", item_id="desk")), 6, "items/desk could no longer be")
     missing(found(domain, wanted, wrong, mended), "never made: tag(")
 
 
-def test_what_the_missing_write_would_mend_is_no_turning_point(domain: Domain) -> None:
+def test_state_repaired_by_the_missing_write_is_no_turning_point(domain: Domain) -> None:
     wanted = {"actions": [action("rename", item_id="lamp", name="Right")]}
     missing(found(domain, wanted, call("rename", item_id="lamp", name="Wrong")), 'rename(item_id="lamp", name="Right")')
 
@@ -126,7 +126,7 @@ def test_calls_without_a_result_were_not_made(domain: Domain) -> None:
     missing(first_divergence(wanted, held(domain, wanted, messages), domain), "tag(")
 
 
-def test_of_many_places_the_shortest_are_told(domain: Domain) -> None:
+def test_shortest_of_many_places_are_named(domain: Domain) -> None:
     calls = [call("remove", item_id="lamp"), call("remove", item_id="desk"), call("count", by=5)]
     wanted = task({"actions": [], "reward_basis": ONLY_DB})
     messages = talk()
@@ -177,7 +177,7 @@ def test_a_write_that_came_too_early_is_due_again(domain: Domain) -> None:
     missing(found(domain, {"actions": [first, second]}, early, late), 'name="b"')
 
 
-def test_a_missing_write_of_the_users_is_told_as_such(domain: Domain) -> None:
+def test_missing_write_of_the_user_is_reported_as_the_users(domain: Domain) -> None:
     point = found(domain, {"actions": [action("write_note", "user", note_id="n", text="x")]})
     missing(point, "write_note(", "(by the user)")
     assert point is not None

@@ -55,7 +55,7 @@ def test_the_verdict_has_its_factors(domain: Domain) -> None:
     )
 
 
-def test_a_verdict_on_what_ended_early_tells_what_the_checks_would_give(domain: Domain) -> None:
+def test_verdict_of_an_early_end_shows_the_result_of_the_checks(domain: Domain) -> None:
     done = failed(domain, task({"communicate_info": ["x"]}), agent("x"), reason="max_steps")
     assert verdict(done).startswith("reward 0")
     assert "reward 1" not in verdict(done)
@@ -114,7 +114,7 @@ def test_any_other_error_is_shown_from_its_beginning_with_its_commands_in_one_pi
 # The database
 
 
-def test_differences_are_told_by_side_and_path(domain: Domain) -> None:
+def test_differences_are_shown_with_side_and_path(domain: Domain) -> None:
     wanted = task(
         {
             "actions": [
@@ -135,7 +135,7 @@ def test_differences_are_told_by_side_and_path(domain: Domain) -> None:
     assert tells(lines[user_side:], "notes/n", "not expected", 'got {"text": "x"}')
 
 
-def test_a_missing_record_is_told(domain: Domain) -> None:
+def test_missing_record_is_shown(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ["DB"]})
     lines = about(failed(domain, wanted, agent(call("remove", item_id="lamp"))))
     assert lines[0] == "database, agent side: 1 difference"
@@ -150,7 +150,7 @@ def test_long_texts_are_cut_around_their_first_difference(domain: Domain) -> Non
     assert len(line) < 120
 
 
-def test_values_are_told_as_json(domain: Domain) -> None:
+def test_values_are_shown_as_json(domain: Domain) -> None:
     wanted = task({"actions": [action("price", item_id="lamp", price=1)], "reward_basis": ["DB"]})
     lines = about(failed(domain, wanted, agent(call("price", item_id="lamp", price=True))))
     assert tells(lines, "items/lamp/price", "expected 1 ", "got true")
@@ -222,7 +222,7 @@ def test_a_missing_action_of_the_user_s(domain: Domain) -> None:
     assert tells(actions_about(domain, [action("switch", "user")]), "reference action not made (by the user): switch()")
 
 
-def test_the_nearest_call_is_told_with_its_turn_and_arguments(domain: Domain) -> None:
+def test_nearest_call_is_shown_with_its_message_and_arguments(domain: Domain) -> None:
     lines = actions_about(
         domain,
         [LIGHT],
@@ -255,14 +255,14 @@ def test_of_a_long_argument_the_place_that_differs_is_shown(domain: Domain) -> N
     )
 
 
-def test_an_error_of_the_nearest_call_is_told(domain: Domain) -> None:
+def test_error_of_the_nearest_call_is_shown(domain: Domain) -> None:
     made = [agent(call("rename", item_id="sofa", name="Light")), ToolMessage(content="Error: no item sofa", error=True)]
     assert actions_about(domain, [LIGHT], *made)[1] == (
         '  nearest call, message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
     )
 
 
-def test_a_malformed_call_is_told(domain: Domain) -> None:
+def test_malformed_call_is_shown(domain: Domain) -> None:
     broken = agent(ToolCall(name="rename", malformed="{item_id"))
     assert "malformed arguments" in actions_about(domain, [LIGHT], broken)[1]
 
@@ -274,7 +274,7 @@ def test_a_proper_call_is_nearer_than_a_malformed_one(domain: Domain) -> None:
     )
 
 
-def test_strict_tells_what_a_call_left_out(domain: Domain) -> None:
+def test_strict_shows_missing_arguments_of_a_call(domain: Domain) -> None:
     (_, nearest) = actions_about(domain, [LIGHT], agent(call("rename", item_id="lamp")), grading="strict")
     assert 'name  expected "Light"   missing' in nearest
     assert "malformed" not in nearest

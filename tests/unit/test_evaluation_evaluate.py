@@ -219,7 +219,7 @@ def test_an_evaluator_gates_where_the_basis_names_it(domain: Domain) -> None:
     assert evaluator.seen == [("t", 4, "Light")]
 
 
-def test_an_evaluator_that_does_not_gate_is_told_all_the_same(domain: Domain) -> None:
+def test_evaluator_outside_the_basis_is_reported(domain: Domain) -> None:
     info = graded(domain, task(CRITERIA), *ALL_DONE, evaluators=[Politeness()])
     assert info.reward == 1.0
     assert [found.reward for found in info.custom_checks or []] == [0.0]
@@ -251,7 +251,7 @@ def test_an_evaluator_that_raises_is_no_verdict(domain: Domain) -> None:
         graded(domain, task(CRITERIA), evaluators=[Broken()])
 
 
-def test_names_that_a_basis_may_hold() -> None:
+def test_names_allowed_in_a_basis() -> None:
     assert known_components([]) == list(REWARD_TYPES)
     assert known_components([Politeness()]) == [*REWARD_TYPES, "POLITENESS"]
 

@@ -186,7 +186,7 @@ def test_the_file_has_the_fields_of_the_format_and_no_others(tau: Tau, tmp_path:
     assert len(document["tasks"]) * 2 == len(document["simulations"])
 
 
-def test_the_policy_is_told_where_it_is_still_the_one_that_the_run_had(tau: Tau, tmp_path: Path) -> None:
+def test_policy_is_exported_if_it_is_still_that_of_the_run(tau: Tau, tmp_path: Path) -> None:
     policy = pytest_tau.load_domain("mock").environment().policy
     for folder, recorded in (("same", digest(policy)), ("other", "0" * 16)):
         keep(tmp_path / folder, held("mock", most=1), {"hashes": {"domains": {"mock": {"policy": recorded}}}})
@@ -234,7 +234,7 @@ def test_several_domains_are_a_file_each(tau: Tau, tmp_path: Path) -> None:
     assert [task["id"] for task in json.loads(ran.out)["tasks"]] == ["b"]
 
 
-def test_what_the_format_cannot_hold_is_refused_with_what_can(tau: Tau, tmp_path: Path) -> None:
+def test_unsupported_results_are_refused_with_a_format_that_supports_them(tau: Tau, tmp_path: Path) -> None:
     keep(tmp_path / "tone", [trial(basis=["DB", "tone"])])
     ran = tau("export", "tone", "--format", "tau2", "-o", "x.json")
     assert ran.status == 2
@@ -268,7 +268,7 @@ def test_an_agent_that_worked_alone_did_so_in_every_format(tau: Tau, tmp_path: P
 # JSON lines
 
 
-def test_json_lines_hold_everything_that_the_run_has_kept(tau: Tau, tmp_path: Path) -> None:
+def test_json_lines_have_everything_that_the_run_stored(tau: Tau, tmp_path: Path) -> None:
     kept = keep(tmp_path / "run", held("mock", "noop", most=3))
     tau("export", "run", "--format", "jsonl", "-o", "out.jsonl")
     again = list(Run(tmp_path / "out.jsonl").trials())
@@ -394,7 +394,7 @@ def test_files_are_compressed_and_written_whole_or_not_at_all(tau: Tau, tmp_path
     assert not list(tmp_path.glob("*.draft"))
 
 
-def test_what_cannot_be_used_is_told(tau: Tau, tmp_path: Path) -> None:
+def test_unusable_input_is_reported(tau: Tau, tmp_path: Path) -> None:
     kept = keep(tmp_path / "run", [trial()])
     assert "unknown run 'runn'" in tau("export", "runn", "--format", "csv").err
     assert "unknown domain of the run 'mokc'" in tau("export", "run", "--format", "csv", "--domain", "mokc").err
@@ -408,7 +408,7 @@ def test_what_cannot_be_used_is_told(tau: Tau, tmp_path: Path) -> None:
     assert not (tmp_path / "x.csv").exists()
 
 
-def test_entries_that_cannot_be_read_are_told_and_the_rest_is_written(tau: Tau, tmp_path: Path) -> None:
+def test_unreadable_entries_are_reported_and_the_others_written(tau: Tau, tmp_path: Path) -> None:
     kept = keep(tmp_path / "run", [trial("a"), trial("b")])
     with (kept.folder / "simulations.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"test": "mock::c", "task_id": "c"}\n{"test": "mo')

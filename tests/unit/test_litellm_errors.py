@@ -87,7 +87,7 @@ def test_what_the_server_says_in_words_decides_before_its_status(body: dict[str,
     assert told(refusal(400, body=body)).kind == kind
 
 
-def test_litellms_own_refusals_are_told_as_what_they_are() -> None:
+def test_litellm_errors_are_mapped_to_their_kind() -> None:
     litellm = load()
     assert told(litellm.AuthenticationError("The api_key must be set", "openai", "scripted")).kind == "authentication"
     assert told(litellm.BadRequestError("no such argument", "scripted", "openai")).kind == "bad_request"

@@ -68,7 +68,7 @@ def test_the_agent_opens_and_the_user_answers(domain: Domain) -> None:
     assert simulation.messages[0].content == GREETING == "Hi! How can I help you today?"
 
 
-def test_texts_go_to_the_other_side_and_results_to_whoever_called(domain: Domain) -> None:
+def test_texts_go_to_the_other_side_and_results_to_the_caller(domain: Domain) -> None:
     wanted = Script([COUNT, COUNT, "Your turn", "Bye"])
     theirs = Script(["Hi", reply_call("switch"), reply_call("read_phone"), "Done", "###STOP###"])
     simulation = hold(domain, wanted, theirs)
@@ -109,7 +109,7 @@ def test_a_call_and_its_result_share_an_id(domain: Domain) -> None:
     assert len(set(made)) == 4
 
 
-def test_an_id_that_is_made_is_nobody_else_s(domain: Domain) -> None:
+def test_generated_ids_are_unique(domain: Domain) -> None:
     def calls(*ids: str) -> dict[str, Any]:
         return {"tool_calls": [ToolCall(id=call_id, name="count") for call_id in ids]}
 
@@ -146,7 +146,7 @@ def test_whatever_an_agent_sends_the_simulation_can_be_written_down(domain: Doma
     assert simulation.model_dump_json().encode("utf-8")
 
 
-def test_text_beside_calls_goes_to_the_environment(domain: Domain) -> None:
+def test_message_with_text_and_calls_goes_to_the_environment(domain: Domain) -> None:
     simulation = hold(domain, [agent("Wait", call("count")), "Done"])
     assert route(simulation) == "auArau"
     assert simulation.messages[2].content == "Wait"
@@ -195,7 +195,7 @@ def test_the_user_ends_it_and_the_token_is_kept(domain: Domain, token: str) -> N
     assert simulation.error is None
 
 
-def test_a_token_beside_a_call_ends_nothing(domain: Domain) -> None:
+def test_token_in_a_message_with_a_call_does_not_end_the_conversation(domain: Domain) -> None:
     both = {"content": "###STOP###", "tool_calls": [call("switch")]}
     simulation = hold(domain, ["Hm"], ["Hi", both, "###STOP###"])
     assert route(simulation) == "auaUsu"
@@ -261,7 +261,7 @@ def test_an_agent_whose_own_task_was_cancelled(domain: Domain) -> None:
     assert hold(domain, Cancelled()).termination_reason == "agent_error"
 
 
-def test_an_interruption_is_nobody_s_fault(domain: Domain) -> None:
+def test_interruption_is_not_a_fault_of_a_participant(domain: Domain) -> None:
     class Interrupted:
         async def respond(self, message: Any) -> str:
             raise KeyboardInterrupt
@@ -270,7 +270,7 @@ def test_an_interruption_is_nobody_s_fault(domain: Domain) -> None:
         hold(domain, Interrupted())
 
 
-def test_the_place_of_an_exception_is_told(domain: Domain) -> None:
+def test_place_of_an_exception_is_reported(domain: Domain) -> None:
     class Broken:
         def respond(self, message: Any) -> str:
             return {}["missing"]  # type: ignore[return-value]
@@ -535,7 +535,7 @@ SWITCHED = [
     ],
     ids=["agent-text", "user-text", "agent-result", "agent-results", "user-result", "user-call", "agent-call"],
 )
-def test_a_history_is_continued_by_whoever_is_next(
+def test_history_is_continued_by_the_next_side(
     domain: Domain, history: Any, agents: Any, users: Any, expected: str, first: Any
 ) -> None:
     scripts = {"agent": Script(agents), "user": Script(users)}
@@ -601,7 +601,7 @@ def test_an_agent_alone_may_stop_in_words_or_by_its_own_is_stop(domain: Domain) 
         assert (simulation.termination_reason, route(simulation)) == ("agent_stop", "Ara")
 
 
-def test_an_agent_alone_has_nobody_to_talk_to(domain: Domain) -> None:
+def test_solo_agent_has_no_user(domain: Domain) -> None:
     simulation = alone(domain, [COUNT, "Hello?"])
     assert simulation.termination_reason == "agent_error"
     assert "'Hello?'" in (simulation.error or "")
@@ -609,7 +609,7 @@ def test_an_agent_alone_has_nobody_to_talk_to(domain: Domain) -> None:
     assert alone(domain, ["Hello?"]).termination_reason == "agent_error"
 
 
-def test_limits_hold_for_an_agent_alone(domain: Domain) -> None:
+def test_limits_apply_to_a_solo_agent(domain: Domain) -> None:
     assert alone(domain, [FAIL] * 3, max_errors=2).termination_reason == "too_many_errors"
     assert alone(domain, [COUNT] * 9, max_steps=4).termination_reason == "max_steps"
 
@@ -665,7 +665,7 @@ def test_a_stateful_agent_alone_begins_with_nothing(domain: Domain) -> None:
     assert Solo.seen == [("Switch it on.", None, [])]
 
 
-def test_messages_are_told_as_they_come(domain: Domain) -> None:
+def test_messages_are_reported_as_they_arrive(domain: Domain) -> None:
     heard: list[str] = []
     trial = Trial(PLAIN, domain, domain.environment(), SimulationSettings())
     trial.on_message = lambda message: heard.append(message.role)

@@ -136,7 +136,7 @@ def test_an_agent_that_asks_for_ever_is_let_through(domain: Domain) -> None:
     assert texts(simulation)[1:] == ["Do you confirm?"]
 
 
-def test_a_stranger_is_told_of(domain: Domain) -> None:
+def test_leak_about_another_customer_is_said(domain: Domain) -> None:
     simulation = held(domain, "leaks", user=user_that_stops(3))
     assert simulation.called("look", item_id="desk")
     assert any("another customer" in text and '"desk"' in text for text in texts(simulation))
@@ -185,7 +185,7 @@ def test_every_kind_closes_its_agent(domain: Domain) -> None:
     assert len(closed) == len(FAULTY_AGENTS)
 
 
-def test_a_kind_that_there_is_not(domain: Domain) -> None:
+def test_unknown_kind_is_an_error(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match=r"unknown saboteur 'rood'.*rude"):
         held(domain, "rood")
 

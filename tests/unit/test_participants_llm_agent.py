@@ -86,7 +86,7 @@ def test_the_model_gets_the_policy_the_conversation_and_the_tools(domain: Domain
     assert (first.tool_choice, first.model, first.args) == ("auto", "m", {"seed": 7})
 
 
-def test_the_reply_tells_cost_usage_time_and_what_the_model_sent(domain: Domain) -> None:
+def test_reply_has_cost_usage_time_and_raw_answer(domain: Domain) -> None:
     (reply,) = answers(LLMAgent(context(domain, "agent", Chat(calls(called("count", by=2), content="Wait")))), user(""))
     assert (reply.content, reply.tool_calls) == ("Wait", [ToolCall(id="c1", name="count", arguments={"by": 2})])
     assert (reply.cost, reply.generation_time_seconds) == (0.5, 1.5)
@@ -277,7 +277,7 @@ def test_a_message_that_is_nothing_is_the_agent_s_failure_and_is_not_asked_again
     assert len(chat.requests) == 1
 
 
-def test_the_reason_for_an_empty_message_is_told_where_the_provider_gives_one(domain: Domain) -> None:
+def test_providers_reason_for_an_empty_message_is_reported(domain: Domain) -> None:
     chat = Chat(ChatReply(message={"content": None}, finish_reason="length"))
     conversation, ending = hold(domain, LLMAgent(context(domain, "agent", chat)), Script())
     assert ending.reason == "agent_error"
@@ -285,7 +285,7 @@ def test_the_reason_for_an_empty_message_is_told_where_the_provider_gives_one(do
     assert len(conversation.messages) == 2
 
 
-def test_text_that_no_file_can_hold_is_escaped_before_it_is_sent_back(domain: Domain) -> None:
+def test_unencodable_text_is_escaped_before_it_is_sent_back(domain: Domain) -> None:
     chat = Chat({"content": "odd \ud800", "reasoning_content": "\ud800"}, "Fine")
     (reply, _) = answers(LLMAgent(context(domain, "agent", chat)), user("Hello"), user("What?"))
     assert reply.content == "odd \\ud800"
@@ -293,7 +293,7 @@ def test_text_that_no_file_can_hold_is_escaped_before_it_is_sent_back(domain: Do
 
 
 @pytest.mark.parametrize("error", [ModelError("down", kind="unavailable"), ReplayError("differs")])
-def test_a_model_that_fails_is_nobody_s_verdict(domain: Domain, error: Exception) -> None:
+def test_model_error_gives_no_verdict(domain: Domain, error: Exception) -> None:
     _, ending = hold(domain, LLMAgent(context(domain, "agent", Chat("Hi", error))), Script("Hello", "Well?"))
     assert ending.reason == "infrastructure_error"
     assert str(error) in (ending.error or "")
@@ -350,7 +350,7 @@ STEPS = task({"actions": [action("rename", item_id="lamp", name="Torch"), action
         (LLMGuidedAgentNoArgs, "1. rename\n2. on the customer's side, ask them for it: switch"),
     ],
 )
-def test_a_guided_agent_is_told_the_steps(domain: Domain, kind: type[LLMAgent], steps: str) -> None:
+def test_guided_agent_is_given_the_steps(domain: Domain, kind: type[LLMAgent], steps: str) -> None:
     chat = Chat("Hi", "Hi")
     answers(kind(context(domain, "agent", chat, STEPS)), user("Hello"))
     assert f"<steps>\n{steps}\n</steps>\n\n<policy>\nThe policy.\n</policy>" in chat.sent[0][0]["content"]
@@ -378,7 +378,7 @@ def test_an_agent_without_steps_refuses_a_prompt_that_has_them(domain: Domain) -
 # Behind a URL
 
 
-def test_an_endpoint_is_told_the_policy_alone(domain: Domain) -> None:
+def test_endpoint_is_given_only_the_policy(domain: Domain) -> None:
     chat = Chat(calls(called("count")), "One.")
     conversation, ending = hold(domain, EndpointAgent(context(domain, "agent", chat)), Script())
     assert chat.sent[0][0] == {"role": "system", "content": "The policy."}
@@ -416,7 +416,7 @@ def test_a_conversation_that_outgrows_the_model_is_the_agent_s_failure(domain: D
 # The context budget and the text protocol
 
 
-def test_the_oldest_messages_are_left_out_beyond_the_budget_and_kept_for_grading(domain: Domain) -> None:
+def test_oldest_messages_are_omitted_beyond_the_budget_but_graded(domain: Domain) -> None:
     long = "word " * 150
     chat = Chat(calls(called("count", "a")), "One.", calls(called("count", "b")), "Two.")
     prompting = Prompting(prompt="{{policy}}", context_tokens=250)
@@ -440,7 +440,7 @@ def test_a_message_beyond_the_budget_is_the_agent_s_failure(domain: Domain) -> N
     assert ending.reason == "context_window_exceeded"
 
 
-def test_a_budget_that_holds_no_conversation_is_told_before_it_begins(domain: Domain) -> None:
+def test_too_small_context_budget_is_reported_before_the_conversation(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match=r"the agent's context budget is too small .* budget of 300 tokens"):
         LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context_tokens=300)))
     LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context_tokens=3000)))

@@ -60,7 +60,7 @@ MIXED = [
 class TestNumbers:
     """What trials come to."""
 
-    def test_errors_are_left_out_of_the_rates_and_counted_as_failures_beside_them(self):
+    def test_errors_are_excluded_from_the_rates_and_also_counted_as_failures(self):
         (summary,) = summarise([*trials("a", "ppe"), *trials("b", "pfe")])
         scores = summary.scores
         assert (scores.tasks, scores.trials, scores.passed, scores.failed, scores.errors) == (2, 6, 3, 1, 2)
@@ -139,7 +139,7 @@ class TestNumbers:
         found = summarise([trial(domain="shop"), trial(domain="desk", outcome="failed")])
         assert [(each.name, each.scores.passed) for each in found] == [("desk", 0), ("shop", 1)]
 
-    def test_the_floor_is_of_the_tasks_that_ran_and_that_can_be_told(self):
+    def test_floor_covers_the_run_tasks_whose_floor_is_known(self):
         floors = {
             TaskId("desk", "", "a"): True,
             TaskId("desk", "", "b"): False,
@@ -186,7 +186,7 @@ class TestGroups:
         only_errors = told([trial(outcome="error", groups={"intent": "refund"})], group_by=["intent"])
         assert only_errors[-1].split() == ["refund", "1", "1", "-", "-", "1"]
 
-    def test_of_many_groups_some_are_told_and_with_v_all(self):
+    def test_verbose_shows_all_groups(self):
         records = [trial(str(n), groups={"intent": f"intent {n:02}"}) for n in range(20)]
         few, every = (told(records, group_by=["intent"], verbosity=verbosity) for verbosity in (0, 1))
         assert few[-1] == "  and 8 more (-v shows them)"
@@ -222,15 +222,15 @@ class TestTerminal:
     def test_with_q_nothing_not_even_groups(self):
         assert told(MIXED, verbosity=-1, group_by=["intent"]) == []
 
-    def test_a_task_that_passes_without_an_agent_is_told_of_any_run(self):
+    def test_task_that_passes_without_an_agent_is_always_reported(self):
         lines = told([trial("a"), trial("b")], floors={TaskId("desk", "", "a"): True})
         assert lines == ["  no-op agent    pass^1 1.000 (1 of 1 task; not known of 1 task)"]
 
-    def test_the_mean_reward_is_told_where_it_is_not_pass_1(self):
+    def test_mean_reward_is_shown_if_it_differs_from_pass_1(self):
         records = [*trials("a", "pppp"), trial("b", outcome="failed"), trial("c", outcome="failed", reward=0.5)]
         assert the_line(told(records), "mean reward") == "0.750"
 
-    def test_checks_beyond_the_most_frequent_are_counted_and_with_v_told(self):
+    def test_less_frequent_checks_are_counted_and_listed_with_v(self):
         records = [trial(str(n), outcome="failed", failed_checks=(f"ACTION tool_{n}",)) for n in range(8)]
         assert the_line(told(records), "not met").endswith("ACTION tool_4 (1), 3 more")
         assert the_line(told(records, verbosity=1), "not met").endswith("ACTION tool_7 (1)")
@@ -249,7 +249,7 @@ class TestTerminal:
         assert max(map(len, lines)) <= width
         assert ("interval" in lines[-5]) == (width > 70)
 
-    def test_what_models_took_is_told_of_a_trial(self):
+    def test_model_usage_is_shown_per_trial(self):
         usage = {"agent": ModelUsage(calls=2, prompt_tokens=1000, completion_tokens=20, known_cost=0.5)}
         records = [trial(turns=3, calls=2, duration=2.0, usage=usage), trial("b", turns=4, duration=4.0, usage=usage)]
         assert told(records, width=90) == [
@@ -265,7 +265,7 @@ class TestTerminal:
         assert "at least $1.50" in the_line(lines, "a trial")
         assert the_line(lines, "models").endswith("$1.50 and 1 call of unknown price")
 
-    def test_what_an_earlier_run_has_done_is_told(self):
+    def test_restored_trials_are_reported(self):
         assert the_line(told([trial(restored=True), trial("b")]), "restored") == "1 trial of an earlier run"
 
     def test_nothing_that_a_terminal_obeys_gets_through(self):
@@ -349,7 +349,7 @@ class TestAnnotations:
         assert line == f"{expected}COMMUNICATE 100%25 sure"
 
     @pytest.mark.parametrize("test", ["", "telecom::a[trial-0]", "../elsewhere.json::a"])
-    def test_without_a_file_of_the_checkout_there_is_none(self, tmp_path, test):
+    def test_no_annotation_without_a_file_of_the_checkout(self, tmp_path, test):
         (tmp_path / "root").mkdir()
         (tmp_path / "elsewhere.json").write_text("[]")
         failing = failing_tasks([trial(outcome="failed", test=test)])
