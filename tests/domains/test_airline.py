@@ -374,7 +374,7 @@ class TestBooking:
         assert json.dumps([booked["total_baggages"], booked["payment_history"][0]["amount"]]) == "[1, 100]"
 
     def test_unchecked_values_are_accepted(self, env: Environment) -> None:
-        """A round trip one way from somewhere else; a negative bag that makes it cheaper; nobody who flies nowhere."""
+        """A round trip one way from somewhere else; a negative bag that makes it cheaper; no passengers and no flights."""
         fields = {"origin": "XXX", "flight_type": "round_trip", "nonfree_baggages": -1}
         fields |= {"passengers": [{**ANN, "seat": "1A"}], "payment_methods": paid(credit_card=50)}
         assert ask(env, "book_reservation", **trip(**fields))["passengers"] == [ANN]

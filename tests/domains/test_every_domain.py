@@ -1,6 +1,4 @@
-"""What holds for each bundled domain: its tools answer anything, its simulations share nothing but what they left
-alone, its task set is sound.
-"""
+"""Every bundled domain: its tools accept any arguments, its simulations share only unchanged data, its tasks are sound."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fresh tasks of the shop: that they are sound, new, the same again for a seed, and as hard as asked for."""
+"""Fresh tasks of the shop: that they are sound, new, reproducible by a seed, and of the requested difficulty."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def script(task: Task) -> UserScript:
     return task.user_scenario.script
 
 
-def told(task: Task) -> Instructions:
+def instructions_of(task: Task) -> Instructions:
     return cast("Instructions", task.user_scenario.instructions)
 
 
@@ -111,7 +111,7 @@ def rules() -> type:
 
 
 def test_several_requests_are_several_matters_of_one_customer(easy: list[Task], hard: list[Task]) -> None:
-    assert all(len(re.findall(r"The next matter", told(task).task_instructions)) == 2 for task in hard)
+    assert all(len(re.findall(r"The next matter", instructions_of(task).task_instructions)) == 2 for task in hard)
     assert all(len(script(task).requests) >= 3 for task in hard)
     calls = [len(task.criteria.actions or []) for task in hard]
     assert sum(calls) / len(hard) > 1.5 * sum(len(task.criteria.actions or []) for task in easy) / len(easy)
@@ -119,7 +119,9 @@ def test_several_requests_are_several_matters_of_one_customer(easy: list[Task], 
 
 def test_no_two_matters_touch_the_same_order(hard: list[Task]) -> None:
     for task in hard:
-        matters = re.split(r"The next matter", f"{told(task).reason_for_call} {told(task).task_instructions}")
+        matters = re.split(
+            r"The next matter", f"{instructions_of(task).reason_for_call} {instructions_of(task).task_instructions}"
+        )
         named = [set(re.findall(r"#W\d{7}", matter)) for matter in matters]
         assert sum(map(len, named)) == len(set().union(*named)), task.id
 
@@ -128,7 +130,7 @@ def test_distractors_are_remarks_in_the_first_message(easy: list[Task], hard: li
     assert not [task.id for task in easy if "By the way" in script(task).requests[0].say]
     for task in hard:
         assert script(task).requests[0].say.count("By the way") == HARD.distractors
-        assert "You mention in passing" in (told(task).known_info or "")
+        assert "You mention in passing" in (instructions_of(task).known_info or "")
 
 
 def test_more_requests_than_any_customer_has_orders_are_an_error() -> None:

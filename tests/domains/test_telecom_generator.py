@@ -1,4 +1,4 @@
-"""The bundled telecom tasks: how they are made, that they play through, and what they tell."""
+"""The bundled telecom tasks: how they are generated, that they can be solved, and which facts they give."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def assertions(task: Task) -> list[EnvAssertion]:
     return task.criteria.env_assertions or []
 
 
-def holds(environment: Environment, assertion: EnvAssertion) -> bool:
+def is_met(environment: Environment, assertion: EnvAssertion) -> bool:
     result = environment.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
     return bool(result is assertion.assert_value)
 
 
 def passes(environment: Environment, task: Task) -> bool:
-    return all(holds(environment, assertion) for assertion in assertions(task))
+    return all(is_met(environment, assertion) for assertion in assertions(task))
 
 
 def played(task: Task) -> Environment:

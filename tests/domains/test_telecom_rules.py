@@ -96,7 +96,7 @@ def test_the_notice_of_a_transfer_is_the_policy_s() -> None:
 
 
 class Customer:
-    """Says what it is told to say, whatever it is asked."""
+    """Says its given texts, whatever the question."""
 
     def __init__(self, *lines: str) -> None:
         self._lines = list(lines)

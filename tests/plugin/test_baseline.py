@@ -1,4 +1,4 @@
-"""--tau-baseline, --tau-fail-on regression: the run beside an earlier one."""
+"""--tau-baseline, --tau-fail-on regression: the run compared with an earlier one."""
 
 from __future__ import annotations
 

@@ -257,9 +257,9 @@ class TestStopEarly:
         args = ["--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", "--tau-concurrency", "3"]
         run = models.run(*args)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        held = len([call for call in models.asked if call["role"] == "user"])
-        assert 4 <= held < 40
-        run.outcomes(failing=held, skipped=40 - held)
+        run_trials = len([call for call in models.asked if call["role"] == "user"])
+        assert 4 <= run_trials < 40
+        run.outcomes(failing=run_trials, skipped=40 - run_trials)
 
     def test_tests_of_ones_own_are_run(self, agents, project):
         project.write(

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-#: Fails the tasks whose id has "bad" in it, passes the others; but for a file "mended" beside it.
+#: Fails the tasks whose id contains "bad" and passes the others; with a file "fixed" next to it, passes all.
 AGENT = '''
 from pathlib import Path
 from pytest_tau.testing import ScriptedParticipant, call
@@ -18,7 +18,7 @@ class Agent(ScriptedParticipant):
     needs_reference = True
 
     def __init__(self, task):
-        bad = "bad" in task.id and not Path(__file__).with_name("mended").exists()
+        bad = "bad" in task.id and not Path(__file__).with_name("fixed").exists()
         actions = [] if bad else task.evaluation_criteria.actions
         super().__init__([*(call(action.name, **action.arguments) for action in actions), "Done."])
 '''
@@ -123,7 +123,7 @@ class TestCache:
 
     def test_last_failed_after_a_fix_runs_all_again(self, tasks):
         tasks.run().outcomes(passed=2, failed=2)
-        tasks.write("mended", "")
+        tasks.write("fixed", "")
         assert _line_ids(tasks.run("--lf", "-v")) == ["bad-1", "bad-2"]
         run = tasks.run("--lf", "-v")
         run.outcomes(passed=4)
@@ -140,7 +140,7 @@ class TestCache:
         run = tasks.run("--sw")
         run.outcomes(passed=1, failed=1)
         run.line("Test failed, continuing from this test next run")
-        tasks.write("mended", "")
+        tasks.write("fixed", "")
         run = tasks.run("--sw", "-v")
         run.outcomes(passed=3, deselected=1)
         assert _line_ids(run) == ["bad-1", "bad-2", "good-2"]

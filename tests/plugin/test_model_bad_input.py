@@ -662,7 +662,7 @@ async def answer(role, request):
         FAULT
     return reference(role, request)
 """
-#: A Ctrl-C while a call is under way.
+#: A Ctrl-C while a call is running.
 CONTROL_C = "os.kill(os.getpid(), signal.SIGINT); await asyncio.sleep(60)"
 
 
@@ -730,7 +730,7 @@ class TestInterruptions:
         models.calls()
         models.script()
         models.run("--tau-record").outcomes(passed=6)
-        assert len(models.calls()) == 4  # one of each that was under way
+        assert len(models.calls()) == 4  # one of each that was running
         models.run("--tau-replay").outcomes(passed=6)
 
     def test_control_c_in_code_that_blocks(self, three, project):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-#: Else more trials than the one that is reported are under way.
+#: Otherwise, more trials run than the reported one.
 ALONE = "--tau-concurrency=1"
 
 

@@ -10,7 +10,7 @@ import pytest
 
 RECORDED = "mock/cassettes/t.tau/buy-milk.trial-0.cassette"
 
-#: A domain of its own beside the models: its policy and its tools can be changed.
+#: A domain of its own, used with the models: its policy and its tools can be changed.
 SHELF = '''
 
 from pytest_tau.environment import Database, DomainSpec, PolicyFiles, Record, Table, Toolkit, tool
@@ -348,9 +348,9 @@ class TestReplaying:
 class TestDifferences:
     @pytest.fixture
     def differs(self, models, project):
-        """Runs a replay that has to be an error, and whose command has to mend it."""
+        """Runs a replay that must be an error, and then the command in its message, which must fix it."""
 
-        def run(*args, parts=(), mended=None):
+        def run(*args, parts=(), fixed=None):
             run = models.run(*args, "--tau-replay")
             run.outcomes(errors=1)
             assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -358,9 +358,9 @@ class TestDifferences:
                 run.line(part)
             run.lacks("Traceback")
             assert models.calls() == []
-            project.run(*again(run, "record again: ")).outcomes(**(mended or {"passed": 1}))
+            project.run(*again(run, "record again: ")).outcomes(**(fixed or {"passed": 1}))
             assert models.calls()
-            models.run(*args, "--tau-replay").outcomes(**(mended or {"passed": 1}))
+            models.run(*args, "--tau-replay").outcomes(**(fixed or {"passed": 1}))
             assert models.calls() == []
             return run
 
@@ -395,7 +395,7 @@ class TestDifferences:
         differs("--tau-agent-prompt", "a prompt.md", "--tau-max-steps", "50")
 
     def test_the_recording_goes_on(self, differs, project, a_task):
-        run = differs("--tau-max-steps", "2", mended={"failed": 1})
+        run = differs("--tau-max-steps", "2", fixed={"failed": 1})
         run.line("the recording goes on")
 
     def test_more_calls_than_recorded(self, models, project, a_task):

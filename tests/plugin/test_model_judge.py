@@ -113,7 +113,7 @@ class TestBadAnswers:
         assert len(judged.kept()) == 1
 
     def test_the_conversation_of_an_agent_of_ones_own_is_kept_too(self, judged, project, scripted):
-        """Nobody but the judge calls a model of ours, and the judge has answered nothing."""
+        """Only the judge calls a model of the harness, and it has not answered."""
         judged.script("""
             def answer(role, request):
                 raise ModelError("the judge is down")

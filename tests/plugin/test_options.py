@@ -1,4 +1,4 @@
-"""Every option and its ini twin: what it does, what beats what, what the header tells."""
+"""Every option and its ini twin: effect, precedence, and the header."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Other(Agent):
 
 @pytest.fixture
 def mock(project):
-    """Runs one task of the mock domain, verbosely, with the curious agent at hand."""
+    """Runs one task of the mock domain with -v, in a project that has the curious agent."""
     project.write("agent.py", CURIOUS)
     return lambda *args: project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "-v", "-s", *args)
 

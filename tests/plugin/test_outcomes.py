@@ -1,4 +1,4 @@
-"""Failed, error, usage error: whose fault it was decides. Summary and exit status."""
+"""Failed, error, usage error: the party at fault decides. Summary and exit status."""
 
 from __future__ import annotations
 

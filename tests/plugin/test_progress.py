@@ -16,7 +16,7 @@ from pytest_tau.plugin.report.progress.display import LogThrottle
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read
 
-#: A test that writes beside tasks, as a person's own would.
+#: A test that writes to the terminal and runs with tasks.
 MINE = "def test_it():\n    pass\n"
 
 
@@ -85,7 +85,7 @@ def tasks(project, a_task, scripted):
 
 
 class TestInALog:
-    """Where nobody watches."""
+    """Without a terminal."""
 
     @pytest.fixture(autouse=True)
     def _at_once(self, monkeypatch):

@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: what it tells of itself, and every simulation as soon as it has ended."""
+"""The folder of a run: its metadata, and every simulation as soon as it has ended."""
 
 from __future__ import annotations
 
@@ -281,7 +281,7 @@ class TestRunInfo:
 class TestCommit:
     @pytest.fixture
     def git(self, project, monkeypatch):
-        """Runs git in the project, as nobody in particular."""
+        """Runs git in the project, with a neutral identity."""
         for name in [name for name in os.environ if name.startswith("GIT_")]:
             monkeypatch.delenv(name)
 

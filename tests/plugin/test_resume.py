@@ -436,16 +436,16 @@ class TestRerun:
             from pathlib import Path
             from pytest_tau.testing import ScriptedParticipant, call
 
-            mended = Path("mended").exists()
+            fixed = Path("fixed").exists()
 
             class Agent(ScriptedParticipant):
                 def __init__(self, task):
                     made = call("create_task", user_id="user_1", title="Buy milk")
-                    super().__init__(["Well."] if task.id == "bad" and not mended else [made, "Done."])
+                    super().__init__(["Well."] if task.id == "bad" and not fixed else [made, "Done."])
 
             class User:
                 def __init__(self, task):
-                    self.lost, self.said = task.id == "lost" and not mended, False
+                    self.lost, self.said = task.id == "lost" and not fixed, False
 
                 def respond(self, message):
                     if self.lost:
@@ -456,7 +456,7 @@ class TestRerun:
         )
         options = ["--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User"]
         project.run(*options).outcomes(passed=1, failed=1, errors=1)
-        project.write("mended", "")
+        project.write("fixed", "")
         return options
 
     @pytest.mark.parametrize(
@@ -478,7 +478,7 @@ class TestRerun:
         run.line(f"tau: resume: {taken} of 3 trials taken from the earlier run")
         if taken < 3:
             run.line("tau: resume: 3 finished simulations in .tau/runs/", f"; run again: {3 - taken} (")
-        # Whoever reads it next takes the later ones, too.
+        # The next reader takes the later ones, too.
         after = project.run(*mixed, "--tau-resume")
         after.outcomes(**outcomes)
         after.line("tau: resume: 3 of 3 trials taken from the earlier run")

@@ -1,4 +1,4 @@
-"""--tau-shard: every trial is in exactly one part, whatever else chooses, shuffles or distributes them."""
+"""--tau-shard: every trial is in exactly one shard, with any other option that selects, shuffles or distributes trials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""--tau-snapshot and the fixture tau_snapshot: trajectories beside those that were stored."""
+"""--tau-snapshot and the fixture tau_snapshot: trajectories compared with stored ones."""
 
 from __future__ import annotations
 
@@ -236,7 +236,7 @@ def test_the_tests_of_the_documentation_do_what_they_show(snap):
     assert "[state].tausnap" in " ".join(stored(snap.project))
 
 
-# Snapshots that nobody asks for, and those of others
+# Unused snapshots, and those of other tests
 
 
 def test_unused_ones_are_found_and_deleted(snap, a_task):

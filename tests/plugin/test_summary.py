@@ -40,7 +40,7 @@ def _no_github(monkeypatch):
 
 @pytest.fixture
 def mixed(project, a_task):
-    """Six tasks: three are done, two are not, and of one nobody knows."""
+    """Six tasks: three pass, two fail, and one ends in an error."""
     project.write("parts.py", PARTS)
     ids = ["good-1", "good-2", "good-3", "bad-1", "bad-2", "lost"]
     tags = {"good-1": ["easy"], "bad-1": ["easy", "new"]}

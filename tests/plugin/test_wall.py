@@ -467,7 +467,7 @@ class TestReports:
 
 
 class TestFixturesAndHooks:
-    """The harness's own users hold copies, too: what they pass to an agent is not graded."""
+    """The harness's own users get copies, too: what they pass to an agent is not graded."""
 
     @MODES
     def test_agent_of_a_fixture_has_a_copy(self, project, a_task, mode):

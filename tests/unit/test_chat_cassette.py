@@ -90,7 +90,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def problem(path: Path) -> str:
-    """What is told of a cassette that cannot be read, without path and command."""
+    """The error message of a cassette that cannot be read, without path and command."""
     with pytest.raises(ReplayError) as caught:
         Player(path, WHOSE, rerun_command=AGAIN)
     first, last = str(caught.value).splitlines()
@@ -249,7 +249,7 @@ def exact(replies: list[ChatReply]) -> list[str]:
 
 
 def as_json(reply: ChatReply) -> ChatReply:
-    """The reply with what JSON cannot tell apart made one: two halves of a character are that character."""
+    """The reply, normalised as by JSON: two halves of a character are that character."""
     return ChatReply(**json.loads(json.dumps(reply.model_dump())))
 
 
@@ -302,7 +302,7 @@ def changed(path: Path, change: Callable[[str], str]) -> str:
 
 
 def forged(path: Path, change: Callable[[list[dict[str, Any]]], Any]) -> str:
-    """What is told of a file whose values were changed, for each layout."""
+    """The error messages of a file whose values were changed, for each layout."""
     values = record(path, *conversation())
     change(values)
     path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")

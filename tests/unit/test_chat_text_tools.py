@@ -66,7 +66,7 @@ def fenced(*calls: str) -> str:
     return "\n\n".join(f"```tool_call\n{call}\n```" for call in calls)
 
 
-# What a model is told
+# The prompt of a model
 
 
 def test_the_schemas_and_the_protocol_go_into_the_system_message() -> None:

@@ -296,7 +296,7 @@ def test_regraded_files_as_json(tau: Tau, results: Any) -> None:
 
 @pytest.fixture
 def task_set(tmp_path: Path) -> str:
-    """A folder of data whose mock domain has tasks to complain about."""
+    """A folder of data whose mock domain has tasks with findings."""
     folder = tmp_path / "data" / "domains" / "mock"
     folder.mkdir(parents=True)
     from pytest_tau import load_domain

@@ -1,4 +1,4 @@
-"""``tau merge``: the simulations of several runs in one file; what is refused, and what is told."""
+"""``tau merge``: the simulations of several runs in one file; refusals and output."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def write(name: str, *entries: Any, end: str = "\n") -> str:
 
 
 def merged(folder: str = "out") -> list[dict[str, Any]]:
-    """What the result holds."""
+    """The simulations of the result."""
     text = Path(folder, "simulations.jsonl").read_text(encoding="utf-8")
     assert text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]

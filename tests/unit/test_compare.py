@@ -1,4 +1,4 @@
-"""Two runs beside each other: the test, the interval and what could be found; ``tau compare``, ``tau bless``."""
+"""Comparison of two runs: the test, the interval and the detectable loss; ``tau compare``, ``tau bless``."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class TestSmallestLoss:
 
 
 class TestComparison:
-    """What is compared, and what is told of it."""
+    """Which trials are compared, and what is reported."""
 
     def compare(self, before, after, then=None, now=None):
         return Comparison(RunRecords("then", before, then or {}), RunRecords("now", after, now or {}))

@@ -1,4 +1,4 @@
-"""Whose fault a failure looks like."""
+"""The party that is probably at fault."""
 
 from __future__ import annotations
 

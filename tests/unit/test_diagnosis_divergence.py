@@ -27,7 +27,7 @@ def talk(*calls: ToolCall) -> list[Any]:
     return [*messages, STOP]
 
 
-def held(domain: Domain, wanted: Task, messages: list[Any], *, solo: bool = False) -> Simulation:
+def simulated(domain: Domain, wanted: Task, messages: list[Any], *, solo: bool = False) -> Simulation:
     """The conversation, graded."""
     info = evaluate(wanted, messages, domain=domain, solo=solo)
     return Simulation(id="s", task_id="t", termination_reason="user_stop", messages=messages, reward_info=info)
@@ -35,7 +35,7 @@ def held(domain: Domain, wanted: Task, messages: list[Any], *, solo: bool = Fals
 
 def found(domain: Domain, criteria: dict[str, Any], *calls: ToolCall, **fields: Any) -> Divergence | None:
     wanted = task({"reward_basis": ONLY_DB, **criteria}, **fields)
-    return first_divergence(wanted, held(domain, wanted, talk(*calls)), domain)
+    return first_divergence(wanted, simulated(domain, wanted, talk(*calls)), domain)
 
 
 def diverged(point: Divergence | None, number: int, *parts: str) -> None:
@@ -117,13 +117,13 @@ def test_a_malformed_call_is_passed_over(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ONLY_DB})
     malformed = ToolCall(name="remove", malformed="{")
     messages = talk(malformed, call("remove", item_id="desk"))
-    diverged(first_divergence(wanted, held(domain, wanted, messages), domain), 4)
+    diverged(first_divergence(wanted, simulated(domain, wanted, messages), domain), 4)
 
 
 def test_calls_without_a_result_were_not_made(domain: Domain) -> None:
     wanted = task({"actions": [action("tag", item_id="lamp", tag="new")], "reward_basis": ONLY_DB})
     messages = [agent("Hello"), user("Hi"), agent(call("remove", item_id="desk"))]
-    missing(first_divergence(wanted, held(domain, wanted, messages), domain), "tag(")
+    missing(first_divergence(wanted, simulated(domain, wanted, messages), domain), "tag(")
 
 
 def test_shortest_of_many_places_are_named(domain: Domain) -> None:
@@ -131,7 +131,7 @@ def test_shortest_of_many_places_are_named(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ONLY_DB})
     messages = talk()
     messages[2:2] = [agent(None, *calls), *[ToolMessage(content="") for _ in calls]]
-    point = first_divergence(wanted, held(domain, wanted, messages), domain)
+    point = first_divergence(wanted, simulated(domain, wanted, messages), domain)
     # All in one message: the first of them is the turning point.
     diverged(point, 2, "remove(", "items/lamp could no longer be there")
 
@@ -241,10 +241,10 @@ def test_an_agent_that_works_alone_makes_the_users_calls(domain: Domain) -> None
         ticket="Do it.",
     )
     messages = [agent(call("switch")), ToolMessage(content="on"), agent("Done.")]
-    point = first_divergence(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
+    point = first_divergence(wanted, simulated(domain, wanted, messages, solo=True), domain, solo=True)
     missing(point, "never made: count(by=2)")
     messages = [agent(call("count", by=2)), ToolMessage(content="2"), agent("Done.")]
-    point = first_divergence(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
+    point = first_divergence(wanted, simulated(domain, wanted, messages, solo=True), domain, solo=True)
     assert point is not None
     assert point.text == "never made: switch()"
 
@@ -278,15 +278,15 @@ def test_calls_of_the_history_count(domain: Domain) -> None:
         state={"message_history": [message.model_dump() for message in history]},
     )
     said = [*history, agent("Done."), UserMessage(content="###STOP###")]
-    missing(first_divergence(wanted, held(domain, wanted, said), domain), 'tag="b"')
+    missing(first_divergence(wanted, simulated(domain, wanted, said), domain), 'tag="b"')
 
 
 def test_the_reference_and_the_verdict_stay_as_they_were(domain: Domain) -> None:
     wanted = task({"actions": [action("tag", item_id="lamp", tag="new")], "reward_basis": ONLY_DB})
-    wrong = held(domain, wanted, talk(call("tag", item_id="lamp", tag="old")))
+    wrong = simulated(domain, wanted, talk(call("tag", item_id="lamp", tag="old")))
     before = domain.reference_environment(wanted).dump()
     first_divergence(wanted, wrong, domain)
     assert domain.reference_environment(wanted).dump() == before
-    assert held(domain, wanted, wrong.messages).reward_info == wrong.reward_info
-    right = held(domain, wanted, talk(call("tag", item_id="lamp", tag="new")))
+    assert simulated(domain, wanted, wrong.messages).reward_info == wrong.reward_info
+    right = simulated(domain, wanted, talk(call("tag", item_id="lamp", tag="new")))
     assert right.outcome == "passed"

@@ -120,7 +120,7 @@ def test_a_data_folder_has_databases_policies_and_tasks_in_one_place(folder: Pat
     (there / "tasks_small.json").write_text(json.dumps([raw_task("official")]), encoding="utf-8")
     (there / "db.json").write_text(json.dumps(AGENT_DATA | {"counter": 5}), encoding="utf-8")
     domain = tiny.spec(tmp_path / "bundled", data_name="official").load(tmp_path / "data")
-    assert ids(domain.tasks()) == ["official"]  # other files beside tasks.json are subsets of it
+    assert ids(domain.tasks()) == ["official"]  # other files next to tasks.json are subsets of it
     assert domain.environment().dump()["agent"]["counter"] == 5
     assert tiny.spec(tmp_path, data_name="official").load(str(tmp_path / "data")).folder == there
 

@@ -100,7 +100,7 @@ def test_arguments_are_not_checked_by_type(env: Environment) -> None:
 
 
 def test_results_can_be_written_to_a_file(env: Environment) -> None:
-    """JSON arguments may hold lone surrogates, which no file can."""
+    """JSON arguments may contain lone surrogates, which no file can."""
     for result in (
         env.call("rename", {"item_id": "lamp", "name": "\ud800"}),
         env.call("remove", {"item_id": "\ud800"}),

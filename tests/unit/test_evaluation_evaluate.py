@@ -103,7 +103,7 @@ def test_only_stops_can_earn_more_than_zero(domain: Domain, reason: TerminationR
     stopped = reason in STOPS
     assert info.reward == float(stopped)
     assert (info.info or {}).get("ended_early") == (None if stopped else reason)
-    # Every component is computed all the same.
+    # Every component is computed nevertheless.
     assert info.reward_breakdown == {"DB": 1.0, "COMMUNICATE": 1.0}
     assert info.db_check is not None
     assert [c.action_match for c in info.action_checks or []] == [True]

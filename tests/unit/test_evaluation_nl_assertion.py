@@ -23,7 +23,7 @@ JUDGED = task({"nl_assertions": STATEMENTS, "reward_basis": ["NL_ASSERTION"]})
 
 
 class Judge:
-    """Answers with whatever it is given; counts how often it is asked."""
+    """Returns the given answers; counts its calls."""
 
     name = "mine"
 
@@ -153,7 +153,7 @@ def test_inside_a_running_loop(domain: Domain) -> None:
 
 
 def test_without_a_judge_everything_else_is_still_found(domain: Domain) -> None:
-    """The conformance vectors of retail are graded without one: what needs no judge must be told."""
+    """The conformance vectors of retail are graded without a judge: components that need none must be computed."""
     mixed = task(
         {"nl_assertions": STATEMENTS, "communicate_info": ["hi"], "actions": [], "reward_basis": ["DB", "NL_ASSERTION"]}
     )

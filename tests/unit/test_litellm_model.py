@@ -163,7 +163,7 @@ def test_what_the_provider_wants_back_is_kept_and_sent() -> None:
     assert not {"refusal", "annotations", "function_call", "audio"} & set(message)
     assert json.loads(json.dumps(message)) == message
     sent = server.requests[1]["messages"][1:]
-    # litellm leaves out a content that is null.
+    # litellm omits a content that is null.
     assert [{"content": None, **sent[0]}, *sent[1:]] == [message, result]
 
 
@@ -282,7 +282,7 @@ def test_a_server_that_is_not_there_cannot_be_reached() -> None:
 def test_the_answer_comes_after_whatever_passed(caplog: pytest.LogCaptureFixture) -> None:
     befalls = {1: RateLimited(0.01), 2: ServerError(), 3: ConnectionReset(), 4: MalformedBody(), 5: Stall()}
     with caplog.at_level("INFO", "pytest_tau"), ModelServer(lambda _: "At last", faults=befalls) as server:
-        # litellm is imported by now, or else the limit would hold for that too.
+        # litellm is already imported; otherwise, the limit would include the import.
         load()
         reply = run(quick(timeout=0.5).complete(asked(server)))
     assert (reply.text, len(server.requests), server.served) == ("At last", 6, 1)

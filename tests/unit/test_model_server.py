@@ -389,7 +389,7 @@ def test_each_choice_of_a_completion_is_streamed() -> None:
 )
 def test_exception_of_a_script_is_reported_and_recorded(script: Any, said: str, openai: Any, client_of: Any) -> None:
     with ModelServer(script) as server:
-        # The client does not ask again, whatever it usually does with a 500.
+        # The client does not retry, although it usually does after a 500.
         with pytest.raises(openai.InternalServerError, match=re.escape(said)):
             client_of(server, max_retries=3).chat.completions.create(model="m", messages=HELLO)
         assert len(server.errors) == 1

@@ -57,7 +57,7 @@ def simulate(domain: Domain, wanted: Any, agent: Any, user: Any = None) -> Simul
 
 
 class Everything:
-    """Asks for all there is."""
+    """Has all parameters that a constructor may have."""
 
     seen: dict[str, Any] = {}
 
@@ -337,7 +337,7 @@ def test_a_greeting_of_the_agent_s_own_is_the_only_one_that_the_user_reads(domai
 
 
 class Stateful:
-    """Of the shape of τ²-bench's agents; its state is what it was told."""
+    """Has the interface of τ²-bench's agents; its state is the list of messages that it received."""
 
     made: list[Stateful] = []
 

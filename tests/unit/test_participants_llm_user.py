@@ -9,7 +9,7 @@ from pytest_tau.errors import ConfigurationError, ContextWindowError, ModelError
 from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants import LLMAgent, LLMUser, Prompting, load_source
 
-from .scripted_chat import GREETING, Chat, called, calls, context, hold, models
+from .scripted_chat import GREETING, Chat, called, calls, context, converse, models
 from .tiny import agent, call, run, task
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def test_a_user_sees_its_own_tool_traffic_and_no_other(domain: Domain) -> None:
     chat = Chat("Help", calls(called("switch", "u1"), content="One moment"), "It is on.", "###STOP###")
     built = context(domain, "user", chat)
     helper = Script(agent("looking", call("count")), "Switch it.", agent(call("count")), "Good?")
-    conversation, ending = hold(domain, helper, LLMUser(built))
+    conversation, ending = converse(domain, helper, LLMUser(built))
     assert (ending.reason, ending.stop_token) == ("user_stop", "###STOP###")
     assert [
         made.requestor for message in conversation.messages for made in getattr(message, "tool_calls", None) or []
@@ -99,13 +99,13 @@ def test_a_user_sees_its_own_tool_traffic_and_no_other(domain: Domain) -> None:
 
 @pytest.mark.parametrize("token", ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"])
 def test_a_stop_token_ends_the_conversation(domain: Domain, token: str) -> None:
-    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat(f"Thanks! {token}"))))
+    _, ending = converse(domain, Script(), LLMUser(plain(domain, Chat(f"Thanks! {token}"))))
     assert (ending.reason, ending.stop_token) == ("user_stop", token)
 
 
 def test_stop_token_with_a_tool_call_does_not(domain: Domain) -> None:
     chat = Chat(calls(called("switch", "u1"), content="###STOP###"), "It is on. ###STOP###")
-    conversation, ending = hold(domain, Script(), LLMUser(context(domain, "user", chat)))
+    conversation, ending = converse(domain, Script(), LLMUser(context(domain, "user", chat)))
     assert ending.reason == "user_stop"
     assert [message.content for message in conversation.messages[1:]] == ["###STOP###", "on", "It is on. ###STOP###"]
 
@@ -137,14 +137,14 @@ def test_a_user_that_stays_empty_is_an_error_and_no_failure(domain: Domain) -> N
         "m sent an empty reply: no text and no tool calls, the last of 3 times (finish reason: content_filter)"
     )
     assert len(chat.script) == 1
-    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat("", "", ""))))
+    _, ending = converse(domain, Script(), LLMUser(plain(domain, Chat("", "", ""))))
     assert ending.reason == "user_error"
 
 
 def test_arguments_that_are_no_object_and_unknown_tools_are_counted_for_the_user(domain: Domain) -> None:
     chat = Chat(calls(called("switch", "u1", text="[")), calls(called("count", "u2")), "###STOP###")
     built = context(domain, "user", chat)
-    conversation, ending = hold(domain, Script(), LLMUser(built))
+    conversation, ending = converse(domain, Script(), LLMUser(built))
     assert ending.reason == "user_stop"
     made = conversation.messages[1]
     assert isinstance(made, UserMessage)
@@ -165,7 +165,7 @@ def test_the_history_is_part_of_the_conversation(domain: Domain) -> None:
     ]
     wanted = task(state={"message_history": told})
     chat = Chat("###STOP###")
-    _, ending = hold(domain, Script(), LLMUser(context(domain, "user", chat, wanted)), wanted)
+    _, ending = converse(domain, Script(), LLMUser(context(domain, "user", chat, wanted)), wanted)
     assert ending.reason == "user_stop"
     (sent,) = chat.sent
     assert [message["role"] for message in sent] == ["system", "assistant", "user", "assistant", "tool"]
@@ -174,7 +174,7 @@ def test_the_history_is_part_of_the_conversation(domain: Domain) -> None:
 
 @pytest.mark.parametrize("error", [ModelError("down"), ContextWindowError("too long")])
 def test_model_error_gives_no_verdict(domain: Domain, error: Exception) -> None:
-    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat(error))))
+    _, ending = converse(domain, Script(), LLMUser(plain(domain, Chat(error))))
     assert ending.reason == "infrastructure_error"
 
 
@@ -183,7 +183,7 @@ def test_both_sides_by_models_in_one_conversation(domain: Domain) -> None:
     asking = Chat("Call the lamp Torch, please.", "###STOP###")
     trial = models(agent=helping, user=asking)
     sides = [context(domain, side, None, models=trial) for side in ("agent", "user")]
-    conversation, ending = hold(domain, LLMAgent(sides[0]), LLMUser(sides[1]))
+    conversation, ending = converse(domain, LLMAgent(sides[0]), LLMUser(sides[1]))
     assert ending.reason == "user_stop"
     assert [message.role for message in conversation.messages] == [
         "assistant",

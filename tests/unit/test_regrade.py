@@ -442,7 +442,7 @@ def test_a_stop_on_the_last_hop_is_a_rule_of_its_own(regrade: Regrade) -> None:
 
 
 def test_rules_that_change_a_verdict_only_together_are_reported(regrade: Regrade) -> None:
-    """The limit already gives 0; mended, a phrase that is not whole does."""
+    """Neither rule alone changes the verdict; both together do."""
     criteria = {"actions": [tiny.action("look", item_id="lamp")] * 2, "reward_basis": ["ACTION"]}
     # Two calls of which one lacks its argument: either rule alone leaves a call for each action.
     messages = calls(("look", {"item_id": "lamp"}, LAMP), ("look", {}, "Error: …"))

@@ -1,4 +1,4 @@
-"""The report: what it holds, that nothing in it does anything, and that it asks nothing of any network."""
+"""The report: its content, that no text in it is executed, and that it needs no network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a run tells of itself, and its file of simulations where a process was killed."""
+"""The metadata of a run, and its file of simulations after a process was killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def mock():
 
 
 def info(**changes):
-    """What a run might tell."""
+    """Metadata of a run."""
     found = {
         "format": 1,
         "started": "2026-01-01T00:00:00+00:00",

@@ -193,7 +193,7 @@ def test_a_message_history_is_known_to_both(domain: Domain) -> None:
         assert [message.content for message in context.history] == ["Hi"]
 
 
-# Told before anything runs
+# Errors before anything runs
 
 
 @pytest.mark.parametrize("side", ["agent", "user"])
@@ -258,7 +258,7 @@ def test_only_the_error_of_a_model_call_is_the_provider_s(domain: Domain, genuin
 
 
 class Built:
-    """Raises what it is told while it is built."""
+    """Raises the given exception in its constructor."""
 
     error: BaseException = ValueError("no key")
 

@@ -61,7 +61,7 @@ class TestPassHatK:
         assert pass_hat_k_interval([], 1) is None
 
     def test_it_has_the_truth_as_often_as_it_says(self):
-        """Forty tasks, four trials each, whose rates have a mean of 0.7; 150 runs, so that ± 0.018 is chance."""
+        """Forty tasks, four trials each, whose rates have a mean of 0.7; 150 runs, so that ± 0.018 is noise."""
         generator, inside = random.Random(7), 0
         for _ in range(150):
             rates = [generator.betavariate(2.1, 0.9) for _ in range(40)]
