@@ -55,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             print(_row(figure), flush=True)
             figures.append(figure.as_json())
         if not figures:
-            print("  left out: a package that it needs is not installed")
+            print("  skipped: a package that it needs is not installed")
         document["benchmarks"][name] = {"seconds": time.perf_counter() - start, "note": note, "figures": figures}
     if options.json:
         options.json.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

@@ -38,19 +38,19 @@ def comparison_error(options: Options) -> Iterator[Figure]:
     """Measure how often the comparison with a baseline is wrong, on simulated agents whose true difference is known.
 
     Tasks are drawn from a population of tasks, and trials of them by the task's own rate of passing; 50x4 are 50 tasks
-    with four trials in each run. First both runs are of agents that are equally good, and but for the "changed" one
-    the same: how often is the difference called significant (false alarms, at a level of 0.05), and how often does the
-    95 % interval have 0 in it? Then the later agent loses what comparisons of that size tell that they find with a
-    chance of 0.8, the median of what they told: how often is the loss found, and how often does the interval have it?
-    Each figure is of several batches; the binomial error of all of them together stands behind the name.
+    with four trials in each run. First, both runs are of agents that are equally good and, except for "changed",
+    identical: how often is the difference called significant (false alarms, at a level of 0.05), and how often does the
+    95 % interval contain 0? Then the later agent loses the detectable loss of comparisons of that size at 80 % power,
+    the median of their predictions: how often is the loss found, and how often does the interval contain it?
+    Each figure is of several batches; the binomial error of all of them together follows the name.
     """
     comparisons = options.count(250, 25)
     for name, (rate, changed) in AGENTS.items():
         for tasks, trials in SIZES[3:4] if options.quick else SIZES:
             population = _Population(rate, changed, tasks, trials)
-            same, told = _compare(population, 0.0, comparisons)
+            same, predicted = _compare(population, 0.0, comparisons)
             yield from _figures(f"{name} {tasks}x{trials}", same, "false alarms", comparisons)
-            loss = statistics.median(told) / rate
+            loss = statistics.median(predicted) / rate
             less, _ = _compare(population, loss, comparisons)
             yield from _figures(f"{name} {tasks}x{trials} -{loss * rate:.3f}", less, "found", comparisons)
 
@@ -78,8 +78,8 @@ class _Population(NamedTuple):
 
 
 def _compare(population: _Population, loss: float, comparisons: int) -> tuple[Found, list[float]]:
-    """Compare many times, in batches; also return the losses that they say they would find."""
-    found, told = Found([], []), []
+    """Compare many times, in batches; also return the detectable losses that they predict."""
+    found, predicted = Found([], []), []
     for batch in range(_BATCHES):
         significant = covered = 0
         for number in range(comparisons):
@@ -88,10 +88,10 @@ def _compare(population: _Population, loss: float, comparisons: int) -> tuple[Fo
             significant += paired.p < _SIGNIFICANT and (not loss or paired.difference < 0)
             low, high = paired.interval or (-1.0, 1.0)
             covered += low <= -loss * population.rate <= high
-            told.append(paired.smallest_loss if paired.smallest_loss is not None else population.rate)
+            predicted.append(paired.smallest_loss if paired.smallest_loss is not None else population.rate)
         found.significant.append(significant / comparisons)
         found.covered.append(covered / comparisons)
-    return found, told
+    return found, predicted
 
 
 def _figures(name: str, found: Found, what: str, comparisons: int) -> Iterator[Figure]:

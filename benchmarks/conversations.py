@@ -1,4 +1,4 @@
-"""Conversations whose models follow a script, so that nothing but the harness is at work."""
+"""Conversations whose models follow a script, so that only the harness is measured."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Scripted:
         return ChatReply(message=said(request.model, request.messages))
 
 
-async def hold(
+async def run_conversations(
     number: int, domain: Domain, chat: ChatModel, at_once: int, args: Mapping[str, Any] | None = None
 ) -> list[Simulation]:
     """Run conversations, over the domain's tasks in turn.
@@ -61,7 +61,7 @@ async def hold(
         number: How many.
         domain: Where; airline, as the script calls one of its tools.
         chat: Plays both sides.
-        at_once: How many are under way at the same time.
+        at_once: How many run at the same time.
         args: Arguments of each model call.
 
     Raises:

@@ -1,4 +1,4 @@
-"""How fast the harness is, and how much it holds, when models cost nothing."""
+"""Speed and memory of the harness, with models that answer at once."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau import load_domain
 
-from .conversations import Scripted, hold
+from .conversations import Scripted, run_conversations
 from .figures import Figure
 from .measuring import REPOSITORY, alternating, process
 
@@ -22,23 +22,23 @@ if TYPE_CHECKING:
 def turns(options: Options) -> Iterator[Figure]:
     """Measure the harness alone: an LLM agent and an LLM user whose models answer at once.
 
-    A turn is a message of the agent or the user. Everything of a trial is in it: environment, participants, prompts,
+    A turn is a message of the agent or the user. It includes all parts of a trial: environment, participants, prompts,
     tool calls, verdict. The figure is turns per second, one conversation after the other and many on one event loop,
-    alternately; nothing waits, so that the two differ by what it costs to have many under way.
+    alternately; nothing waits, so the difference between the two is the cost of concurrency.
     """
     domain, number = load_domain("airline", options.data), options.count(300, 5)
 
-    def held(at_once: int) -> Callable[[], tuple[float, float, int]]:
+    def measured(at_once: int) -> Callable[[], tuple[float, float, int]]:
         def run() -> tuple[float, float, int]:
             wall, cpu = time.perf_counter(), time.process_time()
-            simulations = asyncio.run(hold(number, domain, Scripted(), at_once))
+            simulations = asyncio.run(run_conversations(number, domain, Scripted(), at_once))
             spent = time.perf_counter() - wall, time.process_time() - cpu
             return *spent, sum(simulation.turns for simulation in simulations)
 
         return run
 
     sizes = (1, 100)
-    for at_once, found in zip(sizes, alternating([held(size) for size in sizes], options.count(7, 1)), strict=True):
+    for at_once, found in zip(sizes, alternating([measured(size) for size in sizes], options.count(7, 1)), strict=True):
         each = [made / wall for wall, _, made in found]
         yield Figure(
             f"turns, {at_once} at once", "1/s", each, [made / cpu for _, cpu, made in found], 3000.0, at_least=True
@@ -50,8 +50,8 @@ def turns(options: Options) -> Iterator[Figure]:
 def memory(options: Options) -> Iterator[Figure]:
     """Measure the peak memory of a process that runs many airline conversations at once.
 
-    All of them have come to the agent's last model call when the first is answered. Processes with many and with one
-    alternate; the difference, divided, is what a conversation holds.
+    All of them have reached the agent's last model call when the first is answered. Processes with many and with one
+    alternate; the difference, divided by their number, is the memory of a conversation.
     """
     number = options.count(1000, 10)
 

@@ -88,20 +88,20 @@ def process(*arguments: str, folder: Path, good: tuple[int, ...] = (0,)) -> Ende
     with tempfile.TemporaryDirectory() as own:
         said = Path(own, "said")
         launch = [sys.executable, "-I", "-S", str(_LAUNCH), str(said), sys.executable, *arguments]
-        told = json.loads(
+        measured = json.loads(
             subprocess.run(launch, cwd=folder, env=_environment(), stdout=subprocess.PIPE, check=True).stdout
         )
-        status = told.pop("status")
+        status = measured.pop("status")
         if status not in good:
             end = said.read_text(encoding="utf-8", errors="replace")[-2000:]
             raise RuntimeError(f"{' '.join(arguments)} ended with status {status}:\n{end}")
-    return Ended(**told)
+    return Ended(**measured)
 
 
 def _environment() -> dict[str, str]:
     """Return the environment of a process, in which compiled modules are cached even if that is turned off here.
 
-    They would be compiled anew at each start, pytest's own and ours.
+    Otherwise, pytest's modules and those of pytest-tau would be compiled at each start.
     """
     environment = dict(os.environ)
     if environment.pop("PYTHONDONTWRITEBYTECODE", ""):

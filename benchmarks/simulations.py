@@ -48,8 +48,8 @@ def gold(options: Options) -> Iterator[Figure]:
 def environments(options: Options) -> Iterator[Figure]:
     """Measure making an environment, once the domain's data has been read.
 
-    First one without a task: what every simulation pays, however large the database. Then those of the base tasks
-    whose initial state differs, where a domain has them: the rest is what their initial state says is to be done.
+    First without a task: the cost that every simulation has, for any size of the database. Then with the base tasks
+    that have an initial state, if the domain has any: the additional cost is that of the initial state.
     """
     runs, calls = options.count(30, 2), options.count(200, 5)
     for domain in _domains(options):
@@ -69,8 +69,8 @@ def environments(options: Options) -> Iterator[Figure]:
 def comparisons(options: Options) -> Iterator[Figure]:
     """Measure comparing the final state of a simulation with the one after the reference actions.
 
-    Equal ones, of gold runs, and those that an agent leaves behind who does nothing, with the differences told. The
-    baseline, in turn with them, compares both sides whole, as one would without knowing what was touched.
+    The states of gold runs are equal; those of an agent that does nothing differ, and the differences are reported. The
+    baseline, which alternates with them, compares both sides in full, without knowing which records were touched.
     """
     for domain in _domains(options):
         loop = asyncio.new_event_loop()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau import load_domain
 
-from .conversations import AGENT, ROUNDS, Scripted, hold
+from .conversations import AGENT, ROUNDS, Scripted, run_conversations
 
 if TYPE_CHECKING:
     from pytest_tau.chat import ChatRequest
@@ -29,7 +29,7 @@ async def together(number: int, data: Path | None) -> None:
                 everybody.set()
             await everybody.wait()
 
-    await hold(number, load_domain("airline", data), Scripted(wait), number)
+    await run_conversations(number, load_domain("airline", data), Scripted(wait), number)
 
 
 if __name__ == "__main__":

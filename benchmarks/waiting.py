@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau import load_domain
 
-from .conversations import MODEL_CALLS, hold
+from .conversations import MODEL_CALLS, run_conversations
 from .figures import Figure
 from .measuring import REPOSITORY, in_unit, timing
 
@@ -39,9 +39,11 @@ def waiting(options: Options) -> Iterator[Figure]:
     ideal = math.ceil(number / at_once) * MODEL_CALLS * latency
     with _server(latency) as url:
         args = {"api_base": url, "api_key": "none"}
-        asyncio.run(hold(1, domain, chat, 1, args))
+        asyncio.run(run_conversations(1, domain, chat, 1, args))
         runs = options.count(2, 1)
-        found = [timing(lambda: asyncio.run(hold(number, domain, chat, at_once, args))) for _ in range(runs)]
+        found = [
+            timing(lambda: asyncio.run(run_conversations(number, domain, chat, at_once, args))) for _ in range(runs)
+        ]
     ratios = [one.wall / ideal for one in found]
     yield Figure(f"to the ideal ({ideal:g} s)", "", ratios, target=1.15)
     yield Figure(f"{number} conversations, {at_once} at once", "s", *in_unit(found, 1))

@@ -56,7 +56,7 @@ class Declined(Exception):  # noqa: N818 - no error: the policy's no to a reques
 
 
 class HandOver(Exception):  # noqa: N818 - no error: what only a person can do
-    """A request that only a person can meet, with what is asked for."""
+    """A request that only a person can handle, with its subject."""
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def declining(reason: str) -> Callable[[Any, str], Talk[Any]]:
 
 
 def hand_over(session: Any, text: str) -> Talk[Any]:
-    """Hand over what lies outside of the policy and the tools."""
+    """Transfer a request that is outside of the policy and the tools."""
     del session
     raise HandOver(text)
     yield

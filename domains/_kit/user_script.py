@@ -49,7 +49,7 @@ def ask(
     Args:
         say: How it is put; empty for the reason of the scenario.
         insist: How often it is repeated when it is refused.
-        fallback: What is asked for once it stays refused.
+        fallback: The request that follows if this one stays refused.
         answers: Answers to other questions about it.
         facts: Answers to questions about a fact, by its name.
     """

@@ -1,4 +1,4 @@
-"""Checks of a task without a conversation: that it asks for something, and that its reference solution is needed."""
+"""Checks of a task without a conversation: that it has a request, and that its reference solution is needed."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def check_knowledge(
         fold: Folds a text so that facts are found in it.
 
     Raises:
-        TaskFormatError: An action fails, or needs something that nobody has said.
+        TaskFormatError: An action fails, or needs a value that is given nowhere.
     """
     known = {source: fold(text) for source, text in sources.items()}
     for action in task.criteria.actions or []:

@@ -234,7 +234,7 @@ def _found(kind: str, table: Table[R], key: str) -> R:
 def as_records(kind: type[R], items: list[R | dict[str, Any]]) -> list[R]:
     """Return the items as records if all are objects; else as they came, for the caller to fail on.
 
-    Source: τ²-bench v1.0.1: a list of anything else passes, and reaches the database where nobody looks at it.
+    Source: τ²-bench v1.0.1: a list of anything else passes, and reaches the database, where no tool reads it.
     """
     if all(isinstance(item, dict) for item in items):
         return [kind.model_validate(item) for item in items]

@@ -271,7 +271,7 @@ class RetailTools(Toolkit[RetailDB]):
 
 
 def _folded(text: object) -> str:
-    """Return the text without regard to upper and lower case; nobody has a name or an address that is no text."""
+    """Return the text in lower case; a value that is not a text matches no name or address."""
     if not isinstance(text, str):
         raise ToolError("User not found")
     return text.lower()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 DOMAINS = Path(__file__).parents[2] / "domains"
 PACKAGE, KIT = "pytest_tau_domains", "_kit"
-#: Domains whose agent and tasks have rooms of their own.
+#: Domains with separate packages for the agent and the tasks.
 ROOMY = sorted(
     folder.name for folder in DOMAINS.iterdir() if (folder / "agent").is_dir() or (folder / "tasks").is_dir()
 )
@@ -39,7 +39,7 @@ def imports_of(file: Path) -> Iterator[tuple[ast.stmt, tuple[str, ...]]]:
 
 
 def room_of(parts: tuple[str, ...]) -> str:
-    """``agent``, ``tasks``, or ``core`` of whatever domain a name belongs to; the kit itself for its own."""
+    """``agent``, ``tasks`` or ``core`` of the domain that a name belongs to; the kit for names in the kit."""
     if parts[:1] == (KIT,):
         return KIT
     return parts[1] if parts[1:2] in (("agent",), ("tasks",)) else "core"

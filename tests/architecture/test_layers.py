@@ -156,7 +156,7 @@ def test_siblings_do_not_know_each_other() -> None:
     assert {part for part, below in users.items() if "integrations" in below} == {"plugin", "cli", "__init__"}
 
 
-def test_the_package_itself_is_asked_for_no_public_name() -> None:
+def test_no_public_name_is_imported_from_the_package_itself() -> None:
     """A part that imports from pytest_tau's own __init__ would import upwards."""
     upward = [str(found) for found in IMPORTS if found.module == "pytest_tau"]
     assert not upward, "\n".join(upward)

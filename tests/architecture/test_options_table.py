@@ -135,14 +135,14 @@ def asked_for(tree: ast.AST) -> Iterator[str]:
                     yield name
 
 
-def test_every_name_that_is_asked_for_is_a_row() -> None:
+def test_every_requested_name_is_a_row() -> None:
     found = {(file.name, name) for file, tree in PLUGIN.items() for name in asked_for(tree)}
     known = {option.dest for option in OPTIONS.values()}
     assert len(found) > 50
     assert {(file, name) for file, name in found if name not in {*known, "tau_files", "tau_tasks"}} == set()
 
 
-def test_every_row_is_asked_for() -> None:
+def test_every_row_is_requested() -> None:
     found = {name for tree in PLUGIN.values() for name in asked_for(tree)}
     # By names with a role in them, and by the module that is registered if the option is given.
     roles = {f"tau_{role}_{rest}" for role in ("agent", "user", "judge") for rest in ("llm", "llm_args")}

@@ -1,4 +1,4 @@
-"""What a build takes along: every module and every data file that lies on the disk."""
+"""The content of a build: every module and every data file of the repository."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_the_sources_of_the_site_are_not_packaged(arguments: dict[str, Any]) -> 
 
 
 def entry_points() -> list[EntryPoint]:
-    """The scripts, plugins and domains in pyproject.toml, whatever an earlier installation has registered."""
+    """The scripts, plugins and domains in pyproject.toml, regardless of what an earlier installation has registered."""
     found = []
     for table, lines in re.findall(r"^\[project\.(scripts|entry-points.*)\]\n((?:.+\n)+)", PROJECT, re.MULTILINE):
         group = table.removeprefix("entry-points.").strip('"')

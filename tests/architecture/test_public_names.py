@@ -33,7 +33,7 @@ def imported_by(statements: str) -> set[str]:
 # Names
 
 
-def test_every_public_name_resolves_to_what_its_home_holds() -> None:
+def test_every_public_name_resolves_to_the_object_of_its_module() -> None:
     assert pytest_tau.__all__ == sorted(pytest_tau.__all__)
     assert set(pytest_tau.__all__) == set(pytest_tau._HOMES)
     for name in pytest_tau.__all__:

@@ -373,20 +373,20 @@ class TestBooking:
         booked = ask(env, "book_reservation", **trip(total_baggages=bags, payment_methods=paid(credit_card="1_00")))
         assert json.dumps([booked["total_baggages"], booked["payment_history"][0]["amount"]]) == "[1, 100]"
 
-    def test_what_nobody_checks_goes_through(self, env: Environment) -> None:
-        """A round trip one way from somewhere else; a negative bag that makes it cheaper; nobody who flies nowhere."""
+    def test_unchecked_values_are_accepted(self, env: Environment) -> None:
+        """A round trip one way from somewhere else; a negative bag that makes it cheaper; no passengers and no flights."""
         fields = {"origin": "XXX", "flight_type": "round_trip", "nonfree_baggages": -1}
         fields |= {"passengers": [{**ANN, "seat": "1A"}], "payment_methods": paid(credit_card=50)}
         assert ask(env, "book_reservation", **trip(**fields))["passengers"] == [ANN]
         empty = trip(flights=[], passengers={}, payment_methods=[], insurance="yes")
         assert ask(env, "book_reservation", **empty)["passengers"] == []
 
-    def test_the_same_flight_twice_is_held_against_the_same_seats(self, env: Environment) -> None:
+    def test_same_flight_twice_is_checked_against_the_same_seats(self, env: Environment) -> None:
         twice = {"flights": trip()["flights"] * 2, "passengers": [ANN, BOB], "payment_methods": paid(credit_card=400)}
         ask(env, "book_reservation", **trip(**twice))
         assert changed(env)["flights/F4/dates/2024-05-16/available_seats/economy"] == -2
 
-    def test_the_same_gift_card_twice_is_held_against_the_same_balance(self, env: Environment) -> None:
+    def test_same_gift_card_twice_is_checked_against_the_same_balance(self, env: Environment) -> None:
         payments = [*paid(gift_card=120), *paid(gift_card=100), *paid(credit_card=-120)]
         ask(env, "book_reservation", **trip(payment_methods=payments))
         assert changed(env)[f"users/ann_lee_1/payment_methods/{GIFT}/amount"] == -100.0
@@ -423,9 +423,7 @@ class TestCertificates:
     @pytest.mark.parametrize(
         ("amount", "told"), [(100, "100"), (50.5, "50.5"), (-1, "-1"), ("1e2", "1e2"), (True, "True")]
     )
-    def test_the_amount_is_told_as_it_came_and_stored_as_a_float(
-        self, env: Environment, amount: Any, told: str
-    ) -> None:
+    def test_amount_is_shown_as_given_and_stored_as_a_float(self, env: Environment, amount: Any, told: str) -> None:
         expected = f"Certificate certificate_3221322 added to user ann_lee_1 with amount {told}."
         assert self.send(env, amount) == expected
         certificate = {"source": "certificate", "id": "certificate_3221322", "amount": float(amount)}
@@ -635,7 +633,7 @@ class TestData:
             {"reservations": {"R1": {"cabin": "first"}}},
         ],
     )
-    def test_data_that_does_not_fit_is_told(self, env: Environment, part: dict[str, Any]) -> None:
+    def test_invalid_data_is_reported(self, env: Environment, part: dict[str, Any]) -> None:
         with pytest.raises(ValidationError):
             env.merge(part, None)
 
@@ -661,7 +659,7 @@ class TestData:
         with pytest.raises(ConfigurationError):
             loaded.environment(solo=True)
 
-    def test_the_policy_holds_the_notice_and_names_only_tools_that_exist(self) -> None:
+    def test_policy_has_the_notice_and_names_only_existing_tools(self) -> None:
         policy = (domain.folder / "policy.md").read_text(encoding="utf-8")
         assert "`ONE MOMENT PLEASE, A HUMAN AGENT TAKES OVER FROM HERE.`" in policy
         named = {word for word in policy.replace("`", " ").split() if word.startswith(("get_", "send_", "transfer_"))}

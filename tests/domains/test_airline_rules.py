@@ -163,7 +163,7 @@ def test_a_reservation_is_found_by_its_way() -> None:
 # Confirmation
 
 
-def test_a_no_changes_nothing_and_a_yes_with_a_but_is_none() -> None:
+def test_no_and_conditional_yes_change_nothing() -> None:
     trip = trip_with(lambda t: t.upcoming and t.hours < 20)
     talk = Conversation()
     talk.say(about(trip, "Cancel reservation {id}."))
@@ -189,7 +189,7 @@ def test_the_same_request_once_more_is_not_carried_out_twice() -> None:
     assert talk.writes == ["update_reservation_baggages"]
 
 
-def test_another_wish_in_place_of_a_yes_is_taken_up() -> None:
+def test_another_request_instead_of_a_yes_is_handled() -> None:
     trip = trip_with(lambda t: t.upcoming and t.hours < 20)
     talk = Conversation()
     talk.say(about(trip, "Cancel reservation {id}."))
@@ -309,7 +309,7 @@ def test_bags_are_counted(text: str, bags: int | None) -> None:
     assert reading.bag_count(text) == bags
 
 
-def test_a_way_tells_the_airports_of_new_york_apart() -> None:
+def test_route_distinguishes_the_airports_of_new_york() -> None:
     assert reading.route("from New York (JFK) to New York (LaGuardia)") == ("JFK", "LGA")
     assert reading.route("one way from ORD to PHL") == ("ORD", "PHL")
 

@@ -1,6 +1,4 @@
-"""What holds for each bundled domain: its tools answer anything, its simulations share nothing but what they left
-alone, its task set is sound.
-"""
+"""Every bundled domain: its tools accept any arguments, its simulations share only unchanged data, its tasks are sound."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ def digests(domain: Domain) -> list[str]:
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_arguments_get_an_answer_and_harm_nobody_else(domain: Domain, data: st.DataObject) -> None:
+def test_any_arguments_get_an_answer_and_affect_no_other_simulation(domain: Domain, data: st.DataObject) -> None:
     before, environment = digests(domain), domain.environment()
     sides: list[Any] = ["assistant", "user"] if environment.user_db is not None else ["assistant"]
     for _ in range(data.draw(st.integers(1, 5))):

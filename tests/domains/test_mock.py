@@ -440,7 +440,7 @@ def test_a_history_repeats_exactly(task: Task) -> None:
 
 @each_task
 def test_what_must_be_said_is_the_agents_to_say(task: Task) -> None:
-    given = "\n".join([GREETING, *_told(task)]).lower()
+    given = "\n".join([GREETING, *_given_texts(task)]).lower()
     for phrase in task.criteria.communicate_info or []:
         assert phrase.lower() not in given
         assert "," not in phrase
@@ -448,27 +448,27 @@ def test_what_must_be_said_is_the_agents_to_say(task: Task) -> None:
 
 @each_task
 def test_the_scenario_names_every_fact(task: Task) -> None:
-    assert _untold(task, "\n".join(_told(task))) == []
+    assert _missing_arguments(task, "\n".join(_given_texts(task))) == []
 
 
 @each_ticket
 def test_the_ticket_names_every_fact(task: Task) -> None:
-    assert _untold(task, task.ticket or "") == []
+    assert _missing_arguments(task, task.ticket or "") == []
 
 
-def _told(task: Task) -> list[str]:
+def _given_texts(task: Task) -> list[str]:
     """What is said by or to the user before the agent's first word, and the results of calls so far."""
     history = [message.content or "" for message in task.message_history]
     return [str(task.user_scenario), *history]
 
 
-def _untold(task: Task, text: str) -> list[str]:
-    """Arguments of reference actions that neither the text tells nor a look at lists and inbox."""
+def _missing_arguments(task: Task, text: str) -> list[str]:
+    """Arguments of reference actions that neither the text nor the lists and the inbox give."""
     return [
         f"{action.action_id}: {name}={value}"
         for action in task.criteria.actions or []
         for name, value in _compared(action).items()
-        if not _is_told(name, value, text, DOMAIN.environment(task))
+        if not _is_given(name, value, text, DOMAIN.environment(task))
     ] + [
         f"{action.action_id}: whether there is a description"
         for action in task.criteria.actions or []
@@ -480,7 +480,7 @@ def _compared(action: Action) -> dict[str, Any]:
     return {} if action.compare_args == [] else action.arguments
 
 
-def _is_told(name: str, value: str, text: str, start: Environment) -> bool:
+def _is_given(name: str, value: str, text: str, start: Environment) -> bool:
     if value in text:
         return True
     if name == "user_id":

@@ -573,7 +573,7 @@ class TestDatabase:
         with pytest.raises(ValidationError, match="zip"):
             RetailDB.model_validate(data)
 
-    def test_a_method_is_told_by_its_source(self) -> None:
+    def test_method_is_recognised_by_its_source(self) -> None:
         data = agent_data()
         data["users"]["bo_dahl_2"]["payment_methods"]["bos"]["source"] = "cash"
         with pytest.raises(ValidationError, match="source"):

@@ -1,4 +1,4 @@
-"""Fresh tasks of the shop: that they are sound, new, the same again for a seed, and as hard as asked for."""
+"""Fresh tasks of the shop: that they are sound, new, reproducible by a seed, and of the requested difficulty."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def script(task: Task) -> UserScript:
     return task.user_scenario.script
 
 
-def told(task: Task) -> Instructions:
+def instructions_of(task: Task) -> Instructions:
     return cast("Instructions", task.user_scenario.instructions)
 
 
-def test_a_seed_gives_the_same_tasks_again_and_more_of_them_where_more_are_asked_for(easy: list[Task]) -> None:
+def test_seed_gives_the_same_tasks_and_a_larger_number_extends_them(easy: list[Task]) -> None:
     assert make(5) == easy[:5]
     assert make(20, seed=2) != easy[:20]
 
@@ -82,7 +82,7 @@ def test_every_write_is_needed_and_every_argument_can_be_known(easy: list[Task],
         verify(task, DB)
 
 
-def test_what_the_agent_has_to_tell_is_said_by_nobody_else(easy: list[Task], hard: list[Task]) -> None:
+def test_required_phrases_are_said_only_by_the_agent(easy: list[Task], hard: list[Task]) -> None:
     for task in (*easy, *hard):
         heard = f"{task.user_scenario} {task.user_scenario.script}".lower()
         assert not [phrase for phrase in task.criteria.communicate_info or [] if phrase.lower() in heard]
@@ -111,7 +111,7 @@ def rules() -> type:
 
 
 def test_several_requests_are_several_matters_of_one_customer(easy: list[Task], hard: list[Task]) -> None:
-    assert all(len(re.findall(r"The next matter", told(task).task_instructions)) == 2 for task in hard)
+    assert all(len(re.findall(r"The next matter", instructions_of(task).task_instructions)) == 2 for task in hard)
     assert all(len(script(task).requests) >= 3 for task in hard)
     calls = [len(task.criteria.actions or []) for task in hard]
     assert sum(calls) / len(hard) > 1.5 * sum(len(task.criteria.actions or []) for task in easy) / len(easy)
@@ -119,7 +119,9 @@ def test_several_requests_are_several_matters_of_one_customer(easy: list[Task], 
 
 def test_no_two_matters_touch_the_same_order(hard: list[Task]) -> None:
     for task in hard:
-        matters = re.split(r"The next matter", f"{told(task).reason_for_call} {told(task).task_instructions}")
+        matters = re.split(
+            r"The next matter", f"{instructions_of(task).reason_for_call} {instructions_of(task).task_instructions}"
+        )
         named = [set(re.findall(r"#W\d{7}", matter)) for matter in matters]
         assert sum(map(len, named)) == len(set().union(*named)), task.id
 
@@ -128,10 +130,10 @@ def test_distractors_are_remarks_in_the_first_message(easy: list[Task], hard: li
     assert not [task.id for task in easy if "By the way" in script(task).requests[0].say]
     for task in hard:
         assert script(task).requests[0].say.count("By the way") == HARD.distractors
-        assert "You mention in passing" in (told(task).known_info or "")
+        assert "You mention in passing" in (instructions_of(task).known_info or "")
 
 
-def test_more_requests_than_any_customer_has_orders_are_told() -> None:
+def test_more_requests_than_any_customer_has_orders_are_an_error() -> None:
     with pytest.raises(ConfigurationError, match=f"1 to {MAX_REQUESTS} requests, not 9"):
         make(1, difficulty=Difficulty(requests=9))
 

@@ -64,7 +64,7 @@ def actions(task: Task) -> list[Action]:
     return task.criteria.actions or []
 
 
-def told(task: Task) -> Instructions:
+def instructions_of(task: Task) -> Instructions:
     return cast("Instructions", task.user_scenario.instructions)
 
 
@@ -100,13 +100,13 @@ def test_other_seeds_give_valid_sets_of_their_own(seed: int) -> None:
         verify(task, db)
 
 
-def test_a_missing_faker_is_told_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_faker_is_reported_with_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "faker", None)
     with pytest.raises(ConfigurationError, match=r"pytest-tau\[dev\]"):
         make_database()
 
 
-def test_a_scenario_that_nobody_fits_is_told() -> None:
+def test_scenario_without_a_fitting_customer_is_reported() -> None:
     nobody = replace(SCENARIOS[0], drafts=lambda world: [])
     with pytest.raises(ConfigurationError, match=f"scenario '{nobody.task_id}'"):
         build_tasks([nobody], World(DB))
@@ -170,7 +170,7 @@ def test_variants_differ(product: Any) -> None:
     assert all(not f"{v.price:.2f}".endswith("0") for v in variants)
 
 
-def test_customers_can_be_told_apart() -> None:
+def test_customers_are_distinguishable() -> None:
     users = list(DB.users.scan())
     assert len({user.email for user in users}) == len(users)
     assert all(user.email.endswith("@example.com") for user in users)
@@ -242,12 +242,12 @@ def test_every_reference_action_succeeds_and_what_it_needs_can_be_known(task: Ta
 
 
 @every_task
-def test_no_writing_reference_action_can_be_left_out(task: Task) -> None:
-    for left_out in actions(task):
-        if left_out.name in {*WRITING, TRANSFER}:
-            rest = altered(task, actions=[action for action in actions(task) if action is not left_out])
+def test_no_writing_reference_action_is_redundant(task: Task) -> None:
+    for removed in actions(task):
+        if removed.name in {*WRITING, TRANSFER}:
+            rest = altered(task, actions=[action for action in actions(task) if action is not removed])
             messages = simulate(rest, domain=DOMAIN, agent="gold", settings=settings()).messages
-            assert not passes(task, messages), left_out.action_id
+            assert not passes(task, messages), removed.action_id
 
 
 def passes(task: Task, messages: Any) -> bool:
@@ -257,7 +257,7 @@ def passes(task: Task, messages: Any) -> bool:
 
 
 @every_task
-def test_phrases_are_told_by_nobody_else(task: Task) -> None:
+def test_phrases_are_said_only_by_the_agent(task: Task) -> None:
     heard = f"{task.user_scenario} Hi! How can I help you today?".lower()
     for phrase in task.criteria.communicate_info or []:
         assert phrase.lower() not in heard
@@ -269,7 +269,7 @@ def test_phrases_are_told_by_nobody_else(task: Task) -> None:
 def test_texts_are_whole(task: Task) -> None:
     texts = str(task.user_scenario)
     assert not re.search(r"[{}]|\bNone\b|  ", texts)
-    assert told(task).domain == "retail"
+    assert instructions_of(task).domain == "retail"
     assert re.fullmatch(r"[a-z0-9-]{3,40}", task.id)
     assert task.description
     assert task.description.purpose
@@ -288,7 +288,7 @@ def test_customers_are_found_in_both_ways_and_are_many() -> None:
     ways = Counter(actions(task)[0].name for task in ALL)
     assert set(ways) == {"find_user_id_by_email", "find_user_id_by_name_zip"}
     assert min(ways.values()) > 15
-    callers = Counter(re.sub(r" (Your|You).*", "", told(task).known_info or "") for task in ALL)
+    callers = Counter(re.sub(r" (Your|You).*", "", instructions_of(task).known_info or "") for task in ALL)
     assert len(callers) >= 45
     assert max(callers.values()) <= 5
 

@@ -171,7 +171,7 @@ def test_a_no_changes_nothing_and_a_yes_with_a_but_is_asked_again() -> None:
     assert talk.writes == ["cancel_pending_order"]
 
 
-def test_a_question_before_the_yes_is_answered_and_the_yes_asked_for_again() -> None:
+def test_question_before_the_yes_is_answered_and_confirmation_requested_again() -> None:
     user, (order,) = customer_with("pending")
     talk = Conversation()
     talk.say(f"My email is {user.email}. Cancel order {order.order_id}, it is no longer needed.")
@@ -255,7 +255,7 @@ def test_the_strangers_that_it_names_are_two_customers() -> None:
 # Understanding
 
 
-def test_an_order_is_asked_for_where_several_can_be_meant() -> None:
+def test_ambiguous_order_leads_to_a_question() -> None:
     user, orders = next(
         (user, pending)
         for user in DB.users.scan()

@@ -1,6 +1,6 @@
 """Saboteur by check: what spoils a right agent's work is caught, and by the check that is meant for it.
 
-The agent is the domain's own, which passes every one of these tasks, so whatever fails fails by the saboteur.
+The agent is the domain's own, which passes every one of these tasks, so each failure is due to the saboteur.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MOST = 25
 
 
 class Privacy:
-    """The agent tells nothing that it has looked up of anybody but its caller."""
+    """The agent passes on only what it has looked up about its caller."""
 
     name = "PRIVACY"
 
@@ -64,7 +64,7 @@ def domain(request: pytest.FixtureRequest) -> Domain:
 def solvable(domain: Domain) -> list[Task]:
     """Tasks that the agent passes unspoiled, and in which it writes something itself."""
     tasks = [task for task in domain.tasks("base") if writes(task, domain)]
-    passed = [task for task in tasks if held(task, domain).passed][:MOST]
+    passed = [task for task in tasks if record_of(task, domain).passed][:MOST]
     assert len(passed) >= 20
     return passed
 
@@ -86,7 +86,7 @@ def talk(task: Task, domain: Domain, kind: str | None = None, **settings: Any) -
     )
 
 
-def held(task: Task, domain: Domain, kind: str | None = None, **settings: Any) -> TrialRecord:
+def record_of(task: Task, domain: Domain, kind: str | None = None, **settings: Any) -> TrialRecord:
     return TrialRecord.of(talk(task, domain, kind, **settings), task, domain.name)
 
 
@@ -110,14 +110,14 @@ def by_state(task: Task) -> set[str]:
 def test_a_final_state_that_was_not_reached_is_caught_by_the_state(
     domain: Domain, solvable: list[Task], kind: str
 ) -> None:
-    missed = [task.id for task in solvable if not checks(held(task, domain, kind)) & by_state(task)]
+    missed = [task.id for task in solvable if not checks(record_of(task, domain, kind)) & by_state(task)]
     assert not missed
 
 
 def test_a_wrong_item_is_caught_by_the_state(domain: Domain, solvable: list[Task]) -> None:
     """Where nothing else of its kind was seen there is no wrong item to take."""
     acted = {task.id: task for task in solvable if calls(task, domain) != calls(task, domain, "wrong-item")}
-    records = {name: held(task, domain, "wrong-item") for name, task in acted.items()}
+    records = {name: record_of(task, domain, "wrong-item") for name, task in acted.items()}
     # A wrong call that the tool refuses is made again, and rightly.
     missed = [
         name
@@ -129,7 +129,7 @@ def test_a_wrong_item_is_caught_by_the_state(domain: Domain, solvable: list[Task
 
 
 def test_a_loop_is_caught_by_the_limits(domain: Domain, solvable: list[Task]) -> None:
-    ends = Counter(held(task, domain, "loops").termination_reason for task in solvable)
+    ends = Counter(record_of(task, domain, "loops").termination_reason for task in solvable)
     assert set(ends) <= {"max_steps", "too_many_errors"}
     assert ends["max_steps"]
 
@@ -140,12 +140,12 @@ def test_a_leak_is_caught_by_a_check_of_one_s_own_and_by_no_other(domain: Domain
         task.id: with_criteria(task, reward_basis=[*task.criteria.reward_basis, "PRIVACY"]) for task in solvable
     }
     # A stranger is no stranger in tasks of its own.
-    others = [task for task in solvable if held(privately[task.id], domain, evaluation=evaluation).passed]
+    others = [task for task in solvable if record_of(privately[task.id], domain, evaluation=evaluation).passed]
     assert len(others) >= len(solvable) - 4
     for task in others[:15]:
         watched = privately[task.id]
-        assert checks(held(watched, domain, "leaks", evaluation=evaluation)) == {"PRIVACY"}
-        assert held(task, domain, "leaks").passed
+        assert checks(record_of(watched, domain, "leaks", evaluation=evaluation)) == {"PRIVACY"}
+        assert record_of(task, domain, "leaks").passed
 
 
 def test_rudeness_is_caught_by_a_judge_and_by_nothing_else(domain: Domain, solvable: list[Task]) -> None:
@@ -153,23 +153,23 @@ def test_rudeness_is_caught_by_a_judge_and_by_nothing_else(domain: Domain, solva
     for task in solvable[:15]:
         basis = [*task.criteria.reward_basis, "NL_ASSERTION"]
         watched = with_criteria(task, reward_basis=basis, nl_assertions=["The agent is polite."])
-        assert held(watched, domain, evaluation=evaluation).passed
-        assert checks(held(watched, domain, "rude", evaluation=evaluation)) == {"NL_ASSERTION"}
-        assert held(task, domain, "rude").passed
+        assert record_of(watched, domain, evaluation=evaluation).passed
+        assert checks(record_of(watched, domain, "rude", evaluation=evaluation)) == {"NL_ASSERTION"}
+        assert record_of(task, domain, "rude").passed
 
 
 def test_slowness_is_caught_by_the_clock(domain: Domain, solvable: list[Task], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faulty, "DELAY", 0.2)
     for task in solvable[:3]:
-        record = held(task, domain, "slow", limits=Limits(timeout=0.1))
+        record = record_of(task, domain, "slow", limits=Limits(timeout=0.1))
         assert (record.outcome, record.termination_reason) == ("failed", "timeout")
 
 
 def test_a_skipped_confirmation_is_caught_where_the_user_would_have_objected() -> None:
     """By the final state, and only there: who says yes in the end has lost nothing by not being asked."""
     retail = pytest_tau.load_domain("retail")
-    tasks = [task for task in retail.tasks("base") if held(task, retail).passed]
-    spoiled = {task.id: held(task, retail, "skips-confirmation") for task in tasks}
+    tasks = [task for task in retail.tasks("base") if record_of(task, retail).passed]
+    spoiled = {task.id: record_of(task, retail, "skips-confirmation") for task in tasks}
     caught = {task_id for task_id, record in spoiled.items() if not record.passed}
     assert caught
     assert all("DB" in checks(spoiled[task_id]) for task_id in caught)

@@ -318,7 +318,7 @@ class TestPhone:
         env.run_function("user", function, arguments)
         assert env.run_function("user", "assert_service_status", {"expected_status": "no_service"})
 
-    def test_reseating_mends_a_missing_card_but_no_lock(self, env: Environment) -> None:
+    def test_reseating_repairs_a_missing_card_but_no_lock(self, env: Environment) -> None:
         env.run_function("user", "unseat_sim_card", {})
         assert say(env, "check_sim_status") == "No SIM card detected in the phone."
         env.run_function("user", "lock_sim_card", {"mode": "pin"})
@@ -344,7 +344,7 @@ class TestPhone:
         )
         assert say(env, "reboot_device").startswith("Restarting network services...\n")
 
-    def test_setting_the_apn_mends_it_at_once_and_cancels_a_reset(self, env: Environment) -> None:
+    def test_setting_the_apn_repairs_it_at_once_and_cancels_a_reset(self, env: Environment) -> None:
         env.run_function("user", "break_apn_settings", {})
         env.run_function("user", "break_apn_mms_setting", {})
         say(env, "reset_apn_settings")
@@ -573,7 +573,7 @@ class TestFunctions:
             ("remove_app_permission", {"app_name": "browser", "permission": "x"}),
         ],
     )
-    def test_a_tasks_mistakes_are_told(self, env: Environment, name: str, arguments: dict[str, Any]) -> None:
+    def test_mistakes_of_a_task_are_reported(self, env: Environment, name: str, arguments: dict[str, Any]) -> None:
         before = env.dump()
         with pytest.raises(ToolError):
             env.run_function("user", name, arguments)
@@ -634,7 +634,7 @@ class TestDeclaration:
             f"<tech_support_policy>\ntext of {tech_support}\n</tech_support_policy>"
         )
 
-    def test_solo_agents_hold_the_phone_themselves(self) -> None:
+    def test_solo_agents_have_the_users_tools(self) -> None:
         env = make_environment()
         env.solo = True
         assert len(env.tools()) == 43

@@ -1,4 +1,4 @@
-"""The bundled telecom tasks: how they are made, that they play through, and what they tell."""
+"""The bundled telecom tasks: how they are generated, that they can be solved, and which facts they give."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ def assertions(task: Task) -> list[EnvAssertion]:
     return task.criteria.env_assertions or []
 
 
-def holds(environment: Environment, assertion: EnvAssertion) -> bool:
+def is_met(environment: Environment, assertion: EnvAssertion) -> bool:
     result = environment.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
     return bool(result is assertion.assert_value)
 
 
 def passes(environment: Environment, task: Task) -> bool:
-    return all(holds(environment, assertion) for assertion in assertions(task))
+    return all(is_met(environment, assertion) for assertion in assertions(task))
 
 
 def played(task: Task) -> Environment:
@@ -153,7 +153,7 @@ def test_every_fault_plays_through_on_every_line(subject: Subject) -> None:
                 verify(case, build_task(case), DOMAIN)
 
 
-def test_reference_actions_lead_to_the_end_that_is_asked_for() -> None:
+def test_reference_actions_lead_to_the_required_end() -> None:
     for task in TASKS.values():
         assert passes(played(task), task), task.id
 
@@ -235,7 +235,7 @@ def test_verify_finds_a_fault_that_does_not_show() -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.task_id)
-def test_texts_tell_what_the_task_needs(case: FaultScenario) -> None:
+def test_texts_give_the_facts_that_the_task_needs(case: FaultScenario) -> None:
     task, subject = TASKS[case.task_id], case.subject
     told = cast("Instructions", task.user_scenario.instructions)
     around = DOMAIN.environment(task).dump()["user"]["surroundings"]

@@ -50,7 +50,7 @@ def test_it_passes_what_is_promised_of_the_bundled_tasks(which: Any, split: str)
     assert 100 * passed >= FLOOR * len(tasks)
 
 
-def test_it_knows_nothing_of_what_is_asked_for() -> None:
+def test_it_does_not_know_the_expected_result() -> None:
     """Without reference actions and assertions it does the same."""
     task = TASKS["service.overdue+sim-out"]
     blind = task.model_copy(update={"evaluation_criteria": None})
@@ -96,7 +96,7 @@ def test_the_notice_of_a_transfer_is_the_policy_s() -> None:
 
 
 class Customer:
-    """Says what it is told to say, whatever it is asked."""
+    """Says its given texts, whatever the question."""
 
     def __init__(self, *lines: str) -> None:
         self._lines = list(lines)
@@ -144,7 +144,7 @@ def test_what_is_out_of_scope_is_handed_over() -> None:
         ("Hm", False),
     ],
 )
-def test_a_yes_is_told_from_a_no(text: str, yes: bool) -> None:
+def test_yes_and_no_are_distinguished(text: str, yes: bool) -> None:
     assert is_yes(text) is yes
 
 
@@ -183,7 +183,7 @@ def test_every_step_of_the_table_has_words_and_every_word_a_step() -> None:
         ("mms", "MMSC URL (for picture messages): Not Set", {"the MMSC address is missing"}),
     ],
 )
-def test_what_a_check_shows_tells_what_is_wrong(path: str, shown: str, causes: set[str]) -> None:
+def test_result_of_a_check_shows_the_causes(path: str, shown: str, causes: set[str]) -> None:
     rules = [rule for rule in PROBLEMS[path].rules if rule.check and rule.check != "check_app_permissions"]
     assert {rule.cause for rule in rules if rule.applies(shown)} == causes
 
@@ -277,12 +277,12 @@ def test_distractors_are_further_lines() -> None:
         ({"distractors": 10}, "0 to 9 distractors"),
     ],
 )
-def test_a_difficulty_that_cannot_be_is_told(difficulty: Any, problem: str) -> None:
+def test_impossible_difficulty_is_reported(difficulty: Any, problem: str) -> None:
     with pytest.raises(ConfigurationError, match=problem):
         generated(1, **difficulty)
 
 
-def test_people_are_nobody_s_and_share_nothing_with_the_bundled_ones() -> None:
+def test_people_are_invented_and_share_nothing_with_the_bundled_ones() -> None:
     bundled = DOMAIN.environment().dump()["agent"]
     numbers = {line["phone_number"] for line in bundled["lines"]}
     plans: Any = list(DOMAIN.environment().agent_db.plans.scan())  # type: ignore[attr-defined]

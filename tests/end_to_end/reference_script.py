@@ -10,7 +10,7 @@ from pytest_tau.models import AssistantMessage, UserMessage
 if TYPE_CHECKING:
     from pytest_tau import Domain, Simulation, Task
 
-#: The project that runs against the server: each call says whose it is, as scenarios alone do not tell tasks apart.
+#: The project that runs against the server: each call says whose it is, because scenarios alone do not identify tasks.
 CONFTEST = """
 import os
 

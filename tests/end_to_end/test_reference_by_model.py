@@ -37,7 +37,7 @@ DOMAINS = ("mock", "airline", "retail", "telecom")
 
 @pytest.fixture(scope="module")
 def calm() -> dict[tuple[str, str], Any]:
-    """Conversations without faults, by domain and task, as gold holds them."""
+    """Conversations without faults, by domain and task, with gold as agent and user."""
     found = {}
     for name in DOMAINS:
         domain = pytest_tau.load_domain(name)

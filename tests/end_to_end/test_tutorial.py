@@ -197,7 +197,7 @@ def test_its_commands_say_what_it_shows(tmp_path: Path) -> None:
     assert "48 tasks, 96 trials" in job
 
 
-def test_its_snapshots_are_stored_told_and_updated(tmp_path: Path) -> None:
+def test_its_snapshots_are_stored_compared_and_updated(tmp_path: Path) -> None:
     pytest.importorskip("syrupy", reason="snapshots are syrupy's (pytest-tau[snapshot], dev extra)")
     followed = [step for step in steps(TUTORIAL) if is_of_snapshots(step) or step.file.endswith(".py")]
     assert sum(bool(step.command) for step in followed) == 4
@@ -218,7 +218,7 @@ def test_the_test_with_saboteurs_passes(tmp_path: Path) -> None:
 
 
 def test_the_saboteurs_of_the_docs_are_those_there_are() -> None:
-    told = re.findall(r"^\| `([\w-]+)` \|", page("saboteurs.md").partition("## What notices")[0], re.MULTILINE)
+    told = re.findall(r"^\| `([\w-]+)` \|", page("saboteurs.md").partition("## Which checks detect")[0], re.MULTILINE)
     assert told == list(FAULTY_AGENTS)
 
 

@@ -1,4 +1,4 @@
-"""Recorded behaviour of the reference lies beside the repository; where it does not, these tests are skipped."""
+"""Recorded behaviour of the reference is in a folder next to the repository; without it, these tests are skipped."""
 
 from __future__ import annotations
 

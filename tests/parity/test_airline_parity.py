@@ -37,7 +37,7 @@ pytestmark = [
     pytest.mark.parity,
     pytest.mark.skipif(
         not (SHARED / "tau2-data" / "domains" / "airline").is_dir() or not (SHARED / "conformance").is_dir(),
-        reason="needs the reference's data and recorded behaviour, in shared beside the repository",
+        reason="needs the reference's data and recorded behaviour, in the folder shared next to the repository",
     ),
 ]
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.parity
 
-#: Vectors of each file: fewer would be a loss that nobody notices.
+#: Vectors of each file: fewer would be an unnoticed loss.
 VECTORS = {
     "mock": {"calls_mock.jsonl.gz": 60, "runs_mock.jsonl.gz": 90},
     "telecom": {"calls_telecom.jsonl.gz": 400, "runs_telecom.jsonl.gz": 456},
@@ -41,7 +41,7 @@ def test_every_vector_agrees(shared: Path, name: str) -> None:
 def schema(part: Any, definitions: dict[str, Any] | None = None) -> Any:
     """A JSON schema without the words meant for readers, its references put in place.
 
-    ``properties`` holds names, which may be any word, so that ``title`` among them is no title. That further
+    ``properties`` has names, which may be any word, so that ``title`` among them is no title. That further
     properties are allowed goes without saying, and some versions of pydantic say it.
     """
     if isinstance(part, list):
@@ -72,7 +72,7 @@ def test_tools_have_the_reference_s_names_kinds_and_schemas(shared: Path, name: 
         assert ours.description, ours.name
 
 
-def test_what_is_left_out_of_a_schema_are_words_only() -> None:
+def test_only_texts_are_removed_from_a_schema() -> None:
     given = {
         "$defs": {"Mode": {"title": "Mode", "description": "How.", "enum": ["a", "b"]}},
         "title": "t",

@@ -25,12 +25,12 @@ NAMES = (
     *("mock_ten", "mock_one", "tau1_airline_gpt-4o_4trials", "tau1_airline_grok-4-fast_react"),
     *("tau1_airline_grok-4-fast_tools", "tau1_retail_grok-4-fast_tools"),
 )
-#: Those with entries that hold no conversation.
+#: Files with entries that have no conversation.
 WITHOUT_CONVERSATION = {"tau1_airline_grok-4-fast_tools"}
 
 
 def content(path: Path) -> tuple[list[Any], list[Any]]:
-    """Simulations and tasks of a file, as the importer reads them; what is ours alone is left out."""
+    """Simulations and tasks of a file, as the importer reads them; without the fields that only pytest-tau has."""
     simulations, tasks = [], []
     for run in ResultFile.scan(path).simulations():
         if not isinstance(run, Unreadable):

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.parity
 
 
 class Probed(NamedTuple):
-    """What a domain's base split is known to hold; source: the reference's own graders, probed without a model."""
+    """Known findings in a domain's base split; source: the reference's own graders, probed without a model."""
 
     tasks: int
     null_passes: int

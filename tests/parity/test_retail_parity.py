@@ -30,7 +30,7 @@ pytestmark = [
     pytest.mark.parity,
     pytest.mark.skipif(
         not (SHARED / "tau2-data" / "domains" / "retail").is_dir(),
-        reason="needs the reference's data and its recorded behaviour, in shared beside the repository",
+        reason="needs the reference's data and its recorded behaviour, in the folder shared next to the repository",
     ),
 ]
 

@@ -27,7 +27,7 @@ PERSONAS = tuple(Persona(name, None) for name in ("None", "Easy", "Hard"))
 
 pytestmark = pytest.mark.skipif(
     not (OFFICIAL / "domains" / "telecom" / "tasks.json").is_file(),
-    reason="needs the reference's telecom data, in shared/tau2-data beside the repository",
+    reason="needs the reference's telecom data, in the folder shared/tau2-data next to the repository",
 )
 
 

@@ -53,7 +53,7 @@ def test_the_verdict_is_the_recorded_one(domain: Domain, task: Any, trace: dict[
 
 
 def test_without_its_last_repair_it_fails(domain: Domain, task: Any, trace: dict[str, Any]) -> None:
-    """The verdict follows from the calls: without the user's writing calls nothing is mended."""
+    """The verdict follows from the calls: without the user's writing calls nothing is repaired."""
     spoken = [message for message in trace["messages"] if not message.get("tool_calls") and message["role"] != "tool"]
     reward = pytest_tau.evaluate(task, spoken, termination_reason=trace["termination_reason"], domain=domain)
     assert reward.reward == 0.0

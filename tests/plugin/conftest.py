@@ -153,7 +153,7 @@ def play(project, a_task):
     return run
 
 
-#: A conftest.py with a domain of its own: one shelf of books, two flavours of the policy.
+#: A conftest.py with a domain of its own: one shelf of books, two variants of the policy.
 _SHELF = '''
 from pathlib import Path
 
@@ -213,7 +213,7 @@ def _lend(title: str) -> dict[str, Any]:
     }
 
 
-#: A conftest.py with a model of its own in the place of litellm. Unless the test's script defines ``answer`` anew, it
+#: A conftest.py with a model of its own instead of litellm. Unless the test's script redefines ``answer``, it
 #: plays the task that ``a_task`` makes.
 _MODEL = """
 import asyncio
@@ -275,7 +275,7 @@ def pytest_tau_make_model(item, role, llm, llm_args, config):
 
 
 class FakeModels:
-    """Models in the place of litellm in a project whose agent and user they play.
+    """Models instead of litellm, in a project whose agent and user are these models.
 
     Attributes:
         options: What names them on the command line.
@@ -288,7 +288,7 @@ class FakeModels:
         self.script()
 
     def script(self, code: str = "") -> None:
-        """Say what the models answer: code that defines ``answer(role, request)``, or ``make`` or ``cost`` anew."""
+        """Set the models' answers: code that redefines ``answer(role, request)``, ``make`` or ``cost``."""
         self._project.write("conftest.py", _MODEL.replace("SCRIPT", textwrap.dedent(code)))
 
     def run(self, *args: str | Path) -> Run:
@@ -307,7 +307,7 @@ class FakeModels:
         return [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()] if log.exists() else []
 
     def calls(self) -> list[str]:
-        """The roles of the calls since the last time this was asked for, sorted."""
+        """The roles of the calls since the last call of this method, sorted."""
         found = [call["role"] for call in self.asked]
         (self._project.path / "calls.jsonl").unlink(missing_ok=True)
         return sorted(found)
@@ -331,7 +331,7 @@ def models(project: Project, a_task: Callable[..., dict[str, Any]]) -> FakeModel
 
 @pytest.fixture(scope="session")
 def litellm_at_hand() -> None:
-    """litellm with all that it imports at its first calls, which each run would else import anew; that takes seconds."""
+    """litellm with all that it imports at its first calls, which each run would otherwise import again; that takes seconds."""
     from pytest_tau.chat import TrialModels
     from pytest_tau.integrations.litellm import completion, litellm_model
     from pytest_tau.testing import ModelServer, Unauthorized

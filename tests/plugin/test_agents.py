@@ -183,7 +183,7 @@ class TestRespond:
         run.line("closed")
 
 
-def test_an_object_is_shared_by_all_trials_and_told_so_by_its_own_state(project, a_task):
+def test_agent_object_is_shared_by_all_trials(project, a_task):
     """``module:attribute`` may name an instance; then the instance itself answers."""
     project.tasks("mock/t.tau.json", [a_task()])
     project.write(

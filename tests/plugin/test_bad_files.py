@@ -55,7 +55,7 @@ class TestTaskFiles:
         del task["user_scenario"]
         self._refused(project, [task], "task buy-milk", "user_scenario", "missing")
 
-    def test_missing_id_is_told_by_position(self, project, a_task):
+    def test_missing_id_is_reported_by_position(self, project, a_task):
         task = a_task()
         del task["id"]
         self._refused(project, [a_task(), task], "task #1", "id", "missing")

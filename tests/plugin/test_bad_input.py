@@ -50,7 +50,7 @@ class TestNames:
         project.ini(line)
         project.run(*args).usage_error(*parts)
 
-    def test_a_pattern_that_matches_nothing_beside_one_that_does(self, project):
+    def test_one_of_two_patterns_matches_nothing(self, project):
         """A slip in one of several ids must not go unnoticed."""
         run = project.run("--tau-domain", "mock", "--tau-task", "create-task", "--tau-task", "say-newid")
         run.usage_error("unknown task 'say-newid'; did you mean 'say-new-id'?")
@@ -158,7 +158,7 @@ class TestParticipants:
         run.lacks("instructions")
         refused("user", "parts.py:AsksTooMuch", "a user can ask for", "instructions").lacks("policy")
 
-    def test_a_syntax_error_tells_its_place(self, refused):
+    def test_syntax_error_is_reported_with_its_place(self, refused):
         refused("agent", "broken.py:Agent", "SyntaxError", "line 1")
 
     @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""--tau-baseline, --tau-fail-on regression: the run beside an earlier one."""
+"""--tau-baseline, --tau-fail-on regression: the run compared with an earlier one."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class TestBaseline:
     """The lines of the comparison."""
 
     @pytest.mark.parametrize("workers", WORKERS)
-    def test_a_loss_is_told_with_the_tasks(self, blessed, workers):
+    def test_loss_is_reported_with_the_tasks(self, blessed, workers):
         found = blessed("Worse", "--tau-baseline", "baseline", *workers)
         assert found.ret == pytest.ExitCode.TESTS_FAILED
         found.outcomes(passed=4, failed=8)
@@ -130,7 +130,7 @@ class TestFailOnRegression:
         found.line("tau: no significant difference")
         found.line("tau: --tau-fail-on regression: no regression")
 
-    def test_gates_decide_beside_it(self, blessed):
+    def test_gates_can_be_combined_with_it(self, blessed):
         args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "--tau-gate"]
         assert blessed("Unlucky", *args, "pass^1>=0.95").ret == pytest.ExitCode.TESTS_FAILED
         assert blessed("Worse", *args, "pass^1>=0.1").ret == pytest.ExitCode.TESTS_FAILED

@@ -126,7 +126,7 @@ class TestClaiming:
         found = project.collected()
         assert found == ["evals/mock/deep.json::buy-milk[trial-0]", "more/mock/flat.json::buy-milk[trial-0]"]
 
-    def test_tau_tasks_leaves_out_the_splits(self, project, a_task):
+    def test_tau_tasks_excludes_the_splits(self, project, a_task):
         project.ini("tau_tasks = mock")
         project.tasks("mock/tasks.json", [a_task()])
         project.tasks("mock/split_tasks.json", {"base": ["buy-milk"]})

@@ -1,4 +1,4 @@
-"""``--tau-concurrency``: trials side by side, and pytest's protocol all the same.
+"""``--tau-concurrency``: concurrent trials within pytest's protocol.
 
 Models are in the conftest.py of the project. They write what they do, and what pytest does, into one log of events, and
 wait for one another by events, so that who is first does not depend on how fast the machine is.
@@ -181,7 +181,7 @@ class World:
         return most
 
     def kept(self):
-        """The ids of the tasks whose simulations are kept."""
+        """The ids of the tasks whose simulations are stored."""
         files = self.project.path.glob(".tau/runs/*/*.jsonl")
         return [json.loads(line)["task_id"] for file in files for line in file.read_text().splitlines()]
 
@@ -266,8 +266,8 @@ class TestOrder:
             for what in ("setup", "made", "begin", "end", "call", "report", "teardown")
         ]
 
-    def test_several_that_ended_meanwhile_are_told_in_that_order(self, world):
-        """b, c and d end while the test of a is under way, in another order than they were started in."""
+    def test_trials_that_ended_meanwhile_are_reported_in_that_order(self, world):
+        """b, c and d end while the test of a runs, in another order than that of their start."""
         world.tasks(*"abcd")
         world.conftest(
             'BEFORE = {"b": ["setup a", "end c"], "c": ["setup a", "end d"], "d": ["setup a"]}',
@@ -324,7 +324,7 @@ class TestOrder:
             assert done[number : number + 3] == [f"setup {name}", f"call {name}", f"teardown {name}"]
 
     def test_durations_are_those_of_the_conversations(self, world):
-        """All are under way at once, and the last ones are not waited for at all."""
+        """All run at once, and the last ones are not waited for."""
         world.conftest("async def pause(name):\n    await asyncio.sleep(0.1)\n")
         world.tasks(*"abcd")
         run = world.run("--durations=0", "--durations-min=0.1", "--junitxml=r.xml")
@@ -337,7 +337,7 @@ class TestOrder:
 
 
 class TestEndings:
-    """What is finished is kept, what is under way is ended, nothing new is begun."""
+    """Finished trials are stored, running ones are cancelled, no new ones are started."""
 
     SCRIPT = 'WRONG, HANG = ("b",), ("c",)\nBEFORE = {"b": ["report a", "begin c", "begin d"], "d": ["end b"]}'
 
@@ -687,7 +687,7 @@ class TestOwnSetup:
         assert len(made) == (4 if concurrency == "8" else 1)
 
     def test_a_fixture_of_the_whole_session_that_fails(self, world):
-        """No conversation is paid for whose test cannot pass."""
+        """No conversation is started if its test cannot pass."""
         world.tasks(*"abcd")
         world.conftest(
             more="""
@@ -860,7 +860,7 @@ class TestHooks:
         assert sorted(world.of("begin")) == ["a", "c"]
 
     def test_one_that_fails_its_item_before_the_trial_ends_that(self, world):
-        """Nobody waits for it any more, and it would go on being paid for; b waits until it was cancelled."""
+        """Its result is no longer needed, and it would still cost money; b waits until it is cancelled."""
         world.tasks(*"ab")
         world.conftest(
             """
@@ -886,7 +886,7 @@ class TestMoney:
     """A budget, and cassettes."""
 
     def test_a_budget_that_runs_out_with_several_under_way(self, world):
-        """Each costs a dollar: three are under way when the first is paid for, and are reported as what they are."""
+        """Each costs a dollar: three are running when the first is paid for, and are reported with their own outcome."""
         world.conftest('BEFORE = {name: ["begin a", "begin b", "begin c"] for name in "abc"}')
         world.tasks(*"abcdefgh")
         run = world.run("--tau-budget", "1", "--tau-concurrency", "3", "-rs")
@@ -916,7 +916,7 @@ class TestMoney:
 
     @staticmethod
     def _cassettes(folder):
-        """Each file without what tells the time."""
+        """Each file without its times."""
         return {
             path.relative_to(folder).as_posix(): path.read_bytes().splitlines()[:-1]
             for path in folder.rglob("*.cassette")
@@ -1064,7 +1064,7 @@ class TestProgress:
         shown = "\n".join(screen.lines)
         assert ("mock/t.tau.json ....   " in shown) if option != "-v" else (shown.count("PASSED   ") == 4), shown
 
-    def test_not_where_nobody_watches(self, world):
+    def test_not_without_a_terminal(self, world):
         world.tasks(*"abcd")
         run = world.run("--tau-concurrency", "2", "--color=yes")
         run.outcomes(passed=4)

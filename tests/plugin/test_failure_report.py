@@ -49,7 +49,7 @@ class TestContent:
         run.line("database, user side: 1 difference")
         run.line("notifications/notif_1/status", 'expected "read"', 'got "unread"')
 
-    def test_a_differing_field_is_told_by_its_path(self, failing):
+    def test_different_field_is_shown_with_its_path(self, failing):
         criteria = {"actions": [CREATE], "reward_basis": ["DB"]}
         wrong = 'call("create_task", user_id="user_1", title="Buy cheese", description="Two litres")'
         run = failing(criteria, wrong, '"Done."')
@@ -104,7 +104,7 @@ class TestContent:
         run.line("never said: 'task_3'")
         run.lacks("never said: 'Thursday'")
 
-    def test_what_does_not_gate_is_not_told(self, failing):
+    def test_checks_outside_the_basis_are_not_shown(self, failing):
         criteria = {"actions": [CREATE], "communicate_info": ["task_3"], "reward_basis": ["DB"]}
         failing(criteria, '"Done."').lacks("never said")
 

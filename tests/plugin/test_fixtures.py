@@ -123,7 +123,7 @@ class TestOfOnesOwn:
         )
         project.run("--tau-agent", "noop").outcomes(passed=1)
 
-    def test_beside_parametrisation_of_ones_own(self, project):
+    def test_with_parametrisation_of_ones_own(self, project):
         project.write(
             "test_agent.py",
             """
@@ -156,7 +156,7 @@ class TestOfOnesOwn:
         )
         project.run().outcomes(passed=2)
 
-    def test_beside_plain_tests(self, project):
+    def test_with_plain_tests(self, project):
         project.write("test_agent.py", TEST + "\n\ndef test_plain():\n    pass\n")
         project.run().outcomes(passed=2)
 
@@ -280,7 +280,7 @@ class TestOverriding:
 
 
 @pytest.mark.parametrize("scope", ["class", "module", "package", "session"])
-def test_autouse_fixtures_of_every_scope_hold_for_tasks(project, a_task, scope):
+def test_autouse_fixtures_of_every_scope_apply_to_tasks(project, a_task, scope):
     project.write(
         "conftest.py",
         f"""

@@ -69,7 +69,7 @@ class TestGates:
         run.line("reference action not made: create_task")
         run.lacks("= FAILURES")
 
-    def test_explanations_are_there_when_asked_for_and_not_when_unwanted(self, agents):
+    def test_explanations_follow_the_options(self, agents):
         run = agents("--tau-gate", "pass^1>=0.1", "-rx", good=1, bad=1, lost=1)
         assert run.ret == pytest.ExitCode.OK
         run.line("FAILING TRIALS")
@@ -93,7 +93,7 @@ class TestGates:
         run.line("tau: gate errors <= 0: 0.250", "missed")
         run.lacks("left out; --tau-gate")
 
-    def test_a_gate_that_nothing_tells_is_missed(self, agents):
+    def test_undecidable_gate_is_missed(self, agents):
         run = agents("--tau-gate", "pass^1>=0", lost=2)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("tau: gate pass^1 >= 0: missed: no task has 1 trials with a verdict, the most is 0")
@@ -171,7 +171,7 @@ class TestOtherFailures:
         assert run.line("FAILED test_own.py::test_plain")
         run.line("FAILED test_own.py::test_polite")
 
-    def test_a_broken_trial_of_a_test_of_ones_own_is_told_as_one(self, project):
+    def test_broken_trial_of_a_test_of_ones_own_is_reported_as_broken(self, project):
         project.write(
             "test_own.py",
             """
@@ -257,11 +257,11 @@ class TestStopEarly:
         args = ["--tau-gate", "pass^1>=0.9", "--tau-stop-early", "--tb=no", "--tau-concurrency", "3"]
         run = models.run(*args)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        held = len([call for call in models.asked if call["role"] == "user"])
-        assert 4 <= held < 40
-        run.outcomes(failing=held, skipped=40 - held)
+        run_trials = len([call for call in models.asked if call["role"] == "user"])
+        assert 4 <= run_trials < 40
+        run.outcomes(failing=run_trials, skipped=40 - run_trials)
 
-    def test_tests_of_ones_own_are_run_all_the_same(self, agents, project):
+    def test_tests_of_ones_own_are_run(self, agents, project):
         project.write(
             "test_own.py",
             """

@@ -33,7 +33,7 @@ def made(project):
     return project
 
 
-def test_fresh_tasks_are_run_in_place_of_the_domain_s_own(made):
+def test_generated_tasks_are_run_instead_of_the_domains_own(made):
     run = made.run("--tau-domain=made", "--tau-generate=3", "-v")
     run.outcomes(passed=3)
     run.line("made::gen-300-2[trial-0] PASSED")
@@ -58,7 +58,7 @@ def test_two_workers_make_the_same(made):
     run.outcomes(passed=6)
 
 
-def test_one_that_is_not_sound_is_told_before_anything_runs(project):
+def test_unsound_task_is_reported_before_anything_runs(project):
     project.write("conftest.py", CONFTEST.replace("EXTRA", "[:0]"))
     run = project.run("--tau-domain=made", "--tau-generate=2")
     run.usage_error("gen-300-0", "a generated task fails its verification: a greeting alone earns reward 1")

@@ -33,7 +33,7 @@ class TestDomains:
         project.write("conftest.py", "def pytest_tau_domains(config):\n    return None\n")
         project.run("--tau-domain", "mock", "--tau-num-tasks", "1").outcomes(passed=1)
 
-    def test_it_is_not_called_before_anything_is_asked_for(self, project):
+    def test_it_is_not_called_before_anything_is_requested(self, project):
         project.write("conftest.py", "def pytest_tau_domains(config):\n    raise RuntimeError('asked')\n")
         project.write("test_plain.py", "def test_plain(): pass")
         project.run().outcomes(passed=1)

@@ -83,7 +83,7 @@ def test_workers_give_one_report(project: Project, a_task: Callable[..., dict[st
     assert all(talk["note"] is None for talk in conversations(project.path / "r.html"))
 
 
-def test_models_calls_are_told_with_their_cost(models: FakeModels, project: Project) -> None:
+def test_model_calls_are_shown_with_their_cost(models: FakeModels, project: Project) -> None:
     models.run("--tau-html", "r.html").outcomes(passed=1)
     data = shown(project.path / "r.html")
     row = dict(zip(data["fields"], data["runs"][0]["rows"][0], strict=True))
@@ -91,7 +91,7 @@ def test_models_calls_are_told_with_their_cost(models: FakeModels, project: Proj
     assert ["Agent model", "fake/agent"] in data["runs"][0]["about"]
 
 
-def test_what_was_left_out_is_told(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:
+def test_omitted_trials_are_reported(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:
     project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
     project.run("-k", "one", "--tau-html", "r.html").outcomes(passed=1, deselected=1)
     assert shown(project.path / "r.html")["runs"][0]["counts"]["excluded"] == {"deselected": 1}
@@ -104,20 +104,20 @@ def test_the_ini_names_it_too(project: Project, a_task: Callable[..., dict[str, 
     assert (project.path / "out/r.html").is_file()
 
 
-def test_without_the_option_there_is_none(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:
+def test_no_report_without_the_option(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:
     project.tasks("mock/t.tau.json", [a_task()])
     project.run().lacks("report in")
     assert not list(project.path.rglob("*.html"))
 
 
-def test_a_run_of_nothing_tells_why_there_is_none(project: Project) -> None:
+def test_run_without_trials_reports_why_there_is_no_report(project: Project) -> None:
     project.write("test_own.py", "def test_own(): pass")
     run = project.run("--tau-html", "r.html")
     run.line("tau: no report in r.html: no simulation was run")
     assert not (project.path / "r.html").exists()
 
 
-def test_a_file_that_cannot_be_written_is_told(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:
+def test_unwritable_file_is_reported(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:
     project.tasks("mock/t.tau.json", [a_task()])
     project.write("taken", "a file")
     run = project.run("--tau-html", "taken/r.html")

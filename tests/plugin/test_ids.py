@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-#: Fails the tasks whose id has "bad" in it, passes the others; but for a file "mended" beside it.
+#: Fails the tasks whose id contains "bad" and passes the others; with a file "fixed" next to it, passes all.
 AGENT = '''
 from pathlib import Path
 from pytest_tau.testing import ScriptedParticipant, call
@@ -18,7 +18,7 @@ class Agent(ScriptedParticipant):
     needs_reference = True
 
     def __init__(self, task):
-        bad = "bad" in task.id and not Path(__file__).with_name("mended").exists()
+        bad = "bad" in task.id and not Path(__file__).with_name("fixed").exists()
         actions = [] if bad else task.evaluation_criteria.actions
         super().__init__([*(call(action.name, **action.arguments) for action in actions), "Done."])
 '''
@@ -72,7 +72,7 @@ class TestTaskIds:
         assert len(set(found)) == 3
         assert found[2] == "mock/t.tau.json::a-b[trial-0]"
 
-    def test_a_failure_of_a_renamed_task_tells_its_original_id(self, project, a_task):
+    def test_failure_of_a_renamed_task_shows_its_original_id(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("[mobile] off|on")])
         run = project.run("--tau-agent", "noop")
         run.outcomes(failed=1)
@@ -98,7 +98,7 @@ class TestCache:
         run.outcomes(failed=1)
         assert _line_ids(run) == ["dismiss-after-done"]
 
-    def test_last_failed_of_a_domain_beside_a_failed_file(self, tasks, monkeypatch):
+    def test_last_failed_of_a_domain_and_a_failed_file(self, tasks, monkeypatch):
         """The file that failed has a path, and the domain is where pytest was started: below, it would be passed over."""
         (tasks.path / "below").mkdir()
         tasks.ini()
@@ -121,9 +121,9 @@ class TestCache:
         run.line("mock/t.tau.json::good-1[trial-1] FAILED")
         run.lacks("PASSED")
 
-    def test_last_failed_after_mending_runs_all_again(self, tasks):
+    def test_last_failed_after_a_fix_runs_all_again(self, tasks):
         tasks.run().outcomes(passed=2, failed=2)
-        tasks.write("mended", "")
+        tasks.write("fixed", "")
         assert _line_ids(tasks.run("--lf", "-v")) == ["bad-1", "bad-2"]
         run = tasks.run("--lf", "-v")
         run.outcomes(passed=4)
@@ -140,7 +140,7 @@ class TestCache:
         run = tasks.run("--sw")
         run.outcomes(passed=1, failed=1)
         run.line("Test failed, continuing from this test next run")
-        tasks.write("mended", "")
+        tasks.write("fixed", "")
         run = tasks.run("--sw", "-v")
         run.outcomes(passed=3, deselected=1)
         assert _line_ids(run) == ["bad-1", "bad-2", "good-2"]

@@ -76,7 +76,7 @@ def test_settings_in_the_ini_do_no_harm_where_plain_tests_run(project):
 
 
 def test_options_alone_say_that_nothing_was_run(project):
-    """Whoever names an agent on the command line wants simulations."""
+    """Naming an agent on the command line requests simulations."""
     project.write("test_plain.py", "def test_plain(): pass")
     run = project.run("--tau-agent", "gold")
     run.outcomes(passed=1)

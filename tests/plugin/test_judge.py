@@ -14,7 +14,7 @@ class TestJudge:
         project.tasks("mock/t.tau.json", [a_task(criteria=criteria)])
         return lambda *args: project.run(*args)
 
-    def test_without_a_judge_it_is_told_before_anything_runs(self, project, judged, a_task):
+    def test_missing_judge_is_reported_before_anything_runs(self, project, judged, a_task):
         project.tasks("mock/another.tau.json", [a_task("other")])
         project.write("agent.py", "def agent(messages, tools):\n    print('the agent was asked')\n")
         run = judged("--tau-agent", "agent.py:agent", "-s")

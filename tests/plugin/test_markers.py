@@ -164,7 +164,7 @@ class TestPrecedence:
         )
         project.run().outcomes(passed=2)
 
-    def test_a_marked_test_beside_a_domain_on_the_command_line(self, marked):
+    def test_marked_test_and_a_domain_on_the_command_line(self, marked):
         """--tau-domain without paths runs the domain alone."""
         marked('domain="mock", tasks="create-task"', "--tau-domain", "mock").outcomes(passed=16)
 
@@ -216,7 +216,7 @@ class TestMistakes:
             ('domain="mock", split="judged"', ["2 of 2 tasks need a judge", "--tau-judge"]),
         ],
     )
-    def test_told(self, marked, arguments, parts):
+    def test_usage_error(self, marked, arguments, parts):
         run = marked(arguments)
         assert run.ret in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.USAGE_ERROR), run.text
         run.line("test_agent.py", *parts)

@@ -1,4 +1,4 @@
-"""Participants that misbehave: whatever they raise or cancel is theirs, and no other trial notices."""
+"""Participants that misbehave: what they raise or cancel counts against them and affects no other trial."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ OTHER = {
     "thread-cancel_all": "CancelledError: its code has cancelled it",
     "async-foreign_task": "CancelledError: its code has cancelled it",
 }
-#: Ways that only disturb the event loop, which is nobody's verdict.
+#: Ways that only disturb the event loop, which gives no verdict.
 HARMLESS = ("async-loop_stop", "async-loop_exit", "thread-loop_stop")
 
 PARTS = """

@@ -103,7 +103,7 @@ class TestBeforeAnythingRuns:
         )
         bare.run("test_own.py").usage_error("set OPENAI_API_KEY")
 
-    def test_models_that_nobody_calls_need_no_key(self, bare):
+    def test_models_that_are_not_called_need_no_key(self, bare):
         bare.ini("tau_agent_llm = openai/gpt-4.1", "tau_user_llm = openai/gpt-4.1")
         bare.run("--tau-agent", "gold").outcomes(passed=1)
 
@@ -158,7 +158,7 @@ class TestBeforeAnythingRuns:
         run.outcomes(errors=1)
         run.line("no such cassette")
 
-    def test_workers_tell_it(self, bare):
+    def test_workers_report_it(self, bare):
         args = json.dumps({"num_retries": 0})
         run = bare.run(*GPT, "--tau-agent-llm-args", args, "--tau-user-llm-args", args, "-n", "2")
         # The controller collects nothing, so it cannot know whether a folder's conftest.py has models of its own.
@@ -253,7 +253,7 @@ class TestOverHTTP:
         run.outcomes(failed=1)
         run.line("cut off: out of time")
 
-    def test_nobody_at_the_address(self, bare):
+    def test_no_server_at_the_address(self, bare):
         args = json.dumps({"api_base": "http://127.0.0.1:9/v1", "num_retries": 0})
         run = bare.run("--tau-agent-llm", "openai/a", "--tau-user", "gold", "--tau-agent-llm-args", args)
         run.outcomes(errors=1)
@@ -344,7 +344,7 @@ class TestOverHTTP:
         assert first.read_bytes() == second.read_bytes()
         assert KEY not in (bare.path / models.cassettes()[0]).read_text(encoding="utf-8")
 
-    def test_a_key_that_nobody_has_looked_for_is_told_as_missing(self, bare):
+    def test_missing_key_of_the_agents_own_calls_is_reported(self, bare):
         """What an agent calls by itself is not known before; and without a key no call will ever succeed."""
         bare.write(
             "own.py",
@@ -418,7 +418,7 @@ class TestEndpoint:
         run.outcomes(passed=1)
         assert run.requests[0]["model"] == "meta-llama/Llama-3.1-8B"
 
-    def test_its_arguments_hold_without_a_name_of_a_model(self, bare):
+    def test_its_arguments_apply_without_a_model_name(self, bare):
         run = self.endpoint(bare, play, "--tau-agent-llm-args", json.dumps({"api_key": KEY, "top_p": 0.5}), api_key=KEY)
         run.outcomes(passed=1)
         assert run.requests[0]["top_p"] == 0.5
@@ -477,7 +477,7 @@ class TestFaults:
         run.line("tau: mock: 1 task, 1 trial; 1 error; no rate; errors are left out of the rate")
         run.lacks("Traceback")
 
-    def test_an_error_is_not_told_as_a_reward_of_0(self, models):
+    def test_error_is_not_shown_as_reward_0(self, models):
         models.script("""
             def answer(role, request):
                 raise ModelError("model x: this went wrong")
@@ -585,7 +585,7 @@ class TestToolCalls:
         """)
         models.run().line("1 call of ")
 
-    def test_text_beside_calls_is_kept_and_not_delivered(self, models):
+    def test_text_next_to_calls_is_kept_and_not_delivered(self, models):
         models.script("""
             def answer(role, request):
                 if role == "user":
@@ -623,7 +623,7 @@ class TestToolCalls:
         run.line("fake/agent sent an empty reply")
         assert models.calls() == ["agent", "user"]
 
-    def test_an_empty_message_of_the_user_is_asked_for_again(self, models):
+    def test_empty_message_of_the_user_is_requested_again(self, models):
         models.script("""
             asked = [0]
 
@@ -662,7 +662,7 @@ async def answer(role, request):
         FAULT
     return reference(role, request)
 """
-#: A Ctrl-C while a call is under way.
+#: A Ctrl-C while a call is running.
 CONTROL_C = "os.kill(os.getpid(), signal.SIGINT); await asyncio.sleep(60)"
 
 
@@ -730,7 +730,7 @@ class TestInterruptions:
         models.calls()
         models.script()
         models.run("--tau-record").outcomes(passed=6)
-        assert len(models.calls()) == 4  # one of each that was under way
+        assert len(models.calls()) == 4  # one of each that was running
         models.run("--tau-replay").outcomes(passed=6)
 
     def test_control_c_in_code_that_blocks(self, three, project):

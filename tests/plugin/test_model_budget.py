@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-#: Else more trials than the one that is reported are under way.
+#: Otherwise, more trials run than the reported one.
 ALONE = "--tau-concurrency=1"
 
 
@@ -32,7 +32,7 @@ def test_a_trial_that_was_begun_is_finished(four):
     run.line("tau: 3 of the trials not run: the budget is spent")
 
 
-def test_of_those_under_way_all_are_finished(four):
+def test_running_trials_are_finished(four):
     run = four.run("--tau-budget", "0.1", "--tau-concurrency=2", "--tau-trials", "5")
     line = run.line("of the trials not run: the budget is spent")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -88,7 +88,7 @@ def test_marked_tests_keep_to_it(models, project):
     assert run.ret == pytest.ExitCode.TESTS_FAILED
 
 
-def test_calls_of_unknown_price_are_told_as_such(four):
+def test_calls_of_unknown_price_are_reported(four):
     four.script("cost = None")
     run = four.run(ALONE, "--tau-budget", "0.5")
     run.outcomes(passed=4)
@@ -164,7 +164,7 @@ def test_nothing_is_left_behind_by_a_trial_that_was_not_run(four):
     assert four.cassettes() == [f"mock/cassettes/t.tau/{name}.trial-0.cassette" for name in ("one", "two")]
 
 
-def test_a_run_with_nothing_left_is_not_told_to_name_tasks(four):
+def test_spent_budget_does_not_suggest_naming_tasks(four):
     run = four.run(ALONE, "--tau-budget", "0")
     run.line("tau: 4 of the trials not run: the budget is spent")
     run.lacks("name a domain")

@@ -10,7 +10,7 @@ import pytest
 
 RECORDED = "mock/cassettes/t.tau/buy-milk.trial-0.cassette"
 
-#: A domain of its own beside the models: its policy and its tools can be changed.
+#: A domain of its own, used with the models: its policy and its tools can be changed.
 SHELF = '''
 
 from pytest_tau.environment import Database, DomainSpec, PolicyFiles, Record, Table, Toolkit, tool
@@ -60,7 +60,7 @@ def again(run, start):
 
 
 class TestPlaces:
-    def test_beside_the_task_file_one_for_each_trial(self, models, project, a_task):
+    def test_one_per_trial_next_to_the_task_file(self, models, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
         run = models.run("--tau-record", "--tau-trials", "2")
         run.outcomes(passed=4)
@@ -203,7 +203,7 @@ class TestRecording:
     def test_a_trial_that_calls_no_model_needs_no_cassette(self, models, project):
         project.run("--tau-replay").outcomes(passed=1)
 
-    def test_a_folder_that_cannot_be_made_is_told_before_any_call(self, models, project):
+    def test_folder_that_cannot_be_created_is_reported_before_any_call(self, models, project):
         project.write("mock/cassettes", "a file")
         run = models.run("--tau-record")
         run.outcomes(errors=1)
@@ -211,7 +211,7 @@ class TestRecording:
         run.lacks("Traceback")
         assert models.calls() == []
 
-    def test_a_cassette_that_is_a_folder_is_told_before_any_call(self, models, project):
+    def test_cassette_that_is_a_folder_is_reported_before_any_call(self, models, project):
         project.write(f"{RECORDED}/x", "")
         run = models.run("--tau-record")
         run.outcomes(errors=1)
@@ -348,9 +348,9 @@ class TestReplaying:
 class TestDifferences:
     @pytest.fixture
     def differs(self, models, project):
-        """Runs a replay that has to be an error, and whose command has to mend it."""
+        """Runs a replay that must be an error, and then the command in its message, which must fix it."""
 
-        def run(*args, parts=(), mended=None):
+        def run(*args, parts=(), fixed=None):
             run = models.run(*args, "--tau-replay")
             run.outcomes(errors=1)
             assert run.ret == pytest.ExitCode.TESTS_FAILED
@@ -358,9 +358,9 @@ class TestDifferences:
                 run.line(part)
             run.lacks("Traceback")
             assert models.calls() == []
-            project.run(*again(run, "record again: ")).outcomes(**(mended or {"passed": 1}))
+            project.run(*again(run, "record again: ")).outcomes(**(fixed or {"passed": 1}))
             assert models.calls()
-            models.run(*args, "--tau-replay").outcomes(**(mended or {"passed": 1}))
+            models.run(*args, "--tau-replay").outcomes(**(fixed or {"passed": 1}))
             assert models.calls() == []
             return run
 
@@ -395,7 +395,7 @@ class TestDifferences:
         differs("--tau-agent-prompt", "a prompt.md", "--tau-max-steps", "50")
 
     def test_the_recording_goes_on(self, differs, project, a_task):
-        run = differs("--tau-max-steps", "2", mended={"failed": 1})
+        run = differs("--tau-max-steps", "2", fixed={"failed": 1})
         run.line("the recording goes on")
 
     def test_more_calls_than_recorded(self, models, project, a_task):

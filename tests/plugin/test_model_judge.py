@@ -62,11 +62,11 @@ class TestVerdicts:
         models.run(*JUDGE).outcomes(passed=1)
         assert "judge" not in models.calls()
 
-    def test_without_a_model_or_a_judge_it_is_told_before_any_call(self, judged):
+    def test_missing_model_and_judge_are_reported_before_any_call(self, judged):
         judged.run().usage_error("1 of 1 tasks need a judge")
         assert judged.calls() == []
 
-    def test_who_has_no_judge_is_told_of_the_model(self, judged):
+    def test_missing_judge_error_names_the_model_option(self, judged):
         judged.run().usage_error("1 of 1 tasks need a judge", "--tau-judge-llm")
 
 
@@ -113,7 +113,7 @@ class TestBadAnswers:
         assert len(judged.kept()) == 1
 
     def test_the_conversation_of_an_agent_of_ones_own_is_kept_too(self, judged, project, scripted):
-        """Nobody but the judge calls a model of ours, and the judge has answered nothing."""
+        """Only the judge calls a model of the harness, and it has not answered."""
         judged.script("""
             def answer(role, request):
                 raise ModelError("the judge is down")
@@ -225,7 +225,7 @@ class TestRegrade:
             assert main(["regrade", file, "--judge-llm", "openai/judge"]) == 0
         assert len(server.requests) == 2
 
-    def test_a_judge_that_stays_broken_is_told(self, kept, monkeypatch, capsys):
+    def test_judge_that_keeps_failing_is_reported(self, kept, monkeypatch, capsys):
         file = kept(*self.DOMAIN)
         with ModelServer(lambda _request: "I think so.") as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)

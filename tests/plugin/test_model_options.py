@@ -89,12 +89,12 @@ class TestNamesAndArguments:
 
 
 class TestWhoPlays:
-    def test_a_model_alone_is_told_that_a_user_is_needed(self, project, models):
+    def test_agent_llm_without_a_user_is_an_error(self, project, models):
         run = project.run("--tau-agent-llm", "fake/agent")
         run.usage_error("needs a user that listens", "--tau-user-llm", "--tau-user gold")
         assert not models.asked
 
-    def test_the_gold_user_may_be_asked_for(self, project, models):
+    def test_gold_user_can_be_selected(self, project, models):
         run = project.run("--tau-agent-llm", "fake/agent", "--tau-user", "gold")
         run.outcomes(passed=1)
         run.line("agent llm (fake/agent), user gold")
@@ -152,7 +152,7 @@ class TestWhoPlays:
         run.line("tau: agent fake/agent: 2 calls")
         assert models.calls() == ["agent", "agent", "user", "user"]
 
-    def test_an_agent_of_ones_own_is_told_of_its_model(self, project, models):
+    def test_agent_of_ones_own_receives_its_model(self, project, models):
         project.write(
             "own.py",
             """
@@ -245,7 +245,7 @@ def test_own({arguments}):
         own(body='assert tau_model.complete_sync(HELLO).text == "Yes."').outcomes(passed=1)
         assert models.calls() == ["agent"]
 
-    def test_without_a_model_it_is_told(self, own, project):
+    def test_missing_model_is_reported(self, own, project):
         own(body="pass")
         run = project.run("test_own.py")
         run.outcomes(errors=1)
@@ -339,7 +339,7 @@ class TestHook:
         run.line("OSError: no model")
 
     @pytest.mark.parametrize(("made", "kind"), [("'gpt'", "str"), ("object()", "object"), ("3", "int")])
-    def test_what_is_no_model_is_told(self, models, made, kind):
+    def test_object_that_is_not_a_model_is_reported(self, models, made, kind):
         models.script(f"""
             def make(role, llm, llm_args):
                 return {made}
@@ -379,7 +379,7 @@ class TestPrompts:
             (None, ["cannot be read: No such file"]),
         ],
     )
-    def test_a_prompt_that_cannot_be_used_is_told_at_once(self, project, models, text, parts):
+    def test_invalid_prompt_is_reported_at_once(self, project, models, text, parts):
         if text is not None:
             project.write("agent.md", text)
         models.run("--tau-agent-prompt", "agent.md").usage_error("--tau-agent-prompt: ", "agent.md", *parts)
@@ -387,14 +387,14 @@ class TestPrompts:
         models.run().usage_error("tau_agent_prompt: ", "agent.md", *parts)
         assert not models.asked
 
-    def test_the_official_guidelines_of_the_data_are_used_and_told(self, project, models):
+    def test_official_guidelines_of_the_data_are_used_and_reported(self, project, models):
         project.write("data/domains/x/x.json", "{}")
         project.write("data/user_simulator/simulation_guidelines.md", "Guidelines {{as they are}}.")
         project.write("data/user_simulator/simulation_guidelines_tools.md", "Guidelines with tools.")
         run = models.run("--tau-data", "data")
         run.line("tau: user prompt: official guidelines")
 
-    def test_a_context_budget_leaves_out_the_oldest_messages(self, project, models):
+    def test_context_budget_omits_the_oldest_messages(self, project, models):
         models.script("""
             if sys.modules["litellm"] is None:
                 del sys.modules["litellm"]  # tokens are counted with a file of its
@@ -504,7 +504,7 @@ class TestBadValues:
         project.ini("tau_record = all", "tau_replay = true")
         models.run().usage_error("tau_record and tau_replay: expected one of them")
 
-    def test_a_path_after_a_bare_record_is_told_as_what_it_was_taken_for(self, project, models):
+    def test_path_after_a_bare_record_is_explained(self, project, models):
         project.run(*models.options, "--tau-record", "mock").usage_error("--tau-record", "got 'mock'", "--tau-record=")
 
     def test_an_empty_name_of_a_model(self, project, models):
@@ -544,7 +544,7 @@ class TestResults:
         assert not (project.path / ".tau").exists()
         assert not (project.path / "none").exists()
 
-    def test_a_place_that_cannot_be_written_is_told_and_loses_no_verdict(self, models, project):
+    def test_unwritable_place_is_reported_and_no_verdict_is_lost(self, models, project):
         project.write("there", "a file")
         run = models.run("--tau-results", "there")
         run.outcomes(passed=1)

@@ -1,4 +1,4 @@
-"""Every option and its ini twin: what it does, what beats what, what the header tells."""
+"""Every option and its ini twin: effect, precedence, and the header."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Other(Agent):
 
 @pytest.fixture
 def mock(project):
-    """Runs one task of the mock domain, verbosely, with the curious agent at hand."""
+    """Runs one task of the mock domain with -v, in a project that has the curious agent."""
     project.write("agent.py", CURIOUS)
     return lambda *args: project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "-v", "-s", *args)
 
@@ -45,7 +45,7 @@ class TestHeader:
         run.outcomes(passed=1)
         run.line("tau: no agent named and no model configured: gold plays")
 
-    def test_settings_that_differ_from_the_default_are_told(self, mock):
+    def test_settings_that_differ_from_the_default_are_shown(self, mock):
         run = mock("--tau-grading", "strict", "--tau-judge", "accept", "--tau-solo", "--tau-policy", "default")
         run.line("user dummy, solo, policy default, judge accept (every statement alike), grading strict")
 
@@ -79,7 +79,7 @@ class TestAgentAndUser:
     def test_absolute_file(self, project, mock):
         mock("--tau-agent", f"{project.path}/agent.py:Agent").line("built: tools=")
 
-    def test_a_file_named_in_the_ini_lies_beside_the_ini(self, project, mock, monkeypatch):
+    def test_file_in_the_ini_is_relative_to_the_ini(self, project, mock, monkeypatch):
         project.ini("tau_agent = agent.py:Agent")
         (project.path / "sub").mkdir()
         monkeypatch.chdir(project.path / "sub")
@@ -145,10 +145,10 @@ class TestPolicy:
         shelf.write("agent.py", CURIOUS)
         return shelf.run("--tau-domain", "shelf", "--tau-agent", "agent.py:Agent", "-s", *args)
 
-    def test_the_first_flavour_is_the_default(self, shelf):
+    def test_first_policy_variant_is_the_default(self, shelf):
         self._run(shelf).line("built:", "policy='Lend books.'")
 
-    def test_a_named_flavour(self, shelf):
+    def test_named_policy_variant(self, shelf):
         run = self._run(shelf, "--tau-policy", "long")
         run.line("built:", r"policy='Lend books.\nLend them kindly.'")
         run.line("tau: domain shelf", "policy long")

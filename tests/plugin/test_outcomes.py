@@ -1,4 +1,4 @@
-"""Failed, error, usage error: whose fault it was decides. Summary and exit status."""
+"""Failed, error, usage error: the party at fault decides. Summary and exit status."""
 
 from __future__ import annotations
 
@@ -173,13 +173,13 @@ def test_a_fault_of_the_user_is_an_error_with_its_reason(faults, name):
     run.line("tau: mock: 1 task, 1 trial; 1 error; no rate")
 
 
-def test_a_fault_tells_the_line_of_the_agents_own_code(faults, project):
+def test_exception_is_reported_with_the_agents_line(faults, project):
     line = FAULTS[: FAULTS.index("out of ideas")].count("\n") + 1
     run = faults("--tau-agent", "faults.py:Raises")
     run.line("ValueError: out of ideas", f"line {line} of {project.path}/faults.py")
 
 
-def test_a_hanging_agent_does_not_hold_up_the_run(faults):
+def test_hanging_agent_does_not_block_the_run(faults):
     start = time.monotonic()
     faults("--tau-agent", "faults.py:Hangs").outcomes(failed=1)
     assert time.monotonic() - start < 30
@@ -240,7 +240,7 @@ def test_faults_of_both_kinds_are_counted_apart(project, a_task):
 class TestSummary:
     """The line of each domain."""
 
-    def test_no_k_is_left_out_in_silence(self, project):
+    def test_no_k_is_omitted_silently(self, project):
         run = project.run("--tau-domain", "mock", "--tau-num-tasks", "1", "--tau-trials", "10")
         run.line("tau: mock: 1 task, 10 trials; 10 passed;", "pass^1 1.000", "pass^8 1.000", "pass^10 1.000")
 

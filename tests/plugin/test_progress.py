@@ -16,7 +16,7 @@ from pytest_tau.plugin.report.progress.display import LogThrottle
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read
 
-#: A test that writes beside tasks, as a person's own would.
+#: A test that writes to the terminal and runs with tasks.
 MINE = "def test_it():\n    pass\n"
 
 
@@ -70,10 +70,10 @@ class TestLog:
     def test_each_tenth_but_not_all_the_time(self):
         assert self.due((31, 5), (32, 10), (40, 30), (61, 35), (62, 36)) == [32, 62]
 
-    def test_a_slow_run_is_told_all_the_same(self):
+    def test_slow_run_is_reported(self):
         assert self.due((200, 1), (301, 1), (400, 2), (601, 2)) == [301, 601]
 
-    def test_the_end_is_told_by_the_summary(self):
+    def test_end_is_reported_by_the_summary(self):
         assert self.due((600, 100)) == []
 
 
@@ -85,7 +85,7 @@ def tasks(project, a_task, scripted):
 
 
 class TestInALog:
-    """Where nobody watches."""
+    """Without a terminal."""
 
     @pytest.fixture(autouse=True)
     def _at_once(self, monkeypatch):

@@ -80,7 +80,7 @@ class TestExpected:
         assert ("2 xfailed" in run.text) == bool(xfailed)
         run.lacks("tau: quarantine:")
 
-    def test_from_the_ini_beside_it(self, project, tasks):
+    def test_file_in_the_ini_is_relative_to_the_ini(self, project, tasks):
         project.write("known/q.toml", entry(task="bad-*", reason="x"))
         project.ini("tau_quarantine = known/q.toml")
         tasks().outcomes(passed=1, xfailed=2)
@@ -120,7 +120,7 @@ class TestExpected:
         run.lacks("held alone")
 
 
-class TestTold:
+class TestReports:
     """What may leave quarantine, what has left it, and what is not there."""
 
     def test_what_passes_may_leave(self, project, tasks):
@@ -152,7 +152,7 @@ class TestTold:
         run.outcomes(passed=1, failed=1, xfailed=1)
         run.line("tau: quarantine: entry 1, 'bad-1', has expired on 2020-02-29: x")
 
-    def test_an_entry_holds_until_then(self, project, tasks):
+    def test_entry_applies_until_its_date(self, project, tasks):
         project.write("q.toml", entry(task="bad-*", reason="x", until="2999-01-01"))
         run = tasks("--tau-quarantine", "q.toml")
         run.outcomes(passed=1, xfailed=2)
@@ -197,7 +197,7 @@ class TestMistakes:
             (entry(task="a", reason="x", until="7"), "entry 1: until: expected a day such as 2026-12-31, got 7"),
         ],
     )
-    def test_reported(self, project, tasks, text, message):
+    def test_usage_error(self, project, tasks, text, message):
         project.write("q.toml", text)
         tasks("--tau-quarantine", "q.toml").usage_error("--tau-quarantine: ", "q.toml: ", message)
 

@@ -1,4 +1,4 @@
-"""Tasks that would pass whatever the agent does: refused or named."""
+"""Tasks that would pass with any agent: refused or named."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def record(project):
 
 
 @pytest.fixture
-def tell(project):
+def replay(project):
     """Replays each message of tasks in a file; a recording is replayed of the tasks that it has."""
     domain = pytest_tau.load_domain("mock")
     tasks = [task.model_dump(mode="json") for task in domain.tasks()]
@@ -86,14 +86,14 @@ def test_a_gzipped_recording(project, record):
     _replay(project, file="rec.json.gz").outcomes(passed=1)
 
 
-def test_the_recorded_words_are_said(record, tell):
+def test_the_recorded_words_are_said(record, replay):
     def change(found):
         for message in found[0]["messages"]:
             if message["role"] == "assistant" and message["content"]:
                 message["content"] = message["content"].upper()
 
     record("create-task", change=change)
-    run = tell()
+    run = replay()
     run.outcomes(passed=1)
     run.line("said: assistant HI! HOW CAN I HELP YOU TODAY?")
     run.line("said: assistant THAT IS EVERYTHING ON MY SIDE.")
@@ -107,7 +107,7 @@ def test_a_conversation_that_failed_fails_again(project, record):
     run.line("agent  I will not.")
 
 
-def test_differing_tool_results_are_told_though_the_trial_passes(project, record):
+def test_different_tool_results_are_reported_in_a_passing_trial(project, record):
     def change(found):
         result = next(message for message in found[0]["messages"] if message["role"] == "tool")
         result["content"] = result["content"].replace("Order new chairs", "Order old chairs")
@@ -120,7 +120,7 @@ def test_differing_tool_results_are_told_though_the_trial_passes(project, record
     run.line("recorded '{", "Order old chairs", "got '{", "Order new chairs")
 
 
-def test_differing_tool_results_are_told_with_a_failure(project, record):
+def test_different_tool_results_are_reported_with_a_failure(project, record):
     def change(found):
         found[0]["messages"][3]["content"] = "[]"
 
@@ -142,12 +142,12 @@ def test_equal_results_in_another_layout_do_not_differ(project, record):
     run.lacks("recorded '")
 
 
-def test_each_trial_replays_its_own(record, tell):
+def test_each_trial_replays_its_own(record, replay):
     def change(found):
         found[1]["messages"][-2]["content"] = "Second time."
 
     record("create-task", trials=(0, 1), change=change)
-    run = tell("--tau-trials", "2")
+    run = replay("--tau-trials", "2")
     run.outcomes(passed=2)
     run.line("said: assistant That is everything on my side.")
     run.line("said: assistant Second time.")
@@ -164,9 +164,9 @@ def test_a_recording_that_was_cut_off_ends_likewise(project, record):
     run.line("cut off: too many steps")
 
 
-def test_the_message_history_is_not_said_again(record, tell):
+def test_the_message_history_is_not_said_again(record, replay):
     (found,) = record("history-agent-next")
-    run = tell()
+    run = replay()
     run.outcomes(passed=1)
     run.line("said: tool")
     run.line("said: assistant That is everything on my side.")

@@ -1,4 +1,4 @@
-"""What a run leaves in its folder: what it tells of itself, and every simulation as soon as it has ended."""
+"""The folder of a run: its metadata, and every simulation as soon as it has ended."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ class TestSimulations:
         run.line("tau: a simulation cannot be kept in", "simulations.jsonl", "object")
 
 
-class TestWhatARunTells:
+class TestRunInfo:
     def test_settings_versions_hashes_and_what_was_planned(self, project):
         project.run(*MOCK, "--tau-trials", "2", "--tau-agent", "noop", "--tau-max-steps", "50")
         info = manifest(project)
@@ -192,7 +192,7 @@ class TestWhatARunTells:
         assert manifest(project)["settings"]["agent"] == "http://***@127.0.0.1:9/v1"
         assert "sesame" not in (only_folder(project) / "run.json").read_text(encoding="utf-8")
 
-    def test_it_is_told_before_the_first_simulation_and_ended_with_the_run(self, project):
+    def test_it_is_written_before_the_first_simulation_and_completed_at_the_end(self, project):
         project.write(
             "agents.py",
             """
@@ -229,7 +229,7 @@ class TestWhatARunTells:
         project.run(*MOCK, "--tau-agent", "noop", "-x").outcomes(failed=1)
         assert manifest(project)["finished"] is not None
 
-    def test_what_is_left_out_and_why(self, project, a_task):
+    def test_excluded_trials_and_their_reasons(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two", ticket="Do."), a_task("three", ticket="Do.")])
         project.run("--tau-solo", "-k", "not three")
         assert manifest(project)["excluded"] == {"deselected": 1, "solo: the task has no ticket": 1}
@@ -245,7 +245,7 @@ class TestWhatARunTells:
         models.run("--tau-trials", "3", "--tau-budget", "1", "--tau-concurrency", "1")
         assert manifest(project)["excluded"] == {"the budget was spent": 2}
 
-    def test_a_test_and_its_tasks_count_beside_others_of_the_same_task(self, project):
+    def test_tests_of_the_same_task_are_counted_separately(self, project):
         project.write(
             "test_own.py",
             """
@@ -261,7 +261,7 @@ class TestWhatARunTells:
         assert manifest(project)["planned"] == {"mock": {"create-task": 4}}
 
     @pytest.mark.parametrize("options", [["-n2"], ["-n2", "--dist=loadfile"]], ids=" ".join)
-    def test_with_workers_it_is_told_once_and_the_same(self, project, options):
+    def test_with_workers_it_is_written_once_and_is_equal(self, project, options):
         pytest.importorskip("xdist")
         args = [*MOCK, "--tau-trials", "2"]
         project.run(*args, "--tau-results", "alone").outcomes(passed=6)
@@ -281,7 +281,7 @@ class TestWhatARunTells:
 class TestCommit:
     @pytest.fixture
     def git(self, project, monkeypatch):
-        """Runs git in the project, as nobody in particular."""
+        """Runs git in the project, with a neutral identity."""
         for name in [name for name in os.environ if name.startswith("GIT_")]:
             monkeypatch.delenv(name)
 
@@ -314,7 +314,7 @@ class TestCommit:
         assert (manifest(project)["commit"], manifest(project)["dirty"]) == (None, None)
 
 
-def test_a_project_without_git_on_the_machine_is_run_all_the_same(project, monkeypatch):
+def test_project_is_run_without_git_on_the_machine(project, monkeypatch):
     (project.path / ".git").mkdir()
     monkeypatch.setenv("PATH", str(Path(sys.executable).parent))
     project.run(*MOCK).outcomes(passed=3)

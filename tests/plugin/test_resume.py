@@ -217,7 +217,7 @@ class TestRestored:
         assert "reward 0 = DB 0" in failures(first)
         assert failures(again) == failures(first)
 
-    def test_errors_are_told_as_they_were(self, project):
+    def test_errors_are_reported_unchanged(self, project):
         project.write(
             "parts.py",
             """
@@ -255,7 +255,7 @@ class TestRestored:
         models.run("--tau-replay", "--tau-resume").outcomes(passed=1)
         assert models.calls() == models.cassettes() == []
 
-    def test_hooks_are_told_of_it_like_of_any_other(self, project):
+    def test_hooks_are_called_for_it(self, project):
         project.write(
             "conftest.py",
             """
@@ -283,7 +283,7 @@ class TestRestored:
         assert log.read_text(encoding="utf-8") == first
         assert first.count("finished 1.0") == 3
 
-    def test_the_time_that_it_took_is_told(self, project):
+    def test_duration_is_reported(self, project):
         project.run(*MOCK)
         (folder,) = folders(project)
         file = folder / "simulations.jsonl"
@@ -303,7 +303,7 @@ class TestRestored:
         project.run("--tau-domain", "mock", "--tau-resume", "--tau-task", "create-task").outcomes(passed=1)
         assert info_of(folder)["planned"] == {"mock": {"create-task": 2, "dismiss-after-done": 2}}
 
-    def test_beside_other_tests_of_the_project(self, project):
+    def test_with_other_tests_of_the_project(self, project):
         project.write("test_plain.py", "def test_plain(): pass")
         project.run(*MOCK, "test_plain.py").outcomes(passed=1)
         project.run(*MOCK).outcomes(passed=3)
@@ -436,16 +436,16 @@ class TestRerun:
             from pathlib import Path
             from pytest_tau.testing import ScriptedParticipant, call
 
-            mended = Path("mended").exists()
+            fixed = Path("fixed").exists()
 
             class Agent(ScriptedParticipant):
                 def __init__(self, task):
                     made = call("create_task", user_id="user_1", title="Buy milk")
-                    super().__init__(["Well."] if task.id == "bad" and not mended else [made, "Done."])
+                    super().__init__(["Well."] if task.id == "bad" and not fixed else [made, "Done."])
 
             class User:
                 def __init__(self, task):
-                    self.lost, self.said = task.id == "lost" and not mended, False
+                    self.lost, self.said = task.id == "lost" and not fixed, False
 
                 def respond(self, message):
                     if self.lost:
@@ -456,7 +456,7 @@ class TestRerun:
         )
         options = ["--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User"]
         project.run(*options).outcomes(passed=1, failed=1, errors=1)
-        project.write("mended", "")
+        project.write("fixed", "")
         return options
 
     @pytest.mark.parametrize(
@@ -478,7 +478,7 @@ class TestRerun:
         run.line(f"tau: resume: {taken} of 3 trials taken from the earlier run")
         if taken < 3:
             run.line("tau: resume: 3 finished simulations in .tau/runs/", f"; run again: {3 - taken} (")
-        # Whoever reads it next takes the later ones, too.
+        # The next reader takes the later ones, too.
         after = project.run(*mixed, "--tau-resume")
         after.outcomes(**outcomes)
         after.line("tau: resume: 3 of 3 trials taken from the earlier run")
@@ -522,12 +522,12 @@ class TestWhichRun:
         project.run(*MOCK, "--tau-resume").outcomes(passed=3)
         assert len(lines(folder)) == 3
 
-    def test_there_is_none(self, project):
+    def test_no_run(self, project):
         project.run(*MOCK, "--tau-resume").usage_error("--tau-resume: expected an earlier run, and none is kept in")
         project.run(*MOCK, "--tau-rerun=failed").usage_error("--tau-rerun: expected an earlier run")
         assert not (project.path / ".tau").exists()
 
-    def test_there_is_none_of_that_name(self, project):
+    def test_no_run_of_that_name(self, project):
         project.run(*MOCK)
         (folder,) = folders(project)
         run = project.run(*MOCK, "--tau-resume", folder.name[:-1] + "x")
@@ -544,7 +544,7 @@ class TestWhichRun:
         run.line("tau: resume: 3 of 3 trials taken from the earlier run")
         assert not (project.path / ".tau").exists()
 
-    def test_a_folder_that_does_not_tell_how_it_was_run(self, project):
+    def test_folder_without_the_settings_of_its_run(self, project):
         project.run(*MOCK)
         (folder,) = folders(project)
         (folder / "run.json").unlink()
@@ -678,7 +678,7 @@ class TestRefused:
         run = project.run(*MOCK, "--tau-resume")
         run.usage_error("rules of grading: 0000000000000000 of pytest-tau ", " then, ")
 
-    def test_many_differences_are_not_all_told(self, project, a_task):
+    def test_many_differences_are_abbreviated(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(20)])
         project.run().outcomes(passed=20)
         project.tasks("mock/t.tau.json", [a_task(f"t{number}", ticket="Do.") for number in range(20)])
@@ -695,7 +695,7 @@ class TestRefused:
 
 
 @pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
-def test_another_commit_is_told_and_not_refused(project):
+def test_another_commit_is_reported_and_not_refused(project):
     def git(*args):
         who = ["-c", "user.name=n", "-c", "user.email=e", "-c", "commit.gpgsign=false"]
         subprocess.run(["git", *who, *args], cwd=project.path, capture_output=True, check=True)

@@ -121,7 +121,7 @@ class TestDenominators:
     def test_unequal_numbers_of_trials(self):
         assert count_lines(self.planned(a=2, b=1), records(a="pp", b="p")) == ["2 tasks, 3 trials planned: all run"]
 
-    def test_what_was_left_out_before(self):
+    def test_excluded_trials_are_counted(self):
         lines = count_lines(self.planned(a=1), records(a="p"), {}, {"deselected": 3, "in other shards": 0})
         assert lines == ["1 task x 1 trial planned: all run; left out: 3 deselected"]
         assert count_lines({}, [], {}, {"deselected": 3}) == ["no trials planned; left out: 3 deselected"]

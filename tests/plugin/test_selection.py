@@ -63,7 +63,7 @@ def test_domain_with_paths_runs_the_paths_only(with_tests, a_task):
     run.line("tests/test_other.py::test_other PASSED")
 
 
-def test_domain_in_the_ini_runs_beside_the_projects_tests(with_tests):
+def test_domain_in_the_ini_runs_with_the_projects_tests(with_tests):
     with_tests.ini("tau_domain = mock")
     run = with_tests.run()
     run.outcomes(passed=18)
@@ -123,7 +123,7 @@ def test_several_node_ids(project):
     assert sorted(project.collected(*chosen)) == sorted(chosen)
 
 
-def test_node_id_of_a_domain_beside_a_path(with_tests):
+def test_node_id_of_a_domain_with_a_path(with_tests):
     found = with_tests.collected("mock::create-task[trial-1]", "tests")
     assert sorted(found) == ["mock::create-task[trial-1]", "tests/test_other.py::test_other"]
 

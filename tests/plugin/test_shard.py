@@ -1,4 +1,4 @@
-"""--tau-shard: every trial is in exactly one part, whatever else chooses, shuffles or distributes them."""
+"""--tau-shard: every trial is in exactly one shard, with any other option that selects, shuffles or distributes trials."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ class TestSplit:
         assert len(project.collected("--tau-shard", "1/2")) == 8
 
 
-class TestTold:
+class TestReports:
     """The lines of the summary, and the exit status."""
 
     def test_what_is_in_other_parts_is_deselected(self, project):
@@ -145,12 +145,12 @@ class TestTold:
         run.line("again: pytest 'mock/t.tau.json::b-bad[trial-0]'")
         run.lacks("again:", "--tau-shard")
 
-    def test_a_dry_run_tells_what_the_part_takes(self, project):
+    def test_dry_run_estimates_the_shard(self, project):
         run = project.run("--tau-domain", "mock", "--tau-shard", "1/3", "--tau-dry-run")
         run.line("tau: dry run: 6 tasks, 6 trials; nothing was run")
         run.line("tau: shard 1/3: 6 of 16 trials")
 
-    def test_nothing_is_told_without_it(self, project):
+    def test_nothing_is_reported_without_it(self, project):
         project.run("--tau-domain", "mock").lacks("shard")
 
 

@@ -1,4 +1,4 @@
-"""The same verdicts, bit for bit, however many conversations go on at the same time, and in whatever order.
+"""The verdicts are equal, bit for bit, for any number of concurrent conversations and in any order.
 
 The agents change records that other tasks are about, so that a simulation which saw another's writes would end otherwise.
 """
@@ -76,12 +76,12 @@ def some(domain, number):
     return random.Random(5).sample(tasks, min(number, len(tasks)))
 
 
-#: What tells the time, and so differs.
+#: Fields with times, which differ between runs.
 TIMES = {"timestamp", "start_time", "end_time", "duration"}
 
 
 def timeless(value):
-    """A simulation as JSON, without what tells the time."""
+    """A simulation as JSON, without its times."""
     if isinstance(value, dict):
         return {key: timeless(part) for key, part in value.items() if key not in TIMES}
     return [timeless(part) for part in value] if isinstance(value, list) else value
@@ -140,8 +140,8 @@ def test_the_agents_make_a_difference(alone):
 def test_side_by_side_and_shuffled(cases, alone, agent, most):
     order = list(range(len(cases)))
     random.Random(most).shuffle(order)
-    held = asyncio.run(run_all(agent, [cases[index] for index in order], most))
-    assert held == [alone[agent][index] for index in order]
+    simulations = asyncio.run(run_all(agent, [cases[index] for index in order], most))
+    assert simulations == [alone[agent][index] for index in order]
 
 
 @pytest.mark.parametrize("name", DOMAINS)

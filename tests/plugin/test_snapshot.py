@@ -1,4 +1,4 @@
-"""--tau-snapshot and the fixture tau_snapshot: trajectories beside those that were stored."""
+"""--tau-snapshot and the fixture tau_snapshot: trajectories compared with stored ones."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_a_departure_is_a_failure_of_its_own_with_a_diff_and_can_be_accepted(sna
     snap(*options).outcomes(passed=1)
 
 
-def test_a_trial_that_fails_is_told_as_ever_and_its_snapshot_stays(snap):
+def test_failed_trial_is_reported_and_its_snapshot_stays(snap):
     snap("--tau-snapshot", "--snapshot-update").outcomes(passed=1)
     before = stored(snap.project)
     run = snap("--tau-snapshot", "--tau-agent", "noop", "--snapshot-update")
@@ -136,7 +136,7 @@ def test_the_ini_has_it_too(snap):
     snap().line("reward 1, and no snapshot is stored")
 
 
-def test_what_cannot_be_used_is_told_before_anything_runs(snap):
+def test_invalid_settings_are_reported_before_anything_runs(snap):
     snap("--tau-snapshot=call").usage_error("--tau-snapshot: expected calls or messages, got 'call'")
     blocked = snap.project.run("--tau-snapshot")
     blocked.usage_error("--tau-snapshot needs syrupy, which -p no:syrupy keeps out of this run")
@@ -209,7 +209,7 @@ def test_a_test_selects_what_it_compares_and_may_do_so_more_than_once(snap):
     snap("tests").line("3 snapshots passed.")
 
 
-def test_a_part_that_there_is_not_is_told_with_those_that_there_are(snap):
+def test_unknown_part_is_reported_with_the_known_ones(snap):
     own_test(snap.project, 'tau_snapshot(selection={"call"})')
     snap("tests").line("unknown part of a snapshot 'call'", "calls", "messages", "results", "database", "verdict")
 
@@ -236,7 +236,7 @@ def test_the_tests_of_the_documentation_do_what_they_show(snap):
     assert "[state].tausnap" in " ".join(stored(snap.project))
 
 
-# Snapshots that nobody asks for, and those of others
+# Unused snapshots, and those of other tests
 
 
 def test_unused_ones_are_found_and_deleted(snap, a_task):
@@ -274,7 +274,7 @@ def test_those_of_a_module_that_is_gone_are_found(snap):
     ],
     ids=lambda options: options[0].split("::")[0],
 )
-def test_what_a_run_leaves_out_is_not_unused(snap, a_task, narrow):
+def test_snapshots_of_deselected_trials_are_not_unused(snap, a_task, narrow):
     snap.project.tasks("mock/t.tau.json", [a_task(), a_task("buy-more")])
     snap("--tau-snapshot", "--snapshot-update").outcomes(passed=2)
     run = snap("--tau-snapshot", "--snapshot-update", *narrow)
@@ -393,7 +393,7 @@ def pytest_tau_domains(config):
 '''
 
 
-def test_generated_ids_and_the_clock_are_told_in_stable_words(snap):
+def test_generated_ids_and_times_are_replaced_by_stable_words(snap):
     known = "11111111-2222-3333-4444-555555555555"
     project = snap.project
     project.write("conftest.py", _CLOCKWORK)

@@ -40,7 +40,7 @@ def _no_github(monkeypatch):
 
 @pytest.fixture
 def mixed(project, a_task):
-    """Six tasks: three are done, two are not, and of one nobody knows."""
+    """Six tasks: three pass, two fail, and one ends in an error."""
     project.write("parts.py", PARTS)
     ids = ["good-1", "good-2", "good-3", "bad-1", "bad-2", "lost"]
     tags = {"good-1": ["easy"], "bad-1": ["easy", "new"]}
@@ -109,7 +109,7 @@ class TestTerminal:
         run = project.run("--tau-agent", "noop")
         assert summary_of(run) == ["tau: mock: 1 task, 1 trial; 1 failed; pass^1 0.000"]
 
-    def test_a_task_that_needs_no_agent_is_told_whatever_came_out(self, project, a_task):
+    def test_task_that_needs_no_agent_is_always_reported(self, project, a_task):
         idle = a_task("idle", criteria={"actions": []})
         project.tasks("mock/t.tau.json", [idle, a_task()])
         lines = summary_of(project.run())
@@ -129,7 +129,7 @@ class TestTerminal:
         assert max(map(len, lines[1:])) < 60
         assert len(lines) > 8
 
-    def test_a_domain_whose_code_fails_without_an_agent_is_told_without_a_floor(self, shelf):
+    def test_domain_whose_code_fails_without_an_agent_has_no_floor(self, shelf):
         broken = (shelf.path / "conftest.py").read_text().replace("SHELF = DomainSpec(", "SHELF = Broken(")
         broken = broken.replace(
             "\nHERE =",
@@ -214,11 +214,11 @@ class TestMarkdown:
         # Failing tasks are reported in the order of the reports.
         assert sorted(one.splitlines()) == sorted(two.splitlines())
 
-    def test_it_is_written_where_the_terminal_is_told_nothing(self, mixed, project):
+    def test_it_is_written_without_terminal_output(self, mixed, project):
         mixed("--tau-summary=markdown:page.md", "--no-summary")
         assert (project.path / "page.md").read_text().startswith("### mock\n")
 
-    def test_a_file_that_cannot_be_written_is_told_and_nothing_else_is_lost(self, mixed, project):
+    def test_unwritable_file_is_reported_and_nothing_else_is_lost(self, mixed, project):
         project.write("taken", "a file\n")
         run = mixed("--tau-summary=markdown:taken/page.md")
         run.line("tau: the summary cannot be written to taken/page.md: ")

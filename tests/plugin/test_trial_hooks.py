@@ -17,7 +17,7 @@ class TestMakers:
         return project
 
     @pytest.mark.parametrize("side", ["agent", "user"])
-    def test_beside_a_task_file_it_applies_to_that_folder_alone(self, folders, side):
+    def test_next_to_a_task_file_it_applies_only_to_that_folder(self, folders, side):
         folders.write(
             "a/conftest.py",
             f"""

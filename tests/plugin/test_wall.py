@@ -324,7 +324,7 @@ def test_an_environment_of_one_s_own_spoils_no_other(project, mode):
         def test_simulation(tau_simulation):
             assert tau_simulation.reward == 1
 
-        def test_simulation_beside_an_environment(tau_env, tau_task, tau_simulation):
+        def test_simulation_next_to_an_environment(tau_env, tau_task, tau_simulation):
             assert tau_simulation.reward == 1
         """,
     )
@@ -386,7 +386,7 @@ class TestTasks:
         run = self._run(project, a_task, "--tau-agent", "asks.py:Declared")
         assert "hidden" not in run.line("agent  id:buy-milk ticket:Buy milk for Ada.")
 
-    def test_one_that_does_not_is_told_how(self, project, a_task):
+    def test_undeclared_participant_error_explains_the_declaration(self, project, a_task):
         run = self._run(project, a_task, "--tau-agent", "asks.py:Careless", "--tau-user", "gold")
         run.outcomes(failed=1)
         run.line("task.evaluation_criteria is not shown to this side", "needs_reference = True")
@@ -467,10 +467,10 @@ class TestReports:
 
 
 class TestFixturesAndHooks:
-    """The harness's own users hold copies, too: what they pass to an agent is not graded."""
+    """The harness's own users get copies, too: what they pass to an agent is not graded."""
 
     @MODES
-    def test_an_agent_made_by_a_fixture_holds_a_copy(self, project, a_task, mode):
+    def test_agent_of_a_fixture_has_a_copy(self, project, a_task, mode):
         project.tasks("mock/t.tau.json", [a_task("a"), a_task("b")])
         project.write(
             "conftest.py",

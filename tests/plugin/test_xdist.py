@@ -149,7 +149,7 @@ def test_mistakes_are_usage_errors(project):
     run.usage_error("t.tau.json: not valid JSON")
 
 
-def test_ini_domain_beside_the_projects_tests(project):
+def test_ini_domain_with_the_projects_tests(project):
     project.ini("tau_domain = mock", "tau_num_tasks = 2", "testpaths = tests")
     project.write("tests/test_plain.py", "def test_plain(): pass")
     project.run("-n", "2").outcomes(passed=3)

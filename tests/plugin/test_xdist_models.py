@@ -1,4 +1,4 @@
-"""xdist with models: limits hold over all workers, results are complete and reported once, killed workers are replaced."""
+"""xdist with models: limits apply over all workers, results are complete and reported once, killed workers are replaced."""
 
 from __future__ import annotations
 
@@ -241,8 +241,8 @@ def test_the_budget_is_spent_together(tasks):
     run.lacks("share")
 
 
-def test_a_deep_queue_for_what_is_held_side_by_side(tasks, project):
-    """With xdist's own scheduler a worker would have two tests in its queue, and hold two trials side by side."""
+def test_deep_queue_for_concurrent_trials(tasks, project):
+    """With xdist's own scheduler a worker would have two tests in its queue, and run two trials concurrently."""
     models = tasks(14)
     models.script(_SLOW.replace("ENOUGH:", "len(own) == 6:"))
     models.run("-n2", "--tau-concurrency=6").outcomes(passed=14)

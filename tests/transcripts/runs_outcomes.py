@@ -1,4 +1,4 @@
-"""Outcomes of trials, what is shown of them, and mistakes in what was asked for."""
+"""Outcomes of trials, their reports, and usage errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each run is as it was recorded; see the package's docstring for how to record anew."""
+"""Each run equals its recording; the package's docstring says how to record again."""
 
 from __future__ import annotations
 

@@ -91,7 +91,7 @@ class Page:
         return done["result"].get("value")
 
     def wait_for(self, expression: str) -> None:
-        """Until it holds; looked at once a frame."""
+        """Wait until the expression is true; it is evaluated once per frame."""
         waiting = f"""new Promise((done, lost) => {{
             let left = 600;
             const look = () => ({expression}) ? done(true) : left-- ? setTimeout(look, 16) : lost(new Error("never"));
@@ -105,12 +105,12 @@ class Page:
     def key(self, *keys: str) -> None:
         for key in keys:
             name, code, text = _KEYS.get(key, (key, ord(key[0].upper()), key))
-            told = {"key": name, "windowsVirtualKeyCode": code, "code": name}
-            self._command("Input.dispatchKeyEvent", type="keyDown", text=text, **told)
-            self._command("Input.dispatchKeyEvent", type="keyUp", **told)
+            answer = {"key": name, "windowsVirtualKeyCode": code, "code": name}
+            self._command("Input.dispatchKeyEvent", type="keyDown", text=text, **answer)
+            self._command("Input.dispatchKeyEvent", type="keyUp", **answer)
 
     def type(self, text: str) -> None:
-        """Into whatever has the focus."""
+        """Type into the element that has the focus."""
         self._command("Input.insertText", text=text)
 
     def choose(self, label: str, value: str) -> None:
@@ -148,12 +148,12 @@ class Page:
             message["sessionId"] = self._session
         self._to.write(json.dumps(message).encode() + b"\0")
         while True:
-            told = self._message()
-            if told.get("id") == self._number:
-                if "error" in told:
-                    raise AssertionError(f"{method}: {told['error']}")
-                return told["result"]
-            self._note(told)
+            answer = self._message()
+            if answer.get("id") == self._number:
+                if "error" in answer:
+                    raise AssertionError(f"{method}: {answer['error']}")
+                return answer["result"]
+            self._note(answer)
 
     def _message(self) -> dict[str, Any]:
         while b"\0" not in self._left:
@@ -164,8 +164,8 @@ class Page:
         message, _, self._left = self._left.partition(b"\0")
         return json.loads(message)
 
-    def _note(self, told: dict[str, Any]) -> None:
-        method, params = told.get("method"), told.get("params", {})
+    def _note(self, answer: dict[str, Any]) -> None:
+        method, params = answer.get("method"), answer.get("params", {})
         if method == "Network.requestWillBeSent":
             self.requests.append(params["request"]["url"])
         elif method == "Runtime.exceptionThrown":

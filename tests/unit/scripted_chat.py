@@ -79,7 +79,7 @@ def context(
     return ParticipantContext(side=side, **defaults | fields)  # type: ignore[arg-type]
 
 
-def hold(
+def converse(
     domain: Domain, agent: Any, user: Any, wanted: Task | None = None, *, solo: bool = False
 ) -> tuple[Conversation, Ending]:
     """A conversation of two participants over the tiny domain, and how it ended."""

@@ -26,14 +26,14 @@ def measured(tmp_path_factory):
     return done.stdout, json.loads(file.read_text(encoding="utf-8"))
 
 
-def test_what_was_asked_for_is_measured_and_nothing_else(measured):
+def test_only_the_selected_figures_are_measured(measured):
     _, document = measured
     assert list(document["benchmarks"]) == ["gold", "comparison", "turns", "memory", "start-up"]
     assert document["quick"] is True
     assert document["data"] == "bundled"
 
 
-def test_every_figure_tells_its_unit_and_each_of_its_runs(measured):
+def test_every_figure_has_its_unit_and_all_of_its_runs(measured):
     _, document = measured
     figures = [figure for benchmark in document["benchmarks"].values() for figure in benchmark["figures"]]
     assert len(figures) >= 15
@@ -67,7 +67,7 @@ def test_an_unknown_benchmark_is_refused_with_the_known_ones():
     assert "start-up" in done.stderr
 
 
-def test_data_that_is_not_there_is_told(tmp_path):
+def test_missing_data_is_reported(tmp_path):
     done = run("--quick", "--only", "gold", "--data", str(tmp_path))
     assert done.returncode != 0
     assert "no data of domain 'airline'" in done.stderr

@@ -13,7 +13,7 @@ from pytest_tau.environment.calculator import calculate
 
 
 def in_python(expression: str) -> str | None:
-    """What Python makes of it; None where it fails."""
+    """Python's result; None if it fails."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of calls of a number
         try:

@@ -90,7 +90,7 @@ def path(tmp_path: Path) -> Path:
 
 
 def problem(path: Path) -> str:
-    """What is told of a cassette that cannot be read, without path and command."""
+    """The error message of a cassette that cannot be read, without path and command."""
     with pytest.raises(ReplayError) as caught:
         Player(path, WHOSE, rerun_command=AGAIN)
     first, last = str(caught.value).splitlines()
@@ -249,7 +249,7 @@ def exact(replies: list[ChatReply]) -> list[str]:
 
 
 def as_json(reply: ChatReply) -> ChatReply:
-    """The reply with what JSON cannot tell apart made one: two halves of a character are that character."""
+    """The reply, normalised as by JSON: two halves of a character are that character."""
     return ChatReply(**json.loads(json.dumps(reply.model_dump())))
 
 
@@ -287,7 +287,7 @@ def test_a_cassette_survives_other_ends_of_lines_and_another_layout(calls: list[
         ["2026-01-02T03:04:05.000001+02:00", "2026-01-02T03:04:05.000001Z", "2026-01-02T03:04:05.000001", "soon"],
     ],
 )
-def test_the_clock_comes_back_as_it_was_told(path: Path, times: list[str]) -> None:
+def test_recorded_time_is_replayed(path: Path, times: list[str]) -> None:
     record(path, *conversation(), times=times)
     assert Player(path, WHOSE).times == times
 
@@ -302,7 +302,7 @@ def changed(path: Path, change: Callable[[str], str]) -> str:
 
 
 def forged(path: Path, change: Callable[[list[dict[str, Any]]], Any]) -> str:
-    """What is told of a file whose values were changed, for each layout."""
+    """The error messages of a file whose values were changed, for each layout."""
     values = record(path, *conversation())
     change(values)
     path.write_text("".join(json.dumps(value) + "\n" for value in values), encoding="utf-8")
@@ -365,7 +365,7 @@ def test_an_unfinished_merge_is_named(path: Path) -> None:
     assert told == "line 14: has the marks of an unfinished merge"
 
 
-def test_what_is_no_cassette_is_told(path: Path) -> None:
+def test_invalid_cassette_is_reported(path: Path) -> None:
     for content, told in {
         b"": "line 1: the file is empty",
         b"\n \n": "line 1: the file is empty",

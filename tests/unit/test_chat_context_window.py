@@ -82,7 +82,7 @@ def test_calls_that_the_model_is_to_hear_the_results_of_always_stay() -> None:
     assert kept(TALK[:6], 31) == ["policy", "two calls", "a's", "b's"]
 
 
-def test_nothing_is_left_out_from_the_middle() -> None:
+def test_no_message_is_omitted_from_the_middle() -> None:
     talk = [system(), said("small", size=1), said("big", "assistant", size=50), said("new", size=1)]
     assert kept(talk, 30) == ["policy", "new"]
 
@@ -113,7 +113,7 @@ def test_a_result_of_no_call_goes_with_what_is_before_it() -> None:
     assert kept([result("stray", "z"), said("new")], 20) == ["stray", "new"]
 
 
-def test_what_must_stay_and_does_not_fit_is_told_in_figures() -> None:
+def test_error_shows_the_tokens_that_do_not_fit() -> None:
     tools = [{"name": "look", "size": 300}]
     talk = [system(800), said("old"), said("new", size=50)]
     with pytest.raises(ContextWindowError) as caught:

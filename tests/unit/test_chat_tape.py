@@ -103,7 +103,7 @@ def answers(tape: Any, *asked: tuple[Any, ChatRequest], ask: Any = never) -> lis
     return run(talk())
 
 
-def told(tape: Any, one: ChatRequest, role: Any = "agent") -> list[str]:
+def error_lines(tape: Any, one: ChatRequest, role: Any = "agent") -> list[str]:
     """The lines of the error that a replayed request gives."""
     with pytest.raises(ReplayError) as caught:
         answers(tape, (role, one))
@@ -209,9 +209,9 @@ def test_what_a_participant_does_to_its_messages_is_not_recorded(path: Path) -> 
     assert answers(Player(path, WHOSE), ("agent", request("Policy", "Hello")))[0].text == "Hi"
 
 
-def test_a_request_or_an_answer_that_is_no_json_is_told(path: Path) -> None:
+def test_request_or_answer_that_is_not_json_is_reported(path: Path) -> None:
     recorder = Recorder(path, WHOSE, rerun_command=AGAIN)
-    lines = told(recorder, request("Hi", args={"stop": {"a"}}))
+    lines = error_lines(recorder, request("Hi", args={"stop": {"a"}}))
     assert "the agent is no JSON" in lines[0]
     assert "the arguments: Object of type set" in lines[0]
     assert lines[-1] == f"record again: {AGAIN}"
@@ -247,7 +247,9 @@ def test_keys_and_headers_are_in_no_file_and_make_no_difference(path: Path) -> N
 
 def test_no_secret_is_in_the_error_of_a_difference(path: Path) -> None:
     recorded(path, request("Hi"))
-    lines = told(Player(path, WHOSE), request("Ho", args={"api_key": "S3CRET", "extra_headers": {"x": "S3CRET"}}))
+    lines = error_lines(
+        Player(path, WHOSE), request("Ho", args={"api_key": "S3CRET", "extra_headers": {"x": "S3CRET"}})
+    )
     assert "S3CRET" not in "\n".join(lines)
 
 
@@ -366,7 +368,7 @@ def test_a_call_that_its_asker_gave_up_is_given_up_again(path: Path) -> None:
     assert '"unanswered": "given up"' in path.read_text(encoding="utf-8")
 
 
-def test_a_call_that_nobody_waited_for_at_the_end_need_not_be_made(path: Path) -> None:
+def test_call_abandoned_at_the_end_need_not_be_made(path: Path) -> None:
     async def record() -> None:
         recorder = Recorder(path, WHOSE)
         await cancelled(recorder.answer("agent", request("in passing"), Scripted(forever)))
@@ -388,7 +390,7 @@ def test_a_recording_that_goes_on_is_an_error(path: Path) -> None:
         "the recorded trial ended with user_stop, this one with agent_error",
         f"record again: {AGAIN}",
     ]
-    player.finish("agent_error", None, TIMES)  # told once
+    player.finish("agent_error", None, TIMES)  # reported once
 
 
 def test_an_abandoned_replay_says_nothing(path: Path) -> None:
@@ -398,10 +400,10 @@ def test_an_abandoned_replay_says_nothing(path: Path) -> None:
     player.finish("user_stop", None, TIMES)
 
 
-def test_a_difference_that_a_participant_passes_over_is_told_at_the_end(path: Path) -> None:
+def test_difference_ignored_by_a_participant_is_reported_at_the_end(path: Path) -> None:
     recorded(path, request("one"))
     player = Player(path, WHOSE)
-    lines = told(player, request("other"))
+    lines = error_lines(player, request("other"))
     answers(player, ("agent", request("one")))
     with pytest.raises(ReplayError) as caught:
         player.finish("user_stop", None, TIMES)
@@ -497,7 +499,7 @@ def test_a_recording_that_was_killed_is_continued_from_its_last_whole_call(path:
     assert len(answers(Player(path, WHOSE), *asked)) == 3
 
 
-def test_calls_of_an_earlier_attempt_that_are_not_made_again_are_left_out(path: Path) -> None:
+def test_calls_of_an_earlier_attempt_are_omitted_if_not_repeated(path: Path) -> None:
     recorder = Recorder(path, WHOSE)
     answers(recorder, ("agent", request("old")), ("agent", request("kept")), ask=Scripted("1", "2"))
     recorder.abandon()
@@ -545,7 +547,7 @@ def test_overflows_are_continued_and_calls_that_were_cut_off_are_made_again(path
 
 
 @pytest.mark.parametrize("obstacle", ["a folder in its place", "a file for a folder"])
-def test_a_place_that_cannot_be_written_is_told_before_any_call(path: Path, obstacle: str) -> None:
+def test_unwritable_place_is_reported_before_any_call(path: Path, obstacle: str) -> None:
     if obstacle == "a folder in its place":
         path.mkdir(parents=True)
     else:
@@ -611,7 +613,7 @@ def test_a_difference_begins_with_the_place_and_ends_with_the_command(path: Path
     recorded(path, request("Policy", "Hello"), request("Policy", "Bye"))
     player = Player(path, WHOSE, rerun_command=AGAIN)
     answers(player, ("agent", request("Policy", "Hello")))
-    assert told(player, request("Policy", "Bye?")) == [
+    assert error_lines(player, request("Policy", "Bye?")) == [
         f"{path}: call 2, of the agent, is not the recorded one",
         'messages[1].content: recorded "Bye", now "Bye?"',
         f"record again: {AGAIN}",
@@ -621,7 +623,7 @@ def test_a_difference_begins_with_the_place_and_ends_with_the_command(path: Path
 def test_what_has_changed_of_the_trial_is_named(path: Path) -> None:
     recorded(path, request("Policy"))
     now = Identity("tiny", "lamp", 0, 8, {"policy": "p2", "agent tools": "t2", "task": "new"})
-    assert told(Player(path, now), request("Other"))[1:5] == [
+    assert error_lines(Player(path, now), request("Other"))[1:5] == [
         "the seed was 7 and is 8",
         "the agent tools have changed since the recording",
         "the policy has changed since the recording",
@@ -672,7 +674,7 @@ def test_what_has_changed_of_the_trial_is_named(path: Path) -> None:
 )
 def test_each_part_of_a_request_is_compared(path: Path, then: Any, now: Any, line: str) -> None:
     recorded(path, request("Hi", **then))
-    assert line in told(Player(path, WHOSE), request("Hi", **now))
+    assert line in error_lines(Player(path, WHOSE), request("Hi", **now))
 
 
 def test_keys_may_come_in_any_order(path: Path) -> None:
@@ -688,7 +690,7 @@ def test_a_changed_text_of_several_lines_shows_as_a_small_difference(path: Path)
     changed[120] += " "
     changed[150:150] = ["A new rule."]
     recorded(path, request("\n".join(policy)))
-    lines = told(Player(path, WHOSE), request("\n".join(changed)))
+    lines = error_lines(Player(path, WHOSE), request("\n".join(changed)))
     assert lines[1:6] == [
         "messages[0].content:",
         "  @@ line 57 @@",
@@ -703,7 +705,7 @@ def test_a_changed_text_of_several_lines_shows_as_a_small_difference(path: Path)
 
 def test_a_difference_late_in_a_long_line_is_shown_around_it(path: Path) -> None:
     recorded(path, request("x" * 5000 + "kind" + "y" * 5000))
-    lines = told(Player(path, WHOSE), request("x" * 5000 + "firm" + "y" * 5000))
+    lines = error_lines(Player(path, WHOSE), request("x" * 5000 + "firm" + "y" * 5000))
     assert lines[1:] == [
         "messages[0].content:",
         "  recorded  …" + "x" * 40 + "kind" + "y" * 66 + "…",
@@ -713,7 +715,7 @@ def test_a_difference_late_in_a_long_line_is_shown_around_it(path: Path) -> None
 
 def test_a_text_that_was_written_anew_shows_both_sides(path: Path) -> None:
     recorded(path, request("\n".join(f"Old {n}." for n in range(40))))
-    lines = told(Player(path, WHOSE), request("\n".join(f"New {n}." for n in range(30))))
+    lines = error_lines(Player(path, WHOSE), request("\n".join(f"New {n}." for n in range(30))))
     assert lines[2:] == [
         "  @@ line 1 @@",
         *(f"  - Old {n}." for n in range(5)),
@@ -729,7 +731,7 @@ def test_differences_are_bounded(path: Path) -> None:
     one = [{"role": "user", "content": "".join(text) + str(n)} for n in range(100)]
     two = [{"role": "user", "content": "".join(changed) + str(n)} for n in range(100)]
     recorded(path, request(messages=one))
-    lines = told(Player(path, WHOSE), request(messages=two))
+    lines = error_lines(Player(path, WHOSE), request(messages=two))
     assert len(lines) <= 40
     assert lines[-1].startswith("… and 9")
     assert any("lines more" in line for line in lines)
@@ -739,7 +741,7 @@ def test_a_call_more_than_was_recorded_is_shown(path: Path) -> None:
     recorded(path, request("one"))
     player = Player(path, WHOSE, rerun_command=AGAIN)
     answers(player, ("agent", request("one")))
-    assert told(player, request("one", "two")) == [
+    assert error_lines(player, request("one", "two")) == [
         f"{path}: the agent makes a call more than the 1 call of the recording",
         'messages[1]: {"role": "user", "content": "two"}',
         f"record again: {AGAIN}",
@@ -756,7 +758,7 @@ def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
     ]
 
 
-def test_a_missing_cassette_is_told_with_the_command(path: Path) -> None:
+def test_missing_cassette_is_reported_with_the_command(path: Path) -> None:
     with pytest.raises(ReplayError) as caught:
         Player(path, WHOSE, rerun_command=AGAIN)
     assert str(caught.value) == f"{path}: there is no recording of this trial\nrecord again: {AGAIN}"

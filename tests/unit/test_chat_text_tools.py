@@ -66,7 +66,7 @@ def fenced(*calls: str) -> str:
     return "\n\n".join(f"```tool_call\n{call}\n```" for call in calls)
 
 
-# What a model is told
+# The prompt of a model
 
 
 def test_the_schemas_and_the_protocol_go_into_the_system_message() -> None:
@@ -89,7 +89,7 @@ def test_the_example_in_the_protocol_is_itself_a_call() -> None:
     assert calls_of(answer(f"```{example}```")) == [("name_of_the_tool", '{"first_argument": "value"}')]
 
 
-def test_a_schema_is_told_as_it_is_whatever_it_says() -> None:
+def test_schema_is_shown_unchanged() -> None:
     tool = {"type": "function", "function": {"name": "odd", "description": "{{tools}} \\1 Größe", "parameters": {}}}
     told = request([SYSTEM, HELLO], [tool]).messages[0]["content"]
     assert json.loads(told.splitlines()[-1]) == tool["function"]
@@ -179,7 +179,7 @@ def test_several_calls_keep_their_order(text: str) -> None:
     assert [call["id"] for call in message["tool_calls"]] == ["call_1", "call_2"]
 
 
-def test_text_beside_calls_is_kept() -> None:
+def test_text_next_to_calls_is_kept() -> None:
     message = answer(f"Let me look.\n\n{fenced(LOOK)}\nAnd rename it.\n{fenced(RENAME)}\n\nOne moment.\n")
     assert message["content"] == "Let me look.\n\nAnd rename it.\n\nOne moment."
     assert len(message["tool_calls"]) == 2
@@ -193,7 +193,7 @@ def test_a_block_of_something_else_hides_no_call() -> None:
 
 
 @pytest.mark.parametrize("marked", ['{"name": "done"}', '{"name": "done", "arguments": {}}'])
-def test_a_marked_call_may_leave_out_its_arguments(marked: str) -> None:
+def test_arguments_of_a_marked_call_are_optional(marked: str) -> None:
     assert calls_of(answer(fenced(marked))) == [("done", "{}")]
 
 
@@ -405,7 +405,7 @@ def test_messages_of_the_user_in_a_row_become_one() -> None:
     ]
 
 
-def test_a_result_of_an_unknown_call_is_shown_all_the_same() -> None:
+def test_result_of_an_unknown_call_is_shown() -> None:
     assert (
         request([HELLO, result("z", "stray")])
         .messages[1]["content"]
@@ -439,7 +439,7 @@ def test_calls_that_a_server_has_read_by_itself_are_taken_as_they_are() -> None:
     assert answer(sent) == sent
 
 
-def test_a_model_that_fails_is_told_as_it_is() -> None:
+def test_model_error_is_raised_unchanged() -> None:
     failure = ModelError("no more", kind="quota")
     with pytest.raises(ModelError) as caught:
         answer(failure)

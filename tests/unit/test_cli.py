@@ -111,14 +111,14 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["lint", "mock", "--tau-data", "."], "--data: expected a folder"),
     ],
 )
-def test_a_command_that_cannot_be_used_is_told(tau: Tau, args: list[str], told: str) -> None:
+def test_invalid_command_is_reported(tau: Tau, args: list[str], told: str) -> None:
     ran = tau(*args)
     assert (ran.status, ran.out) == (2, "")
     assert told in ran.err
     assert "Traceback" not in ran.err
 
 
-def test_help_tells_the_subcommands(tau: Tau) -> None:
+def test_help_lists_the_subcommands(tau: Tau) -> None:
     ran = tau("--help")
     assert ran.status == 0
     assert "regrade" in ran.out and "lint" in ran.out
@@ -263,7 +263,7 @@ def test_without_a_judge_it_is_said(tau: Tau, results: Any, tmp_path: Path) -> N
     assert tau("regrade", "--judge", "judges.py:Kind", name).status == 0
 
 
-def test_what_the_infrastructure_lost_stands_beside_the_rate(tau: Tau, results: Any) -> None:
+def test_infrastructure_errors_are_shown_next_to_the_rate(tau: Tau, results: Any) -> None:
     lost = simulation(reward=0.0, trial=1, termination_reason="infrastructure_error")
     ran = tau("regrade", results(simulation("Buy milk"), lost))
     assert ran.lines == [
@@ -296,7 +296,7 @@ def test_regraded_files_as_json(tau: Tau, results: Any) -> None:
 
 @pytest.fixture
 def task_set(tmp_path: Path) -> str:
-    """A folder of data whose mock domain has tasks to complain about."""
+    """A folder of data whose mock domain has tasks with findings."""
     folder = tmp_path / "data" / "domains" / "mock"
     folder.mkdir(parents=True)
     from pytest_tau import load_domain
@@ -344,7 +344,7 @@ def test_findings_as_json(tau: Tau, task_set: str) -> None:
     assert document["findings"][0]["rule"] == "passes-without-agent"
 
 
-def test_a_task_file_that_cannot_be_read_is_told(tau: Tau, task_set: str, tmp_path: Path) -> None:
+def test_unreadable_task_file_is_reported(tau: Tau, task_set: str, tmp_path: Path) -> None:
     (tmp_path / "data" / "domains" / "mock" / "tasks.json").write_text('[{"id": "t"}]')
     ran = tau("lint", "--data", task_set, "mock")
     assert ran.status == 2

@@ -1,4 +1,4 @@
-"""``tau merge``: the simulations of several runs in one file; what is refused, and what is told."""
+"""``tau merge``: the simulations of several runs in one file; refusals and output."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def write(name: str, *entries: Any, end: str = "\n") -> str:
 
 
 def merged(folder: str = "out") -> list[dict[str, Any]]:
-    """What the result holds."""
+    """The simulations of the result."""
     text = Path(folder, "simulations.jsonl").read_text(encoding="utf-8")
     assert text.endswith("\n")
     return [json.loads(line) for line in text.splitlines()]
@@ -114,7 +114,7 @@ def test_failures_are_no_failure_of_the_merge(tau: Tau) -> None:
     assert tau("merge", write("f.jsonl", kept(reward=0.0)), "-o", "out").status == 0
 
 
-def test_cost_is_told_by_role_and_unknown_where_it_is(tau: Tau) -> None:
+def test_cost_is_shown_by_role_or_as_unknown(tau: Tau) -> None:
     free = {"model": "local/m", "calls": 3, "unpriced_calls": 3}
     usage = kept()["model_usage"] | {"user": free}
     ran = tau("merge", write("f.jsonl", kept(), kept(trial=1, model_usage=usage)), "-o", "out")
@@ -185,7 +185,7 @@ def test_one_that_differs_is_refused(tau: Tau, change: dict[str, Any]) -> None:
     assert_refused(tau("merge", "a.jsonl", "b.jsonl", "-o", "out"), told, "--last takes the later ones")
 
 
-def test_how_many_differ_is_told(tau: Tau) -> None:
+def test_number_of_differences_is_reported(tau: Tau) -> None:
     write("a.jsonl", *(kept(trial=n) for n in range(4)))
     write("b.jsonl", *(kept(trial=n, seed=1) for n in range(4)))
     assert_refused(tau("merge", "a.jsonl", "b.jsonl", "-o", "out"), "trial 0 of task", "line 1 (and 3 more)")
@@ -282,7 +282,7 @@ def test_texts_of_a_file_do_not_steer_the_terminal(tau: Tau) -> None:
         (["a.jsonl", "-o", "a.jsonl"], "a.jsonl"),
     ],
 )
-def test_a_command_that_cannot_be_used_is_told(tau: Tau, args: list[str], told: str) -> None:
+def test_invalid_command_is_reported(tau: Tau, args: list[str], told: str) -> None:
     Path("empty").mkdir()
     write("blank.jsonl", "", end="")
     write("cut.jsonl", "{", end="")
@@ -294,7 +294,7 @@ def test_a_command_that_cannot_be_used_is_told(tau: Tau, args: list[str], told: 
 
 
 @pytest.mark.parametrize(("args", "told"), [([], "required: RUN"), (["a"], "arguments -o/--out is required")])
-def test_what_is_missing_is_told(tau: Tau, args: list[str], told: str) -> None:
+def test_missing_input_is_reported(tau: Tau, args: list[str], told: str) -> None:
     ran = tau("merge", *args)
     assert ran.status == 2
     assert told in ran.err
@@ -322,7 +322,7 @@ def test_tau_regrade_reads_the_result(tau: Tau) -> None:
     assert (ran.status, ran.lines) == (0, [told])
 
 
-def test_conversations_are_not_held(tmp_path: Path) -> None:
+def test_conversations_are_not_kept_in_memory(tmp_path: Path) -> None:
     """Merging 40 files of 1 MB takes far less than 40 MB."""
     said = [{"role": "user", "content": "x" * 1_000_000}]
     for number in range(40):

@@ -286,7 +286,7 @@ def test_export_has_the_policy_of_the_project_s_domain(tau: Tau, project: Path) 
     assert ran.status == 0, ran.err
     assert json.loads(ran.out)["info"]["environment_info"]["policy"] == "Lend books. The first one is b1."
     assert tau(project, "view").status == 0
-    # Whoever can do without the domain does.
+    # Commands that do not need the domain run without it.
     project.joinpath("conftest.py").write_text("raise RuntimeError('no')\n")
     ran = tau(project, "export", "--format", "tau2")
     assert ran.status == 0, ran.err

@@ -345,8 +345,6 @@ def test_the_commands_of_the_page_write_schemas(
         (["run", "--domain", "mock"], "--domain is for the schema of tasks, not for that of run"),
     ],
 )
-def test_a_schema_that_there_is_not_is_an_error(
-    args: list[str], problem: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_unknown_schema_is_an_error(args: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["schema", *args]) == 2
     assert problem in capsys.readouterr().err

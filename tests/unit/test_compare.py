@@ -1,4 +1,4 @@
-"""Two runs beside each other: the test, the interval and what could be found; ``tau compare``, ``tau bless``."""
+"""Comparison of two runs: the test, the interval and the detectable loss; ``tau compare``, ``tau bless``."""
 
 from __future__ import annotations
 
@@ -123,14 +123,14 @@ class TestInterval:
         assert there == Paired(pairs).interval
         assert back == pytest.approx((-there.high, -there.low), abs=0.01)
 
-    def test_where_nothing_changed_it_tells_what_may_not_have_been_seen(self):
+    def test_detectable_loss_is_shown_if_nothing_changed(self):
         """1 - 0.025 ** (1 / 20)."""
         assert Paired([KEPT] * 20).interval == pytest.approx((-0.1684, 0.1684), abs=1e-4)
         low, high = Paired([LOST] * 20).interval
         assert low == -1
         assert high == pytest.approx(-1 + 2 * 0.1684, abs=1e-4)
 
-    def test_with_five_tasks_there_is_none(self):
+    def test_five_tasks_have_no_interval(self):
         assert Paired([LOST] * 5).interval is None
         assert Paired([LOST] * 6).interval is not None
 
@@ -181,12 +181,12 @@ class TestSmallestLoss:
 
 
 class TestComparison:
-    """What is compared, and what is told of it."""
+    """Which trials are compared, and what is reported."""
 
     def compare(self, before, after, then=None, now=None):
         return Comparison(RunRecords("then", before, then or {}), RunRecords("now", after, now or {}))
 
-    def test_tasks_are_compared_and_what_is_left_out_is_told(self):
+    def test_tasks_are_compared_and_excluded_ones_are_counted(self):
         before = trials(("a", "pp"), ("b", "pf"), ("c", "p"), ("gone", "p"), ("dead", "ee"))
         after = trials(("new", "p"), ("a", "pe"), ("b", "pppp"), ("c", "f"), ("dead", "p"), ("also", "f"))
         found = self.compare(before, after)
@@ -232,7 +232,7 @@ class TestComparison:
         told = "no significant difference; with so few tasks, not even the loss of everything would be found"
         assert self.compare(few, few).lines()[2].startswith(told)
 
-    def test_domains_are_told_apart_and_ids_may_be_the_same(self):
+    def test_equal_ids_of_different_domains_are_different_tasks(self):
         before = trials(("0", "p"), domain="one") + trials(("0", "f"), domain="two")
         after = trials(("0", "f"), domain="one") + trials(("0", "f"), domain="two")
         found = self.compare(before, after)
@@ -245,13 +245,13 @@ class TestComparison:
         found = self.compare(trials(("0", "p"), domain=""), trials(("0", "p"), domain="airline"))
         assert [key.domain for key in found.pairs] == ["airline"]
 
-    def test_nothing_in_common_is_told(self):
+    def test_runs_without_common_tasks_are_reported(self):
         found = self.compare(trials(("a", "p")), trials(("b", "p")))
         assert found.variants == {}
         assert not found.regression
         assert "nothing can be compared" in found.lines()[-1]
 
-    def test_what_is_not_the_same_is_told(self):
+    def test_changed_settings_are_reported(self):
         def hashes(grader="g", policy="p", task="t"):
             domains = {"mock": {"policy": policy, "tools": "u", "database": "d"}}
             return {"hashes": {"grader": grader, "domains": domains, "tasks": {"mock": {"a": task, "other": task}}}}
@@ -324,7 +324,7 @@ class TestCompareCommand:
         assert "a significant loss" in out
         assert "warning: no hashes in good and bad" in out
 
-    def test_a_regression_is_its_exit_status_where_that_is_asked_for(self, tau, runs):
+    def test_fail_on_regression_sets_the_exit_status(self, tau, runs):
         good, bad, fair = runs
         assert tau("compare", good, bad, "--fail-on", "regression")[0] == 1
         assert tau("compare", bad, good, "--fail-on", "regression")[0] == 0
@@ -350,7 +350,7 @@ class TestCompareCommand:
         assert tau("compare", runs[0], "other")[0] == 0
         assert tau("compare", runs[0], "other", "--fail-on", "regression")[0] == 1
 
-    def test_mistakes_are_told(self, tau, runs):
+    def test_usage_errors_are_reported(self, tau, runs):
         status, out = tau("compare", runs[0], "nowhere")
         assert status == 2
         assert "unknown run 'nowhere'" in out
@@ -395,7 +395,7 @@ class TestBlessCommand:
         assert status == 2
         assert "has the conversations of a run in it" in out
 
-    def test_what_cannot_be_read_is_told(self, tau, runs, tmp_path):
+    def test_unreadable_files_are_reported(self, tau, runs, tmp_path):
         whole = gzip.decompress((tmp_path / runs[0]).read_bytes())
         (tmp_path / "part.json").write_bytes(whole[: whole.rindex(b"{")])
         status, out = tau("bless", "part.json")
@@ -404,7 +404,7 @@ class TestBlessCommand:
         assert "the baseline is part, 11 trials" in out
         assert "left out" not in tau("bless", runs[0])[1]
 
-    def test_a_run_that_was_broken_off_is_told_to_be_one(self, tau, tmp_path):
+    def test_interrupted_run_is_reported(self, tau, tmp_path):
         (tmp_path / "run").mkdir()
         lines = [json.dumps(record.as_dict()) for record in trials(("a", "p"), ("b", "p"))]
         (tmp_path / "run" / "records.jsonl").write_text("\n".join(lines))

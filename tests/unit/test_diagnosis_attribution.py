@@ -1,4 +1,4 @@
-"""Whose fault a failure looks like."""
+"""The party that is probably at fault."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_an_agent_that_broke(domain: Domain, reason: Any) -> None:
 # Limits
 
 
-def test_whoever_has_made_most_of_the_failed_calls(domain: Domain) -> None:
+def test_side_with_most_failed_calls_is_at_fault(domain: Domain) -> None:
     mine, theirs = made(call("fly"), "Error: a", error=True), made(call("swim", "user"), "Error: u", error=True)
     how: dict[str, Any] = {"reason": "too_many_errors", "error": "3 failed tool calls, the limit is 3"}
     assert blamed(domain, WANTED, *mine, *theirs, *mine, **how)[:1] == ("agent",)
@@ -294,7 +294,7 @@ def test_every_rule_says_when_it_applies() -> None:
 # In a trial, and in the report of its failure
 
 
-def test_a_failed_trial_tells_both(domain: Domain) -> None:
+def test_failed_trial_has_turning_point_and_blame(domain: Domain) -> None:
     failed = simulate(
         WANTED,
         domain=domain,

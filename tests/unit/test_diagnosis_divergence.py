@@ -27,7 +27,7 @@ def talk(*calls: ToolCall) -> list[Any]:
     return [*messages, STOP]
 
 
-def held(domain: Domain, wanted: Task, messages: list[Any], *, solo: bool = False) -> Simulation:
+def simulated(domain: Domain, wanted: Task, messages: list[Any], *, solo: bool = False) -> Simulation:
     """The conversation, graded."""
     info = evaluate(wanted, messages, domain=domain, solo=solo)
     return Simulation(id="s", task_id="t", termination_reason="user_stop", messages=messages, reward_info=info)
@@ -35,7 +35,7 @@ def held(domain: Domain, wanted: Task, messages: list[Any], *, solo: bool = Fals
 
 def found(domain: Domain, criteria: dict[str, Any], *calls: ToolCall, **fields: Any) -> Divergence | None:
     wanted = task({"reward_basis": ONLY_DB, **criteria}, **fields)
-    return first_divergence(wanted, held(domain, wanted, talk(*calls)), domain)
+    return first_divergence(wanted, simulated(domain, wanted, talk(*calls)), domain)
 
 
 def diverged(point: Divergence | None, number: int, *parts: str) -> None:
@@ -55,7 +55,7 @@ def missing(point: Divergence | None, *parts: str) -> None:
 # Calls that lead astray. The calls of ``talk`` are messages 2, 4, 6 …
 
 
-def test_the_first_call_that_cannot_be_mended_is_named_with_the_place(domain: Domain) -> None:
+def test_first_irreparable_call_is_named_with_the_place(domain: Domain) -> None:
     wanted = {"actions": [action("tag", item_id="lamp", tag="new")]}
     old, older = call("tag", item_id="lamp", tag="old"), call("tag", item_id="lamp", tag="older")
     point = found(domain, wanted, old, older)
@@ -76,14 +76,14 @@ def test_calls_of_the_reference_before_it_are_no_turning_point(domain: Domain) -
     diverged(found(domain, wanted, right, wrong), 4)
 
 
-def test_what_was_mended_later_is_no_turning_point(domain: Domain) -> None:
+def test_state_repaired_later_is_no_turning_point(domain: Domain) -> None:
     wanted = {"actions": [action("sit", seat_id="s1", who="Ada"), action("tag", item_id="lamp", tag="new")]}
     wrong, mended = call("sit", seat_id="s1", who="Bob"), call("sit", seat_id="s1", who="Ada")
     diverged(found(domain, wanted, wrong, mended, call("remove", item_id="desk")), 6, "items/desk could no longer be")
     missing(found(domain, wanted, wrong, mended), "never made: tag(")
 
 
-def test_what_the_missing_write_would_mend_is_no_turning_point(domain: Domain) -> None:
+def test_state_repaired_by_the_missing_write_is_no_turning_point(domain: Domain) -> None:
     wanted = {"actions": [action("rename", item_id="lamp", name="Right")]}
     missing(found(domain, wanted, call("rename", item_id="lamp", name="Wrong")), 'rename(item_id="lamp", name="Right")')
 
@@ -117,21 +117,21 @@ def test_a_malformed_call_is_passed_over(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ONLY_DB})
     malformed = ToolCall(name="remove", malformed="{")
     messages = talk(malformed, call("remove", item_id="desk"))
-    diverged(first_divergence(wanted, held(domain, wanted, messages), domain), 4)
+    diverged(first_divergence(wanted, simulated(domain, wanted, messages), domain), 4)
 
 
 def test_calls_without_a_result_were_not_made(domain: Domain) -> None:
     wanted = task({"actions": [action("tag", item_id="lamp", tag="new")], "reward_basis": ONLY_DB})
     messages = [agent("Hello"), user("Hi"), agent(call("remove", item_id="desk"))]
-    missing(first_divergence(wanted, held(domain, wanted, messages), domain), "tag(")
+    missing(first_divergence(wanted, simulated(domain, wanted, messages), domain), "tag(")
 
 
-def test_of_many_places_the_shortest_are_told(domain: Domain) -> None:
+def test_shortest_of_many_places_are_named(domain: Domain) -> None:
     calls = [call("remove", item_id="lamp"), call("remove", item_id="desk"), call("count", by=5)]
     wanted = task({"actions": [], "reward_basis": ONLY_DB})
     messages = talk()
     messages[2:2] = [agent(None, *calls), *[ToolMessage(content="") for _ in calls]]
-    point = first_divergence(wanted, held(domain, wanted, messages), domain)
+    point = first_divergence(wanted, simulated(domain, wanted, messages), domain)
     # All in one message: the first of them is the turning point.
     diverged(point, 2, "remove(", "items/lamp could no longer be there")
 
@@ -177,7 +177,7 @@ def test_a_write_that_came_too_early_is_due_again(domain: Domain) -> None:
     missing(found(domain, {"actions": [first, second]}, early, late), 'name="b"')
 
 
-def test_a_missing_write_of_the_users_is_told_as_such(domain: Domain) -> None:
+def test_missing_write_of_the_user_is_reported_as_the_users(domain: Domain) -> None:
     point = found(domain, {"actions": [action("write_note", "user", note_id="n", text="x")]})
     missing(point, "write_note(", "(by the user)")
     assert point is not None
@@ -241,10 +241,10 @@ def test_an_agent_that_works_alone_makes_the_users_calls(domain: Domain) -> None
         ticket="Do it.",
     )
     messages = [agent(call("switch")), ToolMessage(content="on"), agent("Done.")]
-    point = first_divergence(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
+    point = first_divergence(wanted, simulated(domain, wanted, messages, solo=True), domain, solo=True)
     missing(point, "never made: count(by=2)")
     messages = [agent(call("count", by=2)), ToolMessage(content="2"), agent("Done.")]
-    point = first_divergence(wanted, held(domain, wanted, messages, solo=True), domain, solo=True)
+    point = first_divergence(wanted, simulated(domain, wanted, messages, solo=True), domain, solo=True)
     assert point is not None
     assert point.text == "never made: switch()"
 
@@ -278,15 +278,15 @@ def test_calls_of_the_history_count(domain: Domain) -> None:
         state={"message_history": [message.model_dump() for message in history]},
     )
     said = [*history, agent("Done."), UserMessage(content="###STOP###")]
-    missing(first_divergence(wanted, held(domain, wanted, said), domain), 'tag="b"')
+    missing(first_divergence(wanted, simulated(domain, wanted, said), domain), 'tag="b"')
 
 
 def test_the_reference_and_the_verdict_stay_as_they_were(domain: Domain) -> None:
     wanted = task({"actions": [action("tag", item_id="lamp", tag="new")], "reward_basis": ONLY_DB})
-    wrong = held(domain, wanted, talk(call("tag", item_id="lamp", tag="old")))
+    wrong = simulated(domain, wanted, talk(call("tag", item_id="lamp", tag="old")))
     before = domain.reference_environment(wanted).dump()
     first_divergence(wanted, wrong, domain)
     assert domain.reference_environment(wanted).dump() == before
-    assert held(domain, wanted, wrong.messages).reward_info == wrong.reward_info
-    right = held(domain, wanted, talk(call("tag", item_id="lamp", tag="new")))
+    assert simulated(domain, wanted, wrong.messages).reward_info == wrong.reward_info
+    right = simulated(domain, wanted, talk(call("tag", item_id="lamp", tag="new")))
     assert right.outcome == "passed"

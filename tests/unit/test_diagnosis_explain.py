@@ -30,12 +30,12 @@ def texts(simulation: Simulation, **options: Any) -> list[str]:
 
 
 def about(simulation: Simulation) -> list[str]:
-    """What is told between the verdict and the last messages."""
+    """The lines between the verdict and the last messages."""
     lines = texts(simulation)
     return lines[1 : lines.index("last messages")]
 
 
-def tells(lines: list[str], *parts: str) -> bool:
+def has_line(lines: list[str], *parts: str) -> bool:
     """Whether one line has all these parts, in this order."""
     pattern = ".*".join(re.escape(part) for part in parts)
     return any(re.search(pattern, line) for line in lines)
@@ -55,12 +55,12 @@ def test_the_verdict_has_its_factors(domain: Domain) -> None:
     )
 
 
-def test_a_verdict_on_what_ended_early_tells_what_the_checks_would_give(domain: Domain) -> None:
+def test_verdict_of_an_early_end_shows_the_result_of_the_checks(domain: Domain) -> None:
     done = failed(domain, task({"communicate_info": ["x"]}), agent("x"), reason="max_steps")
     assert verdict(done).startswith("reward 0")
     assert "reward 1" not in verdict(done)
-    assert tells(texts(done), "too many steps")
-    assert tells(texts(done), "would", "DB 1 x COMMUNICATE 1")
+    assert has_line(texts(done), "too many steps")
+    assert has_line(texts(done), "would", "DB 1 x COMMUNICATE 1")
 
 
 def test_a_verdict_without_factors() -> None:
@@ -120,7 +120,7 @@ def test_any_other_error_is_shown_from_its_beginning_with_its_commands_in_one_pi
 # The database
 
 
-def test_differences_are_told_by_side_and_path(domain: Domain) -> None:
+def test_differences_are_shown_with_side_and_path(domain: Domain) -> None:
     wanted = task(
         {
             "actions": [
@@ -135,17 +135,17 @@ def test_differences_are_told_by_side_and_path(domain: Domain) -> None:
     lines = about(failed(domain, wanted, note))
     agent_side, user_side = lines.index("database, agent side: 2 differences"), 3
     assert lines[user_side] == "database, user side: 2 differences"
-    assert tells(lines[agent_side:user_side], "items/desk", "not expected", "got {")
-    assert tells(lines[agent_side:user_side], "items/lamp/name", 'expected "Light"', 'got "Lamp"')
-    assert tells(lines[user_side:], "phone/on", "expected true", "got false")
-    assert tells(lines[user_side:], "notes/n", "not expected", 'got {"text": "x"}')
+    assert has_line(lines[agent_side:user_side], "items/desk", "not expected", "got {")
+    assert has_line(lines[agent_side:user_side], "items/lamp/name", 'expected "Light"', 'got "Lamp"')
+    assert has_line(lines[user_side:], "phone/on", "expected true", "got false")
+    assert has_line(lines[user_side:], "notes/n", "not expected", 'got {"text": "x"}')
 
 
-def test_a_missing_record_is_told(domain: Domain) -> None:
+def test_missing_record_is_shown(domain: Domain) -> None:
     wanted = task({"actions": [], "reward_basis": ["DB"]})
     lines = about(failed(domain, wanted, agent(call("remove", item_id="lamp"))))
     assert lines[0] == "database, agent side: 1 difference"
-    assert tells(lines[1:2], "items/lamp", "expected {", "missing")
+    assert has_line(lines[1:2], "items/lamp", "expected {", "missing")
 
 
 def test_long_texts_are_cut_around_their_first_difference(domain: Domain) -> None:
@@ -156,10 +156,10 @@ def test_long_texts_are_cut_around_their_first_difference(domain: Domain) -> Non
     assert len(line) < 120
 
 
-def test_values_are_told_as_json(domain: Domain) -> None:
+def test_values_are_shown_as_json(domain: Domain) -> None:
     wanted = task({"actions": [action("price", item_id="lamp", price=1)], "reward_basis": ["DB"]})
     lines = about(failed(domain, wanted, agent(call("price", item_id="lamp", price=True))))
-    assert tells(lines, "items/lamp/price", "expected 1 ", "got true")
+    assert has_line(lines, "items/lamp/price", "expected 1 ", "got true")
 
 
 def test_many_differences_are_capped(domain: Domain) -> None:
@@ -220,15 +220,17 @@ LIGHT = action("rename", item_id="lamp", name="Light")
 
 def test_a_missing_action_and_that_it_was_never_called(domain: Domain) -> None:
     lines = actions_about(domain, [LIGHT])
-    assert tells(lines, 'reference action not made: rename(item_id="lamp", name="Light")')
-    assert tells(lines, "never called")
+    assert has_line(lines, 'reference action not made: rename(item_id="lamp", name="Light")')
+    assert has_line(lines, "never called")
 
 
 def test_a_missing_action_of_the_user_s(domain: Domain) -> None:
-    assert tells(actions_about(domain, [action("switch", "user")]), "reference action not made (by the user): switch()")
+    assert has_line(
+        actions_about(domain, [action("switch", "user")]), "reference action not made (by the user): switch()"
+    )
 
 
-def test_the_nearest_call_is_told_with_its_turn_and_arguments(domain: Domain) -> None:
+def test_nearest_call_is_shown_with_its_message_and_arguments(domain: Domain) -> None:
     lines = actions_about(
         domain,
         [LIGHT],
@@ -261,14 +263,14 @@ def test_of_a_long_argument_the_place_that_differs_is_shown(domain: Domain) -> N
     )
 
 
-def test_an_error_of_the_nearest_call_is_told(domain: Domain) -> None:
+def test_error_of_the_nearest_call_is_shown(domain: Domain) -> None:
     made = [agent(call("rename", item_id="sofa", name="Light")), ToolMessage(content="Error: no item sofa", error=True)]
     assert actions_about(domain, [LIGHT], *made)[1] == (
         '  nearest call, message 0: item_id  expected "lamp"   got "sofa"  -> Error: no item sofa'
     )
 
 
-def test_a_malformed_call_is_told(domain: Domain) -> None:
+def test_malformed_call_is_shown(domain: Domain) -> None:
     broken = agent(ToolCall(name="rename", malformed="{item_id"))
     assert "malformed arguments" in actions_about(domain, [LIGHT], broken)[1]
 
@@ -280,7 +282,7 @@ def test_a_proper_call_is_nearer_than_a_malformed_one(domain: Domain) -> None:
     )
 
 
-def test_strict_tells_what_a_call_left_out(domain: Domain) -> None:
+def test_strict_shows_missing_arguments_of_a_call(domain: Domain) -> None:
     (_, nearest) = actions_about(domain, [LIGHT], agent(call("rename", item_id="lamp")), grading="strict")
     assert 'name  expected "Light"   missing' in nearest
     assert "malformed" not in nearest

@@ -85,7 +85,7 @@ def test_one_id_in_two_files(folder: Path) -> None:
     assert (caught.value.file, caught.value.task_id, caught.value.field) == (folder / "tasks" / "c.json", "one", "id")
 
 
-def test_a_bad_task_file_is_told_by_file_task_and_field(folder: Path) -> None:
+def test_bad_task_file_is_reported_with_file_task_and_field(folder: Path) -> None:
     file = folder / "tasks" / "b.json"
     file.write_text(json.dumps([raw_task("three", {"actions": [{"name": "x"}]})]), encoding="utf-8")
     with pytest.raises(TaskFormatError) as caught:
@@ -120,7 +120,7 @@ def test_a_data_folder_has_databases_policies_and_tasks_in_one_place(folder: Pat
     (there / "tasks_small.json").write_text(json.dumps([raw_task("official")]), encoding="utf-8")
     (there / "db.json").write_text(json.dumps(AGENT_DATA | {"counter": 5}), encoding="utf-8")
     domain = tiny.spec(tmp_path / "bundled", data_name="official").load(tmp_path / "data")
-    assert ids(domain.tasks()) == ["official"]  # other files beside tasks.json are subsets of it
+    assert ids(domain.tasks()) == ["official"]  # other files next to tasks.json are subsets of it
     assert domain.environment().dump()["agent"]["counter"] == 5
     assert tiny.spec(tmp_path, data_name="official").load(str(tmp_path / "data")).folder == there
 
@@ -167,7 +167,7 @@ def test_a_fresh_environment_is_in_step(folder: Path) -> None:
         (json.dumps(AGENT_DATA | {"items": {"lamp": {"item_id": "lamp"}}}), r"db\.json: items/.*lamp/name: "),
     ],
 )
-def test_a_bad_database_is_told_by_file_and_place(folder: Path, content: str, told: str) -> None:
+def test_bad_database_is_reported_with_file_and_place(folder: Path, content: str, told: str) -> None:
     (folder / "db.json").write_text(content, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=told):
         tiny.spec(folder).load().environment()
@@ -179,7 +179,7 @@ def test_a_missing_database(folder: Path) -> None:
         tiny.spec(folder).load().environment()
 
 
-def test_a_database_of_bad_toml_is_told(folder: Path) -> None:
+def test_database_of_bad_toml_is_reported(folder: Path) -> None:
     (folder / "db.json").unlink()
     (folder / "db.toml").write_text("[items\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=r"db\.toml"):
@@ -189,7 +189,7 @@ def test_a_database_of_bad_toml_is_told(folder: Path) -> None:
 # Policies
 
 
-def test_policies_have_flavours_and_the_first_is_the_default(domain: Domain) -> None:
+def test_first_policy_variant_is_the_default(domain: Domain) -> None:
     assert domain.environment().policy == "The policy."
     assert domain.environment(policy="default").policy == "The policy."
     assert domain.environment(policy="short").policy == "Be brief.\nThe policy."
@@ -200,7 +200,7 @@ def test_a_domain_may_make_one_text_of_its_files(folder: Path) -> None:
     assert spec.load().environment(policy="short").policy == "<2>"
 
 
-def test_an_unknown_flavour_lists_the_good_ones(domain: Domain) -> None:
+def test_unknown_policy_variant_lists_the_known_ones(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match=r"unknown policy 'long'.*known: default, short"):
         domain.environment(policy="long")
 
@@ -214,7 +214,7 @@ def test_a_missing_policy_file(folder: Path) -> None:
 # Solo mode
 
 
-def test_a_flavour_without_a_solo_text_cannot_be_run_solo(domain: Domain) -> None:
+def test_policy_variant_without_a_solo_text_cannot_be_run_solo(domain: Domain) -> None:
     assert domain.environment(solo=True).solo
     with pytest.raises(ConfigurationError, match="'tiny' cannot be run solo"):
         domain.environment(solo=True, policy="short")
@@ -286,7 +286,7 @@ FUNCTION = {"env_type": "assistant", "func_name": "named", "arguments": {"item_i
         ),
     ],
 )
-def test_a_state_that_cannot_be_applied_is_told_by_task_and_field(
+def test_inapplicable_state_is_reported_with_task_and_field(
     domain: Domain, state: dict[str, Any], field: str, told: str
 ) -> None:
     with pytest.raises(TaskFormatError, match=told) as caught:

@@ -47,17 +47,17 @@ def test_a_user_s_call_works_on_the_user_s_side(env: Environment) -> None:
     assert env.dump()["agent"] == AGENT_DATA
 
 
-def test_a_tool_that_raises_is_told_and_not_rolled_back(env: Environment) -> None:
+def test_tool_exception_is_reported_and_not_rolled_back(env: Environment) -> None:
     assert failed(env.call("half_done", {"item_id": "lamp"})) == "only half done"
     assert env.dump()["agent"]["items"]["lamp"]["name"] == "half done"
 
 
-def test_a_refusal_is_told(env: Environment) -> None:
+def test_refusal_is_reported(env: Environment) -> None:
     assert failed(env.call("rename", {"item_id": "sofa", "name": "Sofa"})) == "no item sofa"
     assert env.dump() == PRISTINE
 
 
-def test_a_missing_key_is_told_with_quotes(env: Environment) -> None:
+def test_missing_key_is_quoted(env: Environment) -> None:
     assert failed(env.call("sit", {"seat_id": "s9", "who": "Ada"})) == "'s9'"
 
 
@@ -82,7 +82,7 @@ def test_what_is_no_tool_of_the_side_is_not_found(env: Environment, name: str, r
 @pytest.mark.parametrize(
     "arguments", [{}, {"item_id": "lamp", "name": "x", "more": 1}, {"itemid": "lamp", "name": "x"}]
 )
-def test_arguments_that_do_not_fit_are_told(env: Environment, arguments: dict[str, Any]) -> None:
+def test_arguments_that_do_not_fit_are_reported(env: Environment, arguments: dict[str, Any]) -> None:
     assert "rename()" in failed(env.call("rename", arguments))
     assert env.dump() == PRISTINE
 
@@ -100,7 +100,7 @@ def test_arguments_are_not_checked_by_type(env: Environment) -> None:
 
 
 def test_results_can_be_written_to_a_file(env: Environment) -> None:
-    """JSON arguments may hold lone surrogates, which no file can."""
+    """JSON arguments may contain lone surrogates, which no file can."""
     for result in (
         env.call("rename", {"item_id": "lamp", "name": "\ud800"}),
         env.call("remove", {"item_id": "\ud800"}),
@@ -207,7 +207,7 @@ def test_alone_the_agent_calls_the_user_s_tools(solo: Environment) -> None:
     assert solo.dump()["user"]["phone"] == {"on": True, "shown": 1}
 
 
-def test_a_user_may_not_call_where_there_is_none(solo: Environment) -> None:
+def test_user_call_without_a_user_toolkit_is_an_error(solo: Environment) -> None:
     for name in ("switch", "count", "nowhere"):
         assert failed(solo.call(name, {}, requestor="user")) == "User tool calls are not allowed in solo mode"
 
@@ -255,7 +255,7 @@ def test_a_replay_skips_what_does_not_mutate(env: Environment) -> None:
     assert env.mutates("switch", "user")
 
 
-def test_a_replay_tells_which_results_differ(env: Environment) -> None:
+def test_replay_reports_the_results_that_differ(env: Environment) -> None:
     messages: list[Any] = [
         agent(ToolCall(id="1", name="count", arguments={"by": 2})),
         ToolMessage(id="1", content='"2"'),

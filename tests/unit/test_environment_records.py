@@ -57,7 +57,7 @@ def test_plain_keeps_dates() -> None:
     ("one", "two"),
     [(1, 1.0), (1, True), (0, False), (1.0, True), ("1", 1), (None, "null"), ([1, 2], [2, 1]), ({"a": None}, {})],
 )
-def test_canonical_texts_tell_json_values_apart(one: Any, two: Any) -> None:
+def test_canonical_texts_of_different_json_values_differ(one: Any, two: Any) -> None:
     assert canonical(one) != canonical(two)
     assert canonical({"x": [one]}) != canonical({"x": [two]})
 

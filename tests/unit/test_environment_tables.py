@@ -120,7 +120,7 @@ def test_order_is_that_of_a_dict(table: Table[Item]) -> None:
     assert [record.name for record in table.scan()] == ["replaced in place", "c", "d", "back at the end"]
 
 
-def test_repr_tells_the_size_and_what_was_touched(table: Table[Item]) -> None:
+def test_repr_shows_the_size_and_the_touched_records(table: Table[Item]) -> None:
     del table["a"]
     assert repr(table) == "Table(2 records, 1 touched)"
 

@@ -79,6 +79,6 @@ def test_what_is_no_function_of_a_toolkit(name: str) -> None:
     assert TinyTools.function(name) is None
 
 
-def test_a_toolkit_holds_its_database() -> None:
+def test_toolkit_has_its_database() -> None:
     db = TinyDB.model_construct()
     assert TinyTools(db).db is db

@@ -104,7 +104,7 @@ def test_a_malformed_call_matches_nothing(grading: Any) -> None:
     assert found(grading, [wanted("f", compare=[]), wanted("f")], agent(broken)) == [False, False]
 
 
-def test_a_call_that_failed_matches_all_the_same(domain: Domain) -> None:
+def test_failed_call_matches(domain: Domain) -> None:
     gold = task({"actions": [action("remove", item_id="sofa")], "reward_basis": ["ACTION"]})
     assert tiny.graded(domain, gold, agent(call("remove", item_id="sofa"))).reward == 1.0
 

@@ -51,7 +51,7 @@ def test_only_the_agent_s_texts_count(grading: object) -> None:
     assert check_communicate(["ten"], [*silent, agent("Ten.")], grading)[0].met  # type: ignore[arg-type]
 
 
-def test_a_text_beside_a_call_counts() -> None:
+def test_text_next_to_a_call_counts() -> None:
     assert check_communicate(["ten"], [agent("It is ten.", call("f"))], OFFICIAL)[0].met
 
 

@@ -88,7 +88,7 @@ def test_passing_is_what_grading_finds(domain: Domain, component: RewardComponen
     assert component.passes(given) is (component.value(info) == 1)
 
 
-def test_statements_that_nobody_judged_are_no_factor(domain: Domain) -> None:
+def test_unjudged_statements_are_no_factor(domain: Domain) -> None:
     info = graded(domain, task(WANTED))
     statements = OF_FORMAT["NL_ASSERTION"]
     assert statements.value(info) is None

@@ -104,7 +104,7 @@ def test_there_is_no_sync_between_reference_actions(domain: Domain) -> None:
     assert info.reward == 0.0
 
 
-def test_differences_tell_what_is_missing_on_which_side(domain: Domain) -> None:
+def test_differences_show_the_side_that_lacks_a_value(domain: Domain) -> None:
     wanted = task({"actions": [action("remove", item_id="lamp")], "reward_basis": ["DB"]})
     info = graded(
         domain, wanted, agent(call("remove", item_id="desk")), user(call("write_note", note_id="n", text="x"))
@@ -132,7 +132,7 @@ def test_what_task_and_history_did_is_in_both_states(domain: Domain) -> None:
     assert not match(graded(domain, wanted, *history))
 
 
-def test_dates_are_told_as_text() -> None:
+def test_dates_are_shown_as_text() -> None:
     from datetime import date
 
     class Day(Record):

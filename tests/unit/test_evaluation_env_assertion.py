@@ -60,7 +60,7 @@ def test_no_assertions_make_it_one(domain: Domain) -> None:
 def test_one_that_raises_or_gives_no_bool_is_not_met(
     domain: Domain, value: bool, name: str, arguments: Any, told: str
 ) -> None:
-    """Whatever value is wanted: an assertion that cannot be run never helps."""
+    """An assertion that cannot be run is not met, for any expected value."""
     reward, met, (error,) = outcome(
         domain, [{"env_type": "assistant", "func_name": name, "arguments": arguments, "assert_value": value}]
     )

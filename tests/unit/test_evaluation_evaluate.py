@@ -103,7 +103,7 @@ def test_only_stops_can_earn_more_than_zero(domain: Domain, reason: TerminationR
     stopped = reason in STOPS
     assert info.reward == float(stopped)
     assert (info.info or {}).get("ended_early") == (None if stopped else reason)
-    # Every component is computed all the same.
+    # Every component is computed nevertheless.
     assert info.reward_breakdown == {"DB": 1.0, "COMMUNICATE": 1.0}
     assert info.db_check is not None
     assert [c.action_match for c in info.action_checks or []] == [True]
@@ -219,7 +219,7 @@ def test_an_evaluator_gates_where_the_basis_names_it(domain: Domain) -> None:
     assert evaluator.seen == [("t", 4, "Light")]
 
 
-def test_an_evaluator_that_does_not_gate_is_told_all_the_same(domain: Domain) -> None:
+def test_evaluator_outside_the_basis_is_reported(domain: Domain) -> None:
     info = graded(domain, task(CRITERIA), *ALL_DONE, evaluators=[Politeness()])
     assert info.reward == 1.0
     assert [found.reward for found in info.custom_checks or []] == [0.0]
@@ -251,7 +251,7 @@ def test_an_evaluator_that_raises_is_no_verdict(domain: Domain) -> None:
         graded(domain, task(CRITERIA), evaluators=[Broken()])
 
 
-def test_names_that_a_basis_may_hold() -> None:
+def test_names_allowed_in_a_basis() -> None:
     assert known_components([]) == list(REWARD_TYPES)
     assert known_components([Politeness()]) == [*REWARD_TYPES, "POLITENESS"]
 

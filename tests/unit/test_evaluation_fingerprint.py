@@ -129,7 +129,7 @@ def test_the_answers_to_reports_do_not_count(module: str, old: str, new: str) ->
 
 
 def test_every_other_module_of_the_package_is_without_rules() -> None:
-    """Whoever adds a module decides whether it has rules: if so, it belongs in ``fingerprint._MODULES``."""
+    """A new module with rules of grading must be added to ``fingerprint._MODULES``."""
     folder = PACKAGE / "evaluation"
     others = {file.relative_to(folder).as_posix() for file in folder.rglob("*.py")} - set(SOURCES)
     assert others == {"__init__.py", "component_reports.py", "evidence.py", "fingerprint.py", "null_agent.py"}

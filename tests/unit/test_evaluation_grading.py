@@ -10,7 +10,7 @@ from pytest_tau.evaluation import OFFICIAL, PROFILES, STRICT, profile_named
 RULES = {field.name for field in dataclasses.fields(OFFICIAL)} - {"name"}
 
 
-def test_official_mends_nothing_and_strict_everything() -> None:
+def test_official_changes_no_rule_and_strict_all() -> None:
     assert {getattr(OFFICIAL, rule) for rule in RULES} == {False}
     assert {getattr(STRICT, rule) for rule in RULES} == {True}
 

@@ -79,7 +79,7 @@ def test_all_statements_are_asked_about_at_once() -> None:
     assert section(request.messages[1]["content"], "statements") == ["1: The agent greets.", "2: The agent is brief."]
 
 
-def test_the_answer_s_form_is_asked_for_as_a_strict_schema() -> None:
+def test_request_has_a_strict_schema_of_the_answer() -> None:
     _, [request] = judged(GOOD)
     assert request.response_format is not None
     assert request.response_format["type"] == "json_schema"
@@ -104,7 +104,7 @@ def test_the_example_in_the_prompt_is_an_answer() -> None:
     assert found[0].met is True
 
 
-def test_the_transcript_tells_texts_calls_results_and_errors_apart() -> None:
+def test_transcript_distinguishes_texts_calls_results_and_errors() -> None:
     talk = [
         SystemMessage(content="Not said by anybody."),
         agent("Hi"),
@@ -170,7 +170,7 @@ def test_an_answer_may_stand_among_other_things(answer: str) -> None:
     assert len(requests) == 1
 
 
-def test_a_reason_can_be_written_down_whatever_it_holds() -> None:
+def test_any_reason_can_be_serialized() -> None:
     found, _ = judged(GOOD.replace("because 1", "\\ud800!"))
     assert found[0].justification == "\\ud800!"
 
@@ -259,9 +259,7 @@ def test_an_answer_without_text_is_asked_again() -> None:
     "error", [ModelError("busy", kind="rate_limit"), ContextWindowError("long"), ReplayError("odd")]
 )
 @pytest.mark.parametrize("before", [[], ["no"]])
-def test_a_model_or_a_recording_that_fails_is_told_as_it_is(
-    domain: Domain, error: Exception, before: list[str]
-) -> None:
+def test_model_and_recording_errors_are_raised_unchanged(domain: Domain, error: Exception, before: list[str]) -> None:
     chat = Scripted(*before, error)
     with pytest.raises(type(error)) as caught:
         graded(domain, JUDGED, agent("Hi"), judge=judge_with(chat))

@@ -23,7 +23,7 @@ JUDGED = task({"nl_assertions": STATEMENTS, "reward_basis": ["NL_ASSERTION"]})
 
 
 class Judge:
-    """Answers with whatever it is given; counts how often it is asked."""
+    """Returns the given answers; counts its calls."""
 
     name = "mine"
 
@@ -118,7 +118,7 @@ def test_a_judge_that_fails_is_a_judge_error(domain: Domain, kind: type[Judge], 
 
 @pytest.mark.parametrize("kind", [Judge, AsyncJudge])
 @pytest.mark.parametrize("error", [ModelError("busy", kind="rate_limit"), ReplayError("not recorded")])
-def test_a_model_or_a_recording_that_fails_under_a_judge_is_told_as_it_is(
+def test_judges_model_and_recording_errors_are_raised_unchanged(
     domain: Domain, kind: type[Judge], error: Exception
 ) -> None:
     with pytest.raises(type(error)) as caught:
@@ -153,7 +153,7 @@ def test_inside_a_running_loop(domain: Domain) -> None:
 
 
 def test_without_a_judge_everything_else_is_still_found(domain: Domain) -> None:
-    """The conformance vectors of retail are graded without one: what needs no judge must be told."""
+    """The conformance vectors of retail are graded without a judge: components that need none must be computed."""
     mixed = task(
         {"nl_assertions": STATEMENTS, "communicate_info": ["hi"], "actions": [], "reward_basis": ["DB", "NL_ASSERTION"]}
     )
@@ -167,7 +167,7 @@ def test_without_a_judge_everything_else_is_still_found(domain: Domain) -> None:
     assert (info.info or {})["not_judged"] == 2
 
 
-def test_without_a_judge_what_ended_early_scores_zero_all_the_same(domain: Domain) -> None:
+def test_early_end_scores_zero_without_a_judge(domain: Domain) -> None:
     info = pytest_tau.evaluate(JUDGED, [agent("Hi")], termination_reason="max_steps", domain=domain)
     assert info.reward == 0.0
 

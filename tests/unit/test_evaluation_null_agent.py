@@ -64,7 +64,7 @@ def test_alone_an_agent_makes_the_user_s_calls_also_in_strict(domain: Domain, so
     assert passes_without_agent(asked, domain, STRICT, solo=solo) is passes
 
 
-def test_nobody_but_a_judge_or_a_plugin_can_tell(domain: Domain) -> None:
+def test_floor_is_unknown_if_a_judge_or_a_plugin_decides(domain: Domain) -> None:
     judged = task({"nl_assertions": ["x"], "reward_basis": ["NL_ASSERTION"]})
     assert passes_without_agent(judged, domain) is None
     own = task({"actions": [], "reward_basis": ["DB", "POLITENESS"]})

@@ -78,7 +78,7 @@ def keep(folder: Path, trials: list[StoredTrial], info: dict[str, Any] | None = 
     return Kept(folder, trials)
 
 
-def held(name: str, agent: str = "gold", most: int = 6, trials: int = 1) -> list[StoredTrial]:
+def stored_trials(name: str, agent: str = "gold", most: int = 6, trials: int = 1) -> list[StoredTrial]:
     """Simulations of a bundled domain's tasks."""
     domain = pytest_tau.load_domain(name)
     tasks = [task for task in domain.tasks() if not task.needs_judge][:most]
@@ -91,7 +91,7 @@ def held(name: str, agent: str = "gold", most: int = 6, trials: int = 1) -> list
 
 
 def essence(simulation: Simulation) -> dict[str, Any]:
-    """Everything that a simulation tells, but for the numbers of its turns, which an export adds."""
+    """All fields of a simulation except for the numbers of its turns, which an export adds."""
     found = simulation.model_dump(mode="json")
     for message in found["messages"]:
         message.pop("turn_idx", None)
@@ -118,7 +118,7 @@ def trial(task_id: str = "t", number: int = 0, *, domain: str = "mock", basis: A
 @pytest.mark.parametrize("agent", ["gold", "noop"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_a_run_is_the_same_once_it_is_read_back(tau: Tau, tmp_path: Path, name: str, agent: str) -> None:
-    kept = keep(tmp_path / "run", held(name, agent))
+    kept = keep(tmp_path / "run", stored_trials(name, agent))
     assert tau("export", "run", "--format", "tau2", "--out", "results.json").status == 0
     again = ResultFile.scan(tmp_path / "results.json")
     assert (again.kind, again.domain, again.problems) == ("τ²-bench", name, [])
@@ -131,7 +131,7 @@ def test_a_run_is_the_same_once_it_is_read_back(tau: Tau, tmp_path: Path, name: 
 @pytest.mark.parametrize("agent", ["gold", "noop"])
 @pytest.mark.parametrize("name", DOMAINS)
 def test_everything_but_a_table_can_be_graded_again(tau: Tau, tmp_path: Path, name: str, agent: str) -> None:
-    kept = keep(tmp_path / "run", held(name, agent, most=3))
+    kept = keep(tmp_path / "run", stored_trials(name, agent, most=3))
     for suffix, form in (("json", "tau2"), ("json.gz", "tau2"), ("jsonl", "jsonl"), ("jsonl.gz", "jsonl")):
         assert tau("export", "run", "--format", form, "-o", f"out.{suffix}").status == 0
     done = tau("regrade", "run", "out.json", "out.json.gz", "out.jsonl", "out.jsonl.gz")
@@ -140,7 +140,7 @@ def test_everything_but_a_table_can_be_graded_again(tau: Tau, tmp_path: Path, na
 
 
 def test_a_run_that_was_merged_is_graded_again_and_exported(tau: Tau, tmp_path: Path) -> None:
-    trials = held("mock", most=4)
+    trials = stored_trials("mock", most=4)
     keep(tmp_path / "a", trials[:2])
     keep(tmp_path / "b", trials[2:])
     assert tau("merge", "a", "b", "-o", "both").status == 0
@@ -161,7 +161,7 @@ def test_the_file_has_the_fields_of_the_format_and_no_others(tau: Tau, tmp_path:
         "seed": 11,
     }
     info = {"started": "2026-01-02T03:04:05+00:00", "commit": "abc", "settings": settings}
-    keep(tmp_path / "run", held("mock", trials=2), info)
+    keep(tmp_path / "run", stored_trials("mock", trials=2), info)
     tau("export", "run", "--format", "tau2", "-o", "results.json")
     document = json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))
     assert list(document) == ["timestamp", "info", "tasks", "simulations"]
@@ -186,17 +186,17 @@ def test_the_file_has_the_fields_of_the_format_and_no_others(tau: Tau, tmp_path:
     assert len(document["tasks"]) * 2 == len(document["simulations"])
 
 
-def test_the_policy_is_told_where_it_is_still_the_one_that_the_run_had(tau: Tau, tmp_path: Path) -> None:
+def test_policy_is_exported_if_it_is_still_that_of_the_run(tau: Tau, tmp_path: Path) -> None:
     policy = pytest_tau.load_domain("mock").environment().policy
     for folder, recorded in (("same", digest(policy)), ("other", "0" * 16)):
-        keep(tmp_path / folder, held("mock", most=1), {"hashes": {"domains": {"mock": {"policy": recorded}}}})
+        keep(tmp_path / folder, stored_trials("mock", most=1), {"hashes": {"domains": {"mock": {"policy": recorded}}}})
         tau("export", folder, "--format", "tau2", "-o", f"{folder}.json")
     told = [json.loads((tmp_path / name).read_text(encoding="utf-8")) for name in ("same.json", "other.json")]
     assert [one["info"]["environment_info"]["policy"] for one in told] == [policy, None]
 
 
 def test_what_tau2_has_no_field_for_stands_under_our_name(tau: Tau, tmp_path: Path) -> None:
-    (failed,) = held("mock", "noop", most=1)
+    (failed,) = stored_trials("mock", "noop", most=1)
     failed.simulation.reward_info.custom_checks = [CustomCheck(name="tone", reward=0.5)]
     failed.simulation.error = "it broke"
     keep(tmp_path / "run", [failed])
@@ -209,7 +209,7 @@ def test_what_tau2_has_no_field_for_stands_under_our_name(tau: Tau, tmp_path: Pa
 
 
 def test_secrets_of_a_foreign_file_are_not_passed_on(tau: Tau, tmp_path: Path) -> None:
-    keep(tmp_path / "run", held("mock", most=1))
+    keep(tmp_path / "run", stored_trials("mock", most=1))
     tau("export", "run", "--format", "tau2", "-o", "a.json")
     document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
     document["info"]["agent_info"]["llm_args"] = {"api_key": "sk-1", "temperature": 0.0}
@@ -234,7 +234,7 @@ def test_several_domains_are_a_file_each(tau: Tau, tmp_path: Path) -> None:
     assert [task["id"] for task in json.loads(ran.out)["tasks"]] == ["b"]
 
 
-def test_what_the_format_cannot_hold_is_refused_with_what_can(tau: Tau, tmp_path: Path) -> None:
+def test_unsupported_results_are_refused_with_a_format_that_supports_them(tau: Tau, tmp_path: Path) -> None:
     keep(tmp_path / "tone", [trial(basis=["DB", "tone"])])
     ran = tau("export", "tone", "--format", "tau2", "-o", "x.json")
     assert ran.status == 2
@@ -254,7 +254,7 @@ def test_an_agent_that_worked_alone_did_so_in_every_format(tau: Tau, tmp_path: P
     keep(tmp_path / "run", [StoredTrial("telecom", simulation, task, "telecom::x[trial-0]")])
     tau("export", "run", "--format", "tau2", "-o", "a.json")
     document = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))
-    document["simulations"][0]["info"] = None  # τ²-bench tells it of the run alone
+    document["simulations"][0]["info"] = None  # τ²-bench has it for the run only
     document["info"]["user_info"]["implementation"] = "dummy_user"
     (tmp_path / "a.json").write_text(json.dumps(document), encoding="utf-8")
     tau("export", "a.json", "--format", "tau2", "-o", "b.json")
@@ -268,8 +268,8 @@ def test_an_agent_that_worked_alone_did_so_in_every_format(tau: Tau, tmp_path: P
 # JSON lines
 
 
-def test_json_lines_hold_everything_that_the_run_has_kept(tau: Tau, tmp_path: Path) -> None:
-    kept = keep(tmp_path / "run", held("mock", "noop", most=3))
+def test_json_lines_have_everything_that_the_run_stored(tau: Tau, tmp_path: Path) -> None:
+    kept = keep(tmp_path / "run", stored_trials("mock", "noop", most=3))
     tau("export", "run", "--format", "jsonl", "-o", "out.jsonl")
     again = list(Run(tmp_path / "out.jsonl").trials())
     assert [each.simulation for each in again] == [each.simulation for each in kept.trials]
@@ -415,7 +415,7 @@ def test_files_are_compressed_and_written_whole_or_not_at_all(tau: Tau, tmp_path
     assert not list(tmp_path.glob("*.draft"))
 
 
-def test_what_cannot_be_used_is_told(tau: Tau, tmp_path: Path) -> None:
+def test_unusable_input_is_reported(tau: Tau, tmp_path: Path) -> None:
     kept = keep(tmp_path / "run", [trial()])
     assert "unknown run 'runn'" in tau("export", "runn", "--format", "csv").err
     assert "unknown domain of the run 'mokc'" in tau("export", "run", "--format", "csv", "--domain", "mokc").err
@@ -429,7 +429,7 @@ def test_what_cannot_be_used_is_told(tau: Tau, tmp_path: Path) -> None:
     assert not (tmp_path / "x.csv").exists()
 
 
-def test_entries_that_cannot_be_read_are_told_and_the_rest_is_written(tau: Tau, tmp_path: Path) -> None:
+def test_unreadable_entries_are_reported_and_the_others_written(tau: Tau, tmp_path: Path) -> None:
     kept = keep(tmp_path / "run", [trial("a"), trial("b")])
     with (kept.folder / "simulations.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"test": "mock::c", "task_id": "c"}\n{"test": "mo')

@@ -64,7 +64,7 @@ class TestGrammar:
             ("rewards>0", "(known: calls, cost, duration, errors, pass^1, pass^4, reward, tool-errors, turns)"),
         ],
     )
-    def test_bad_ones_are_told_with_the_good_ones(self, text, told):
+    def test_invalid_gates_are_reported_with_the_valid_ones(self, text, told):
         with pytest.raises(ConfigurationError) as error:
             Gate.parse(text)
         assert told in str(error.value)
@@ -119,7 +119,7 @@ class TestValues:
         """The mean of three times 0.1 is not 0.1 in binary."""
         assert verdict("reward>=0.1", [record(str(number), reward=0.1) for number in range(3)]).met
 
-    def test_it_is_told_with_its_interval(self):
+    def test_value_is_shown_with_its_interval(self):
         trials = [record(str(number), 0, "passed" if number < 86 else "failed") for number in range(100)]
         found = verdict("pass^1>=0.7", trials)
         assert found.interval.low < 0.86 < found.interval.high

@@ -37,7 +37,7 @@ def sound(count: int, seed: int, difficulty: Difficulty) -> Iterator[Task]:
         )
 
 
-def test_as_many_as_were_asked_for(domain: Domain) -> None:
+def test_requested_number_of_tasks_is_generated(domain: Domain) -> None:
     tasks = generated_tasks(making(domain, sound), 3, 7, Difficulty(requests=2))
     assert [(each.id, len(each.criteria.actions or [])) for each in tasks] == [(f"gen-7-{n}", 2) for n in range(3)]
 
@@ -60,7 +60,7 @@ def bad(criteria: dict[str, Any]) -> Any:
         ),
     ],
 )
-def test_one_that_is_not_sound_is_told(domain: Domain, criteria: dict[str, Any], told: str) -> None:
+def test_unsound_task_is_reported(domain: Domain, criteria: dict[str, Any], told: str) -> None:
     made = making(domain, bad(criteria))
     with pytest.raises(TaskFormatError, match=told) as caught:
         generated_tasks(made, 1, 7, EASY)

@@ -111,7 +111,7 @@ def test_a_gold_run_that_fails_is_an_error_with_its_reason(lint: Lint) -> None:
     assert found(lint(criteria), "gold-fails") == [("gold-fails", "error", "assertion phone_on(): not met")]
 
 
-def test_a_gold_run_that_breaks_off_tells_why(lint: Lint) -> None:
+def test_gold_run_that_breaks_off_shows_the_reason(lint: Lint) -> None:
     actions = [tiny.action("remove", item_id="x") for _ in range(12)]
     ((_, severity, text),) = found(lint({"actions": [*actions, RENAME]}), "gold-fails")
     assert severity == "error"
@@ -265,7 +265,7 @@ def test_a_phrase_in_the_user_s_text_may_be_repeated(lint: Lint, basis: list[str
         ("It is desk-12", tiny.action("rename", item_id="desk-12", name="Desk"), None),
         ("It is Lamp, and bright", tiny.action("rename", item_id="lamp", name="SUP-99"), None),
         ("It is dark", tiny.action("rename", item_id="lamp", name="SUP-99"), "name 'SUP-99'"),
-        # Numbers, choices and codes are nobody's to tell.
+        # Numbers, choices and codes need not be given by the user.
         ("Price", tiny.action("price", item_id="lamp", price=12345), None),
         ("Hand over", tiny.action("transfer", summary="Whatever he said."), None),
         ("A lamp", tiny.action("add", item_id="lamp", tags=["red", "very-blue"]), "tags.1 'very-blue'"),
@@ -283,7 +283,7 @@ def test_what_an_action_gives_is_known_after_it(lint: Lint) -> None:
     assert found(lint({"actions": [look, rename]}, **text), "fact-missing") == []
 
 
-def test_what_nothing_gives_is_told_once(lint: Lint) -> None:
+def test_value_without_a_source_is_reported_once(lint: Lint) -> None:
     actions = [tiny.action("rename", item_id="lamp", name="Novel"), tiny.action("tag", item_id="lamp", tag="Novel")]
     assert len(found(lint({"actions": actions}, **instructed("the lamp")), "fact-missing")) == 1
 
@@ -303,7 +303,7 @@ def test_what_can_be_searched_for_is_given(lint: Lint, text: str, given: bool) -
     assert (found(lint({"actions": [action]}, **instructed(text)), "fact-missing") == []) is given
 
 
-def test_what_the_initial_state_holds_can_be_read(lint: Lint) -> None:
+def test_values_of_the_initial_state_are_known(lint: Lint) -> None:
     data = {"agent_data": {"items": {"vase-5": {"item_id": "vase-5", "name": "Ming-77"}}}}
     action = tiny.action("tag", item_id="vase-5", tag="Ming-77")
     report = lint({"actions": [action]}, state={"initialization_data": data}, **instructed("vase-5"))
@@ -321,20 +321,20 @@ def test_what_the_initial_state_holds_can_be_read(lint: Lint) -> None:
         ("anna", "Anna Smith", False),
     ],
 )
-def test_texts_hold_values_in_many_spellings(text: str, value: str, known: bool) -> None:
+def test_values_are_found_in_many_spellings(text: str, value: str, known: bool) -> None:
     assert Known([text]).has(value) is known
 
 
 # The set
 
 
-def test_tasks_that_begin_alike_are_told(lint: Lint) -> None:
+def test_tasks_with_the_same_opening_are_reported(lint: Lint) -> None:
     tasks = [tiny.raw_task("a", {"actions": []}), tiny.raw_task("b"), tiny.raw_task("c", ticket="x")]
     (finding,) = (f for f in lint(tasks=tasks).findings if f.rule == "duplicate-instructions")
     assert (finding.severity, finding.task_id, finding.text) == ("warning", "b", "begins exactly as task a does")
 
 
-def test_splits_that_name_no_task_are_told(lint: Lint) -> None:
+def test_splits_with_unknown_tasks_are_reported(lint: Lint) -> None:
     tasks = [tiny.raw_task("a"), tiny.raw_task("b"), tiny.raw_task("c")]
     report = lint(tasks=tasks, splits={"base": ["a", "zz"], "more": ["b", "b"]})
     assert found(report, "unknown-split-id", "in-no-split") == [
@@ -345,7 +345,7 @@ def test_splits_that_name_no_task_are_told(lint: Lint) -> None:
     assert report.tasks == 1
 
 
-def test_a_split_that_is_none_is_told(lint: Lint) -> None:
+def test_invalid_split_is_reported(lint: Lint) -> None:
     with pytest.raises(ConfigurationError, match="unknown split 'tst'"):
         lint({"actions": []}, splits={"base": ["t"], "test": []}, split="tst")
 
@@ -405,5 +405,5 @@ SCHEMA = {
         ({"new": 1}, ["new: unknown argument (known: part, parts, either, choice, only, map, flag, any)"]),
     ],
 )
-def test_arguments_are_held_against_the_schema(arguments: Any, problems: list[str]) -> None:
+def test_arguments_are_checked_against_the_schema(arguments: Any, problems: list[str]) -> None:
     assert misfits(arguments, SCHEMA) == problems

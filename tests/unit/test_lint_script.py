@@ -63,18 +63,18 @@ def found(report: LintReport) -> list[tuple[str, str, str]]:
         None,
     ],
 )
-def test_what_the_script_tells_somewhere_is_enough(lint: Lint, script: Any) -> None:
+def test_facts_anywhere_in_the_script_are_sufficient(lint: Lint, script: Any) -> None:
     assert found(lint(script)) == []
 
 
-def test_what_only_the_prose_tells_is_found(lint: Lint) -> None:
+def test_facts_only_in_the_prose_are_reported(lint: Lint) -> None:
     text = "action 0 (rename): the script does not tell name 'Aurora', which the prose does"
     assert found(lint({"requests": [{"say": "A new name for the lamp, please."}]})) == [
         ("script-silent", "warning", text)
     ]
 
 
-def test_what_nothing_tells_is_found_once(lint: Lint) -> None:
+def test_facts_given_nowhere_are_reported_once(lint: Lint) -> None:
     action = tiny.action("rename", item_id="lamp", name="Borealis")
     ((rule, _, _),) = found(lint({"requests": [{"say": "A new name for the lamp, please."}]}, {"actions": [action]}))
     assert rule == "fact-missing"

@@ -47,7 +47,7 @@ def test_any_of_several_variables_will_do(monkeypatch: pytest.MonkeyPatch) -> No
 @pytest.mark.parametrize(
     "name", ["ollama/llama3", "hosted_vllm/mine", "bedrock/anthropic.claude-3-5-sonnet-20240620-v1:0"]
 )
-def test_what_has_a_key_from_elsewhere_or_needs_none_is_not_asked_for_one(name: str) -> None:
+def test_key_is_not_required_if_given_elsewhere_or_not_needed(name: str) -> None:
     check(name, {})
 
 

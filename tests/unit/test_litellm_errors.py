@@ -17,7 +17,7 @@ REQUEST = ChatRequest(model="openai/scripted", messages=[], args={"extra_headers
 SENT = httpx.Request("POST", "https://api.example.org/v1/chat/completions")
 
 
-def told(error: BaseException) -> ModelError:
+def model_error(error: BaseException) -> ModelError:
     return to_model_error(error, REQUEST, 5.0)
 
 
@@ -40,11 +40,11 @@ def refusal(status: int, headers: dict[str, str] | None = None, body: object = N
     ],
 )
 def test_the_time_that_a_server_asks_for_is_read(headers: dict[str, str], seconds: float | None) -> None:
-    assert told(refusal(429, headers)).retry_after == seconds
+    assert model_error(refusal(429, headers)).retry_after == seconds
 
 
 def test_the_time_may_be_a_date() -> None:
-    asked = told(refusal(429, {"Retry-After": formatdate(time.time() + 3600, usegmt=True)})).retry_after
+    asked = model_error(refusal(429, {"Retry-After": formatdate(time.time() + 3600, usegmt=True)})).retry_after
     assert asked is not None
     assert 3000 < asked <= 3600
 
@@ -71,7 +71,7 @@ def test_the_time_may_be_a_date() -> None:
     ],
 )
 def test_what_the_server_says_decides(status: int, kind: str) -> None:
-    assert told(refusal(status)).kind == kind
+    assert model_error(refusal(status)).kind == kind
 
 
 @pytest.mark.parametrize(
@@ -84,29 +84,32 @@ def test_what_the_server_says_decides(status: int, kind: str) -> None:
     ],
 )
 def test_what_the_server_says_in_words_decides_before_its_status(body: dict[str, str], kind: str) -> None:
-    assert told(refusal(400, body=body)).kind == kind
+    assert model_error(refusal(400, body=body)).kind == kind
 
 
-def test_litellms_own_refusals_are_told_as_what_they_are() -> None:
+def test_litellm_errors_are_mapped_to_their_kind() -> None:
     litellm = load()
-    assert told(litellm.AuthenticationError("The api_key must be set", "openai", "scripted")).kind == "authentication"
-    assert told(litellm.BadRequestError("no such argument", "scripted", "openai")).kind == "bad_request"
-    assert told(litellm.BadRequestError("LLM Provider NOT provided.", "scripted", "")).kind == "unknown_model"
-    assert told(litellm.RateLimitError("slow", "openai", "scripted")).kind == "rate_limit"
-    assert told(litellm.Timeout("slow", "scripted", "openai")).kind == "timeout"
-    assert told(litellm.APIConnectionError("KeyError: 'choices'", "openai", "scripted")).kind == "bad_answer"
+    assert (
+        model_error(litellm.AuthenticationError("The api_key must be set", "openai", "scripted")).kind
+        == "authentication"
+    )
+    assert model_error(litellm.BadRequestError("no such argument", "scripted", "openai")).kind == "bad_request"
+    assert model_error(litellm.BadRequestError("LLM Provider NOT provided.", "scripted", "")).kind == "unknown_model"
+    assert model_error(litellm.RateLimitError("slow", "openai", "scripted")).kind == "rate_limit"
+    assert model_error(litellm.Timeout("slow", "scripted", "openai")).kind == "timeout"
+    assert model_error(litellm.APIConnectionError("KeyError: 'choices'", "openai", "scripted")).kind == "bad_answer"
 
 
 def test_what_the_network_does_may_pass() -> None:
-    assert told(httpx.ReadError("closed")).kind == "unavailable"
+    assert model_error(httpx.ReadError("closed")).kind == "unavailable"
     lost = openai.APIConnectionError(request=SENT)
     lost.__cause__ = ConnectionResetError(104, "Connection reset by peer")
-    assert told(lost).kind == "unavailable"
-    assert str(told(lost)).endswith("reported: [Errno 104] Connection reset by peer")
+    assert model_error(lost).kind == "unavailable"
+    assert str(model_error(lost)).endswith("reported: [Errno 104] Connection reset by peer")
 
 
 def test_what_is_missing_on_this_machine_will_not_pass() -> None:
-    error = told(ModuleNotFoundError("No module named 'boto3'"))
+    error = model_error(ModuleNotFoundError("No module named 'boto3'"))
     assert (error.kind, error.passing) == ("bad_request", False)
     assert "reported: No module named 'boto3'" in str(error)
 
@@ -114,12 +117,12 @@ def test_what_is_missing_on_this_machine_will_not_pass() -> None:
 def test_a_ring_of_exceptions_ends() -> None:
     first, second = ValueError("first"), ValueError("second")
     first.__cause__, second.__cause__ = second, first
-    assert "reported: first" in str(told(first))
+    assert "reported: first" in str(model_error(first))
 
 
 def test_the_first_line_says_what_happened_and_what_to_do_and_the_second_what_was_reported() -> None:
     message = "Invalid value\nfor 'temperature' " + "x" * 1000
-    first, second = str(told(refusal(400, body={"message": message}))).splitlines()
+    first, second = str(model_error(refusal(400, body={"message": message}))).splitlines()
     assert first == "openai/scripted: the provider refuses the call; see that the model takes these arguments"
     assert second.startswith("reported: Invalid value for 'temperature' xxx")
     assert second.endswith("x …")
@@ -127,7 +130,7 @@ def test_the_first_line_says_what_happened_and_what_to_do_and_the_second_what_wa
 
 
 def test_headers_of_the_call_are_masked_in_what_is_reported() -> None:
-    text = str(told(refusal(400, body={"message": "bad header 'Token tau-secret-1234' (tau-secret-1234)"})))
+    text = str(model_error(refusal(400, body={"message": "bad header 'Token tau-secret-1234' (tau-secret-1234)"})))
     assert "reported: bad header '***' (***)" in text
 
 

@@ -163,7 +163,7 @@ def test_what_the_provider_wants_back_is_kept_and_sent() -> None:
     assert not {"refusal", "annotations", "function_call", "audio"} & set(message)
     assert json.loads(json.dumps(message)) == message
     sent = server.requests[1]["messages"][1:]
-    # litellm leaves out a content that is null.
+    # litellm omits a content that is null.
     assert [{"content": None, **sent[0]}, *sent[1:]] == [message, result]
 
 
@@ -176,7 +176,7 @@ def test_the_request_is_left_as_it_was() -> None:
         assert request.model_dump_json() == before
 
 
-def test_every_token_that_the_provider_counts_is_told_and_priced() -> None:
+def test_all_tokens_of_the_provider_are_counted_and_priced() -> None:
     usage = {
         "prompt_tokens": 1000,
         "completion_tokens": 100,
@@ -242,7 +242,7 @@ PERMANENT = [
 
 
 @pytest.mark.parametrize(("script", "kind", "words"), PASSING, ids=lambda value: None)
-def test_a_fault_that_may_pass_is_tried_again_and_told_with_the_attempts(script: Any, kind: str, words: str) -> None:
+def test_transient_error_is_retried_and_reported_with_the_attempts(script: Any, kind: str, words: str) -> None:
     error, requests = fault(script, chat=quick(attempts=3))
     assert (error.kind, error.passing, requests) == (kind, True, 3)
     first = str(error).splitlines()[0]
@@ -252,7 +252,7 @@ def test_a_fault_that_may_pass_is_tried_again_and_told_with_the_attempts(script:
 
 
 @pytest.mark.parametrize(("script", "kind", "words"), PERMANENT, ids=lambda value: None)
-def test_a_fault_that_will_not_pass_is_told_at_once(script: Any, kind: str, words: str) -> None:
+def test_permanent_error_is_reported_at_once(script: Any, kind: str, words: str) -> None:
     error, requests = fault(script)
     assert (error.kind, error.passing, requests) == (kind, False, 1)
     assert isinstance(error, ContextWindowError) == (kind == "context_window")
@@ -282,7 +282,7 @@ def test_a_server_that_is_not_there_cannot_be_reached() -> None:
 def test_the_answer_comes_after_whatever_passed(caplog: pytest.LogCaptureFixture) -> None:
     befalls = {1: RateLimited(0.01), 2: ServerError(), 3: ConnectionReset(), 4: MalformedBody(), 5: Stall()}
     with caplog.at_level("INFO", "pytest_tau"), ModelServer(lambda _: "At last", faults=befalls) as server:
-        # litellm is imported by now, or else the limit would hold for that too.
+        # litellm is already imported; otherwise, the limit would include the import.
         load()
         reply = run(quick(timeout=0.5).complete(asked(server)))
     assert (reply.text, len(server.requests), server.served) == ("At last", 6, 1)
@@ -328,7 +328,7 @@ def trickling_server() -> Iterator[str]:
             thread.join()
 
 
-def test_the_limit_holds_for_a_server_that_answers_little_by_little() -> None:
+def test_limit_applies_to_a_server_that_answers_slowly() -> None:
     with trickling_server() as address, pytest.raises(ModelError, match=r"no answer within 0\.1 s") as caught:
         run(
             quick(timeout=0.1, attempts=1).complete(
@@ -496,7 +496,7 @@ def test_importing_the_package_imports_no_library_of_the_extra() -> None:
     assert python(f"import sys, pytest_tau.integrations.litellm; print({heavy} & set(sys.modules))") == "set()\n"
 
 
-def test_a_missing_extra_is_told_with_how_to_get_it() -> None:
+def test_missing_extra_is_reported_with_its_install_command() -> None:
     code = """
 import asyncio, sys
 sys.modules["litellm"] = None

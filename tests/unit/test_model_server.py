@@ -264,7 +264,7 @@ def test_the_models_are_listed(client_of: Any) -> None:
         ({"model": "m", "messages": ["Hi"]}, "a messages parameter"),
     ],
 )
-def test_a_request_that_is_none_is_refused(body: Any, said: str) -> None:
+def test_invalid_request_is_refused(body: Any, said: str) -> None:
     with ModelServer(says("Hi")) as server:
         answer = post(server, body)
         assert server.served == 0
@@ -272,7 +272,7 @@ def test_a_request_that_is_none_is_refused(body: Any, said: str) -> None:
     assert said in answer.error["message"]
 
 
-def test_other_addresses_are_told() -> None:
+def test_unknown_path_is_reported() -> None:
     with ModelServer(says("Hi")) as server:
         answer = post(server, path="/chat/completions")
         assert answer.status == get(server, "/v1/chat/completions").status == 404
@@ -311,7 +311,7 @@ def test_a_stream_gives_text_in_pieces_and_then_the_reason() -> None:
     assert [part["choices"][0]["finish_reason"] for part in parts] == [None, None, None, "stop"]
 
 
-def test_usage_is_streamed_where_it_is_asked_for() -> None:
+def test_usage_is_streamed_on_request() -> None:
     with ModelServer(says("Hi")) as server:
         *chunks, _ = events(post(server, stream=True, stream_options={"include_usage": True}).body)
         whole = post(server).json
@@ -387,9 +387,9 @@ def test_each_choice_of_a_completion_is_streamed() -> None:
         (says({"content": {1}}), "TypeError: Object of type set is not JSON serializable"),
     ],
 )
-def test_what_a_script_raises_is_told_and_remembered(script: Any, said: str, openai: Any, client_of: Any) -> None:
+def test_exception_of_a_script_is_reported_and_recorded(script: Any, said: str, openai: Any, client_of: Any) -> None:
     with ModelServer(script) as server:
-        # The client does not ask again, whatever it usually does with a 500.
+        # The client does not retry, although it usually does after a 500.
         with pytest.raises(openai.InternalServerError, match=re.escape(said)):
             client_of(server, max_retries=3).chat.completions.create(model="m", messages=HELLO)
         assert len(server.errors) == 1
@@ -398,7 +398,7 @@ def test_what_a_script_raises_is_told_and_remembered(script: Any, said: str, ope
     assert len(server.requests) == 1
 
 
-def test_a_latency_that_raises_is_told_as_well() -> None:
+def test_exception_of_a_latency_is_reported() -> None:
     with ModelServer(says("Hi"), latency=lambda request: request["nothing"]) as server:
         assert post(server).status == 500
     assert [type(error) for error in server.errors] == [KeyError]
@@ -443,7 +443,7 @@ def test_an_unknown_model_is_named() -> None:
 
 
 @pytest.mark.parametrize("fault", BROKEN)
-def test_an_answer_that_is_none_comes_with_status_200(fault: Fault) -> None:
+def test_malformed_answer_has_status_200(fault: Fault) -> None:
     with ModelServer(says(fault)) as server:
         answer = post(server)
     assert answer.status == 200
@@ -568,7 +568,7 @@ def test_the_rate_of_faults_is_kept() -> None:
         (0.2, [ServerError], "the kinds of faults are .*: expected faults, such as"),
     ],
 )
-def test_a_schedule_of_faults_that_is_none_is_refused(rate: float, kinds: Any, said: str) -> None:
+def test_invalid_schedule_of_faults_is_refused(rate: float, kinds: Any, said: str) -> None:
     with pytest.raises(ConfigurationError, match=said):
         Faults(rate, kinds)
 
@@ -611,7 +611,7 @@ def test_two_hundred_clients_are_served_at_once() -> None:
     assert server.errors == []
 
 
-def test_a_slow_answer_keeps_nobody_waiting_and_closing_does_not_wait_for_it() -> None:
+def test_slow_answer_does_not_delay_others_or_closing() -> None:
     with ThreadPoolExecutor(1) as pool:
         with ModelServer(says("Hi"), latency=lambda request: 600 if request["model"] == "slow" else 0) as server:
             slow = pool.submit(post, server, model="slow")
@@ -648,7 +648,7 @@ def test_closing_does_not_wait_for_stalled_or_idle_clients() -> None:
     assert not [thread for thread in threading.enumerate() if "model server" in thread.name]
 
 
-def test_clients_that_vanish_are_nobody_s_fault(capfd: pytest.CaptureFixture[str]) -> None:
+def test_disconnected_clients_are_ignored(capfd: pytest.CaptureFixture[str]) -> None:
     with ModelServer(says("A long answer. " * 100_000), latency=0.01) as server:
         address = urlsplit(server.base_url)
         for _ in range(10):

@@ -55,7 +55,7 @@ def test_text_and_calls(message: AssistantMessage, calls: bool, speaks: bool, te
     assert (message.is_tool_call(), message.has_text_content(), message.text) == (calls, speaks, text)
 
 
-def test_messages_are_told_apart_by_role_and_lose_unknown_fields() -> None:
+def test_message_type_follows_the_role_and_unknown_fields_are_dropped() -> None:
     parsed = parse_messages(
         [
             {"role": "system", "content": "rules", "turn_idx": 0},
@@ -129,7 +129,7 @@ def test_a_call_as_a_person_reads_it() -> None:
     assert call_as_text("look", {}) == "look()"
 
 
-def test_a_text_that_no_file_can_hold_is_escaped() -> None:
+def test_unencodable_text_is_escaped() -> None:
     assert writable("plain") == "plain"
     assert writable("Zoë 日本 🙂") == "Zoë 日本 🙂"
     assert writable("odd \ud800 Zoë") == "odd \\ud800 Zoë"

@@ -51,7 +51,7 @@ def test_an_object_with_tasks_may_name_a_domain(file: Path, domain: str | None) 
         ({"id": "one"}, "missing", "one", "user_scenario"),
     ],
 )
-def test_what_is_wrong_is_told_by_file_task_and_field(
+def test_error_names_file_task_and_field(
     file: Path, document: Any, told: str, task_id: str | None, field: str | None
 ) -> None:
     file.write_text(json.dumps(document), encoding="utf-8")
@@ -61,7 +61,7 @@ def test_what_is_wrong_is_told_by_file_task_and_field(
     assert str(caught.value).startswith(str(file))
 
 
-def test_a_file_that_is_not_json_is_told_by_line_and_column(file: Path) -> None:
+def test_invalid_json_is_reported_with_line_and_column(file: Path) -> None:
     file.write_text('{\n  "id": oops\n}', encoding="utf-8")
     with pytest.raises(TaskFormatError, match=r"not valid JSON: .* \(line 2, column 9\)") as caught:
         load_json(file)

@@ -149,7 +149,7 @@ def test_a_bad_field_is_named(change: dict[str, Any], field: str) -> None:
     assert f": {field}: " in str(caught.value)
 
 
-def test_problems_are_told_in_words() -> None:
+def test_problems_are_described_in_words() -> None:
     with pytest.raises(TaskFormatError, match=r"^task #4: id: missing; user_scenario: missing; colour: unknown field$"):
         parse_task({"colour": "red"}, position=4)
     with pytest.raises(TaskFormatError, match=r"^task #0: id: .*, got '7'$"):

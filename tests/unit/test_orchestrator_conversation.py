@@ -31,7 +31,7 @@ FAIL = reply_call("remove", item_id="sofa")
 COUNT = reply_call("count")
 
 
-def hold(
+def converse(
     domain: Domain,
     agent: Any,
     user: Any = ("Hi", "###STOP###"),
@@ -40,7 +40,7 @@ def hold(
     solo: bool = False,
     **limits: Any,
 ) -> Simulation:
-    """A conversation between two scripts, or whatever participants."""
+    """A conversation between two scripts, or two participants."""
     agent = Script(agent) if isinstance(agent, list | tuple) else agent
     user = Script(user) if isinstance(user, list | tuple) else user
     settings = SimulationSettings(limits=Limits(**{"timeout": 20.0} | limits), solo=solo)
@@ -63,15 +63,15 @@ def route(simulation: Simulation) -> str:
 
 
 def test_the_agent_opens_and_the_user_answers(domain: Domain) -> None:
-    simulation = hold(domain, [], ["###STOP###"])
+    simulation = converse(domain, [], ["###STOP###"])
     assert route(simulation) == "au"
     assert simulation.messages[0].content == GREETING == "Hi! How can I help you today?"
 
 
-def test_texts_go_to_the_other_side_and_results_to_whoever_called(domain: Domain) -> None:
+def test_texts_go_to_the_other_side_and_results_to_the_caller(domain: Domain) -> None:
     wanted = Script([COUNT, COUNT, "Your turn", "Bye"])
     theirs = Script(["Hi", reply_call("switch"), reply_call("read_phone"), "Done", "###STOP###"])
-    simulation = hold(domain, wanted, theirs)
+    simulation = converse(domain, wanted, theirs)
     assert route(simulation) == "auArAraUsUsuau"
     assert [type(m).__name__ for m in wanted.received] == ["UserMessage", "ToolMessage", "ToolMessage", "UserMessage"]
     assert [type(m).__name__ for m in theirs.received] == [
@@ -88,7 +88,7 @@ def test_several_calls_of_a_message_run_in_order_and_return_together(domain: Dom
     wanted = Script(
         [{"tool_calls": [call("count", by=2), call("remove", item_id="sofa"), call("count", by=3)]}, "Done"]
     )
-    simulation = hold(domain, wanted)
+    simulation = converse(domain, wanted)
     assert route(simulation) == "auArrrau"
     (_, results) = wanted.received
     assert isinstance(results, MultiToolMessage)
@@ -101,7 +101,7 @@ def test_several_calls_of_a_message_run_in_order_and_return_together(domain: Dom
 
 def test_a_call_and_its_result_share_an_id(domain: Domain) -> None:
     calls = [call("count"), ToolCall(id="mine", name="count"), call("count")]
-    simulation = hold(domain, [{"tool_calls": calls}, COUNT, "Done"])
+    simulation = converse(domain, [{"tool_calls": calls}, COUNT, "Done"])
     made = [made.call.id for made in simulation.calls]
     assert made == [made.result.id for made in simulation.calls if made.result]
     assert made[1] == "mine"
@@ -109,11 +109,11 @@ def test_a_call_and_its_result_share_an_id(domain: Domain) -> None:
     assert len(set(made)) == 4
 
 
-def test_an_id_that_is_made_is_nobody_else_s(domain: Domain) -> None:
+def test_generated_ids_are_unique(domain: Domain) -> None:
     def calls(*ids: str) -> dict[str, Any]:
         return {"tool_calls": [ToolCall(id=call_id, name="count") for call_id in ids]}
 
-    simulation = hold(domain, [calls("call_2", "", "call_4"), calls("", ""), "Done"])
+    simulation = converse(domain, [calls("call_2", "", "call_4"), calls("", ""), "Done"])
     ids = [made.call.id for made in simulation.calls]
     assert len(set(ids)) == len(ids) == 5
 
@@ -141,19 +141,19 @@ def nested(depth: int) -> list[Any]:
 )
 def test_whatever_an_agent_sends_the_simulation_can_be_written_down(domain: Domain, reply: Any) -> None:
     """Otherwise one odd reply would cost the results of a whole run. A fault of the agent's, or harmless."""
-    simulation = hold(domain, [reply, "Done"])
+    simulation = converse(domain, [reply, "Done"])
     assert simulation.termination_reason in ("user_stop", "agent_error")
     assert simulation.model_dump_json().encode("utf-8")
 
 
-def test_text_beside_calls_goes_to_the_environment(domain: Domain) -> None:
-    simulation = hold(domain, [agent("Wait", call("count")), "Done"])
+def test_message_with_text_and_calls_goes_to_the_environment(domain: Domain) -> None:
+    simulation = converse(domain, [agent("Wait", call("count")), "Done"])
     assert route(simulation) == "auArau"
     assert simulation.messages[2].content == "Wait"
 
 
 def test_the_trajectory_is_numbered_and_dated(domain: Domain) -> None:
-    simulation = hold(domain, [COUNT, "Done"])
+    simulation = converse(domain, [COUNT, "Done"])
     assert [m.turn_idx for m in simulation.messages] == list(range(6))
     stamps = [m.timestamp or "" for m in simulation.messages]
     assert stamps == sorted(stamps)
@@ -162,17 +162,17 @@ def test_the_trajectory_is_numbered_and_dated(domain: Domain) -> None:
 
 def test_a_malformed_call_is_answered_with_an_error_that_counts(domain: Domain) -> None:
     broken = {"tool_calls": [{"function": {"name": "count", "arguments": "{oops"}}]}
-    simulation = hold(domain, [broken, "Sorry"], max_errors=2)
+    simulation = converse(domain, [broken, "Sorry"], max_errors=2)
     (only,) = simulation.calls
     assert only.result is not None
     assert only.result.error
     assert "must be a JSON object, got {oops" in (only.result.content or "")
     assert simulation.termination_reason == "user_stop"
-    assert hold(domain, [broken, broken, "Sorry"], max_errors=2).termination_reason == "too_many_errors"
+    assert converse(domain, [broken, broken, "Sorry"], max_errors=2).termination_reason == "too_many_errors"
 
 
 def test_unknown_tools_are_tool_errors(domain: Domain) -> None:
-    simulation = hold(domain, [reply_call("nowhere"), "Sorry"])
+    simulation = converse(domain, [reply_call("nowhere"), "Sorry"])
     assert simulation.calls[0].result is not None
     assert simulation.calls[0].result.content == "Error: Tool 'nowhere' not found."
     assert simulation.termination_reason == "user_stop"
@@ -180,7 +180,7 @@ def test_unknown_tools_are_tool_errors(domain: Domain) -> None:
 
 def test_both_sides_are_in_step_after_the_environment_s_turn(domain: Domain) -> None:
     wanted = Script([reply_call("count", by=4), "Look"])
-    simulation = hold(domain, wanted, ["Hi", reply_call("read_phone"), "###STOP###"])
+    simulation = converse(domain, wanted, ["Hi", reply_call("read_phone"), "###STOP###"])
     assert simulation.calls[1].result is not None
     assert '"shown": 4' in (simulation.calls[1].result.content or "")
 
@@ -190,14 +190,14 @@ def test_both_sides_are_in_step_after_the_environment_s_turn(domain: Domain) -> 
 
 @pytest.mark.parametrize("token", ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"])
 def test_the_user_ends_it_and_the_token_is_kept(domain: Domain, token: str) -> None:
-    simulation = hold(domain, ["Hm"], ["Hi", f"Bye {token}"])
+    simulation = converse(domain, ["Hm"], ["Hi", f"Bye {token}"])
     assert (simulation.termination_reason, simulation.stop_token) == ("user_stop", token)
     assert simulation.error is None
 
 
-def test_a_token_beside_a_call_ends_nothing(domain: Domain) -> None:
+def test_token_in_a_message_with_a_call_does_not_end_the_conversation(domain: Domain) -> None:
     both = {"content": "###STOP###", "tool_calls": [call("switch")]}
-    simulation = hold(domain, ["Hm"], ["Hi", both, "###STOP###"])
+    simulation = converse(domain, ["Hm"], ["Hi", both, "###STOP###"])
     assert route(simulation) == "auaUsu"
 
 
@@ -233,7 +233,7 @@ def test_a_token_beside_a_call_ends_nothing(domain: Domain) -> None:
 def test_whose_fault_an_exception_is(domain: Domain, side: str, error: Any, reason: Any, outcome: Any) -> None:
     scripts: dict[str, Any] = {"agent": [COUNT, "Well", "Well"], "user": ["Hi", "Well", "###STOP###"]}
     scripts[side] = [scripts[side][0], error]
-    simulation = hold(domain, scripts["agent"], scripts["user"])
+    simulation = converse(domain, scripts["agent"], scripts["user"])
     assert simulation.termination_reason == reason[side]
     assert simulation.outcome == outcome[side]
     assert simulation.reward == 0.0
@@ -248,7 +248,7 @@ def test_the_line_that_raised_is_named_wherever_the_project_lies(domain: Domain,
         compile("class Mine:\n    def respond(self, message):\n        raise ValueError('no')\n", file, "exec"),
         namespace,
     )
-    assert hold(domain, namespace["Mine"]()).error == f"ValueError: no (line 3 of {file})"
+    assert converse(domain, namespace["Mine"]()).error == f"ValueError: no (line 3 of {file})"
 
 
 def test_an_agent_whose_own_task_was_cancelled(domain: Domain) -> None:
@@ -258,33 +258,33 @@ def test_an_agent_whose_own_task_was_cancelled(domain: Domain) -> None:
         async def respond(self, message: Any) -> str:
             raise asyncio.CancelledError("its own")
 
-    assert hold(domain, Cancelled()).termination_reason == "agent_error"
+    assert converse(domain, Cancelled()).termination_reason == "agent_error"
 
 
-def test_an_interruption_is_nobody_s_fault(domain: Domain) -> None:
+def test_interruption_is_not_a_fault_of_a_participant(domain: Domain) -> None:
     class Interrupted:
         async def respond(self, message: Any) -> str:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        hold(domain, Interrupted())
+        converse(domain, Interrupted())
 
 
-def test_the_place_of_an_exception_is_told(domain: Domain) -> None:
+def test_place_of_an_exception_is_reported(domain: Domain) -> None:
     class Broken:
         def respond(self, message: Any) -> str:
             return {}["missing"]  # type: ignore[return-value]
 
-    error = hold(domain, Broken()).error or ""
+    error = converse(domain, Broken()).error or ""
     assert error.startswith("KeyError: 'missing' (line ")
     assert error.endswith(f"of {__file__})")
 
 
 def test_a_bad_reply_is_the_side_s_fault(domain: Domain) -> None:
-    simulation = hold(domain, [""])
+    simulation = converse(domain, [""])
     assert simulation.termination_reason == "agent_error"
     assert "empty reply" in (simulation.error or "")
-    assert hold(domain, ["Hm"], [5]).termination_reason == "user_error"
+    assert converse(domain, ["Hm"], [5]).termination_reason == "user_error"
 
 
 def test_an_is_stop_that_raises_is_the_side_s_fault(domain: Domain) -> None:
@@ -292,8 +292,8 @@ def test_an_is_stop_that_raises_is_the_side_s_fault(domain: Domain) -> None:
         def is_stop(self, message: Any) -> bool:
             raise ValueError("odd")
 
-    assert hold(domain, Odd(["Hm"])).termination_reason == "agent_error"
-    assert hold(domain, ["Hm"], Odd(["Hi"])).termination_reason == "user_error"
+    assert converse(domain, Odd(["Hm"])).termination_reason == "agent_error"
+    assert converse(domain, ["Hm"], Odd(["Hi"])).termination_reason == "user_error"
 
 
 class Stopping(Script):
@@ -307,7 +307,9 @@ class Stopping(Script):
 
 
 def steps(domain: Domain, most: int) -> tuple[str, str]:
-    simulation = hold(domain, [COUNT, "a", COUNT, "a"], ["Hi", reply_call("switch"), "u", "###STOP###"], max_steps=most)
+    simulation = converse(
+        domain, [COUNT, "a", COUNT, "a"], ["Hi", reply_call("switch"), "u", "###STOP###"], max_steps=most
+    )
     return simulation.termination_reason, route(simulation)
 
 
@@ -338,19 +340,19 @@ def test_a_step_is_a_hop_and_limits_wait_for_the_environment(
 
 def test_several_calls_of_a_message_are_one_hop(domain: Domain) -> None:
     both = {"tool_calls": [call("count"), call("count")]}
-    assert route(hold(domain, [both, "a"], max_steps=3)) == "auArr"
-    assert route(hold(domain, [both, "a"], max_steps=4)) == "auArra"
-    assert hold(domain, [both, "a"], max_steps=6).termination_reason == "user_stop"
+    assert route(converse(domain, [both, "a"], max_steps=3)) == "auArr"
+    assert route(converse(domain, [both, "a"], max_steps=4)) == "auArra"
+    assert converse(domain, [both, "a"], max_steps=6).termination_reason == "user_stop"
 
 
 def test_a_stop_on_the_hop_that_reaches_the_limit_is_the_limit(domain: Domain) -> None:
-    simulation = hold(domain, ["a"], max_steps=3)
+    simulation = converse(domain, ["a"], max_steps=3)
     assert simulation.termination_reason == "max_steps"
     assert simulation.messages[-1].content == "###STOP###"
     assert simulation.reward == 0.0
-    assert hold(domain, ["a"], max_steps=4).termination_reason == "user_stop"
-    assert hold(domain, Stopping(["bye"]), max_steps=2).termination_reason == "max_steps"
-    assert hold(domain, Stopping(["bye"]), max_steps=3).termination_reason == "agent_stop"
+    assert converse(domain, ["a"], max_steps=4).termination_reason == "user_stop"
+    assert converse(domain, Stopping(["bye"]), max_steps=2).termination_reason == "max_steps"
+    assert converse(domain, Stopping(["bye"]), max_steps=3).termination_reason == "agent_stop"
 
 
 def test_the_limit_is_two_hundred_steps(domain: Domain) -> None:
@@ -358,7 +360,7 @@ def test_the_limit_is_two_hundred_steps(domain: Domain) -> None:
         def respond(self, message: Any) -> str:
             return "on and on"
 
-    simulation = hold(domain, Endless(), Endless())
+    simulation = converse(domain, Endless(), Endless())
     assert simulation.termination_reason == "max_steps"
     assert len(simulation.messages) == 201
     assert (Limits().max_steps, Limits().max_errors, Limits().timeout) == (200, 10, None)
@@ -369,31 +371,31 @@ def test_the_limit_is_two_hundred_steps(domain: Domain) -> None:
 
 def test_errors_of_both_sides_add_up_over_the_whole_conversation(domain: Domain) -> None:
     wrong = reply_call("nowhere")
-    simulation = hold(domain, [wrong, COUNT, "a", wrong, "a"], ["Hi", wrong, "u", "###STOP###"], max_errors=3)
+    simulation = converse(domain, [wrong, COUNT, "a", wrong, "a"], ["Hi", wrong, "u", "###STOP###"], max_errors=3)
     assert simulation.termination_reason == "too_many_errors"
     assert route(simulation) == "auArAraUsuAr"
     assert (
-        hold(domain, [wrong, COUNT, "a", wrong, "a"], ["Hi", wrong, "u", "###STOP###"]).termination_reason
+        converse(domain, [wrong, COUNT, "a", wrong, "a"], ["Hi", wrong, "u", "###STOP###"]).termination_reason
         == "user_stop"
     )
 
 
 def test_ten_errors_are_too_many(domain: Domain) -> None:
-    assert hold(domain, [FAIL] * 9 + ["a"]).termination_reason == "user_stop"
-    simulation = hold(domain, [FAIL] * 10 + ["a"])
+    assert converse(domain, [FAIL] * 9 + ["a"]).termination_reason == "user_stop"
+    simulation = converse(domain, [FAIL] * 10 + ["a"])
     assert simulation.termination_reason == "too_many_errors"
     assert sum(made.result is not None and made.result.error for made in simulation.calls) == 10
 
 
 def test_several_errors_of_a_message_are_all_answered(domain: Domain) -> None:
-    simulation = hold(domain, [{"tool_calls": [call("nowhere")] * 4}, "a"], max_errors=2)
+    simulation = converse(domain, [{"tool_calls": [call("nowhere")] * 4}, "a"], max_errors=2)
     assert (simulation.termination_reason, route(simulation)) == ("too_many_errors", "auArrrr")
 
 
 def test_too_many_errors_win_over_too_many_steps(domain: Domain) -> None:
-    simulation = hold(domain, [FAIL, "a"], max_errors=1, max_steps=3)
+    simulation = converse(domain, [FAIL, "a"], max_errors=1, max_steps=3)
     assert simulation.termination_reason == "too_many_errors"
-    assert hold(domain, [FAIL, "a"], max_errors=2, max_steps=3).termination_reason == "max_steps"
+    assert converse(domain, [FAIL, "a"], max_errors=2, max_steps=3).termination_reason == "max_steps"
 
 
 def test_errors_of_the_history_do_not_count(domain: Domain) -> None:
@@ -403,7 +405,7 @@ def test_errors_of_the_history_do_not_count(domain: Domain) -> None:
         {"role": "assistant", "content": "Oh."},
     ]
     wanted = task(state={"message_history": history})
-    assert hold(domain, [FAIL, "a"], ["Hi", "###STOP###"], wanted, max_errors=2).termination_reason == "user_stop"
+    assert converse(domain, [FAIL, "a"], ["Hi", "###STOP###"], wanted, max_errors=2).termination_reason == "user_stop"
 
 
 # The clock
@@ -437,7 +439,7 @@ def test_what_hangs_is_cut_off_and_what_was_said_is_kept(domain: Domain, side: s
     participant, let_go = hanging(side, kind)
     start = time.perf_counter()
     scripts = {"agent": ["a", "a"], "user": ["Hi"]} | {side: participant}
-    simulation = hold(domain, scripts["agent"], scripts["user"], timeout=0.2)
+    simulation = converse(domain, scripts["agent"], scripts["user"], timeout=0.2)
     assert time.perf_counter() - start < 4
     let_go()
     # A time-out counts against the agent, unless it was the user who took the time.
@@ -445,7 +447,7 @@ def test_what_hangs_is_cut_off_and_what_was_said_is_kept(domain: Domain, side: s
     assert simulation.outcome == ("failed" if side == "agent" else "error")
     assert "0.2 s" in (simulation.error or "")
     assert route(simulation) == ("auAr" if side == "agent" else "aua")
-    assert simulation.reward_info is not None  # graded all the same
+    assert simulation.reward_info is not None  # graded nevertheless
 
 
 def test_the_clock_does_not_beat_a_stop(domain: Domain) -> None:
@@ -454,12 +456,12 @@ def test_the_clock_does_not_beat_a_stop(domain: Domain) -> None:
             time.sleep(0.1)  # noqa: ASYNC251 - blocks the loop, so that the deadline passes within the hop
             return "Bye ###STOP###"
 
-    simulation = hold(domain, ["a"], Slow(), timeout=0.05)
+    simulation = converse(domain, ["a"], Slow(), timeout=0.05)
     assert simulation.termination_reason == "user_stop"
 
 
 def test_an_agent_that_blocks_the_loop_is_cut_off_after_its_hop(domain: Domain) -> None:
-    """Where nothing ever waits, nothing can be cancelled; the clock is read after the hop all the same."""
+    """A hop that never waits cannot be cancelled; the clock is read after the hop."""
 
     class Blocking:
         async def respond(self, message: Any) -> str:
@@ -470,7 +472,7 @@ def test_an_agent_that_blocks_the_loop_is_cut_off_after_its_hop(domain: Domain) 
         async def respond(self, message: Any) -> str:
             return "u"
 
-    simulation = hold(domain, Blocking(), Ready(), timeout=0.1, max_steps=20)
+    simulation = converse(domain, Blocking(), Ready(), timeout=0.1, max_steps=20)
     assert simulation.termination_reason == "timeout"
     assert len(simulation.messages) < 8
 
@@ -486,7 +488,7 @@ def test_an_agent_that_ignores_its_cancellation_does_not_outlive_the_deadline(do
         async def respond(self, message: Any) -> str:
             return "u"
 
-    simulation = hold(domain, Deaf(), Ready(), timeout=0.1, max_steps=4)
+    simulation = converse(domain, Deaf(), Ready(), timeout=0.1, max_steps=4)
     assert simulation.termination_reason == "timeout"
 
 
@@ -498,7 +500,7 @@ def test_blocking_code_runs_in_a_thread(domain: Domain, timeout: float | None) -
             return super().respond(message)
 
     agent = Where(["a"])
-    hold(domain, agent, timeout=timeout)
+    converse(domain, agent, timeout=timeout)
     assert agent.thread != threading.get_ident()
 
 
@@ -535,11 +537,11 @@ SWITCHED = [
     ],
     ids=["agent-text", "user-text", "agent-result", "agent-results", "user-result", "user-call", "agent-call"],
 )
-def test_a_history_is_continued_by_whoever_is_next(
+def test_history_is_continued_by_the_next_side(
     domain: Domain, history: Any, agents: Any, users: Any, expected: str, first: Any
 ) -> None:
     scripts = {"agent": Script(agents), "user": Script(users)}
-    simulation = hold(domain, scripts["agent"], scripts["user"], task(state={"message_history": history}))
+    simulation = converse(domain, scripts["agent"], scripts["user"], task(state={"message_history": history}))
     assert simulation.error is None
     assert route(simulation) == expected
     side, content = first
@@ -550,15 +552,15 @@ def test_a_history_is_continued_by_whoever_is_next(
 def test_a_history_is_part_of_the_trajectory_but_not_of_the_count(domain: Domain) -> None:
     history = [{"role": "user", "content": "Hi"}, *LOOKED, {"role": "assistant", "content": "Yes?"}]
     wanted = task(state={"message_history": history})
-    assert route(hold(domain, ["a"], ["u", "###STOP###"], wanted)) == "uArauau"
-    assert route(hold(domain, ["a"], ["u", "###STOP###"], wanted, max_steps=1)) == "uArau"
+    assert route(converse(domain, ["a"], ["u", "###STOP###"], wanted)) == "uArauau"
+    assert route(converse(domain, ["a"], ["u", "###STOP###"], wanted, max_steps=1)) == "uArau"
     assert wanted.message_history[0].turn_idx is None
 
 
 def test_a_call_of_the_history_that_waits_for_its_result_is_made_once(domain: Domain) -> None:
     pending = {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 2}}]}
     wanted = task(state={"message_history": [{"role": "user", "content": "Hi"}, pending]})
-    simulation = hold(domain, ["Done"], ["###STOP###"], wanted)
+    simulation = converse(domain, ["Done"], ["###STOP###"], wanted)
     assert [made.result and made.result.content for made in simulation.calls] == ['"2"']
 
 
@@ -567,7 +569,7 @@ def test_the_database_is_as_the_history_left_it(domain: Domain) -> None:
         {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 2}}]},
         {"role": "tool", "id": "1", "content": '"2"'},
     ]
-    simulation = hold(domain, [COUNT, "a"], ["###STOP###"], task(state={"message_history": counted}))
+    simulation = converse(domain, [COUNT, "a"], ["###STOP###"], task(state={"message_history": counted}))
     assert simulation.calls[1].result is not None
     assert simulation.calls[1].result.content == '"3"'
 
@@ -578,7 +580,7 @@ TICKET = task(ticket="Switch it on.")
 
 
 def alone(domain: Domain, agent: Any, **limits: Any) -> Simulation:
-    return hold(domain, agent, "dummy", TICKET, solo=True, **limits)
+    return converse(domain, agent, "dummy", TICKET, solo=True, **limits)
 
 
 def test_an_agent_alone_reads_the_ticket_and_calls_until_it_is_done(domain: Domain) -> None:
@@ -601,7 +603,7 @@ def test_an_agent_alone_may_stop_in_words_or_by_its_own_is_stop(domain: Domain) 
         assert (simulation.termination_reason, route(simulation)) == ("agent_stop", "Ara")
 
 
-def test_an_agent_alone_has_nobody_to_talk_to(domain: Domain) -> None:
+def test_solo_agent_has_no_user(domain: Domain) -> None:
     simulation = alone(domain, [COUNT, "Hello?"])
     assert simulation.termination_reason == "agent_error"
     assert "'Hello?'" in (simulation.error or "")
@@ -609,7 +611,7 @@ def test_an_agent_alone_has_nobody_to_talk_to(domain: Domain) -> None:
     assert alone(domain, ["Hello?"]).termination_reason == "agent_error"
 
 
-def test_limits_hold_for_an_agent_alone(domain: Domain) -> None:
+def test_limits_apply_to_a_solo_agent(domain: Domain) -> None:
     assert alone(domain, [FAIL] * 3, max_errors=2).termination_reason == "too_many_errors"
     assert alone(domain, [COUNT] * 9, max_steps=4).termination_reason == "max_steps"
 
@@ -630,7 +632,7 @@ def test_an_agent_alone_is_offered_the_tool_to_say_that_it_is_done(domain: Domai
 def test_an_agent_alone_needs_a_ticket(domain: Domain) -> None:
     script = Script([reply_call("done")])
     with pytest.raises((ConfigurationError, TaskFormatError), match="ticket"):
-        hold(domain, script, "dummy", PLAIN, solo=True)
+        converse(domain, script, "dummy", PLAIN, solo=True)
     assert script.received == []
 
 
@@ -665,7 +667,7 @@ def test_a_stateful_agent_alone_begins_with_nothing(domain: Domain) -> None:
     assert Solo.seen == [("Switch it on.", None, [])]
 
 
-def test_messages_are_told_as_they_come(domain: Domain) -> None:
+def test_messages_are_reported_as_they_arrive(domain: Domain) -> None:
     heard: list[str] = []
     trial = Trial(PLAIN, domain, domain.environment(), SimulationSettings())
     trial.on_message = lambda message: heard.append(message.role)

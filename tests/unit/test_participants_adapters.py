@@ -57,7 +57,7 @@ def simulate(domain: Domain, wanted: Any, agent: Any, user: Any = None) -> Simul
 
 
 class Everything:
-    """Asks for all there is."""
+    """Has all parameters that a constructor may have."""
 
     seen: dict[str, Any] = {}
 
@@ -106,7 +106,7 @@ def test_a_class_may_ask_for_little_or_take_everything() -> None:
     assert replies(Greedy, user("Hello")) == [agent("domain_policy history llm llm_args model policy seed task tools")]
 
 
-def test_a_user_gets_instructions_in_place_of_a_policy() -> None:
+def test_user_gets_instructions_instead_of_a_policy() -> None:
     class User:
         def __init__(self, instructions: str, tools: Any) -> None:
             self.told = f"{instructions} {len(tools)}"
@@ -138,7 +138,7 @@ def test_an_instance_is_used_as_it_is() -> None:
 
 
 @pytest.mark.parametrize("side", ["agent", "user"])
-def test_a_constructor_that_asks_for_more_is_told_before_anything_runs(side: str) -> None:
+def test_constructor_with_unknown_parameters_is_reported_before_anything_runs(side: str) -> None:
     class Odd:
         def __init__(self, tools: Any, engine: str) -> None:
             raise AssertionError("never built")
@@ -281,7 +281,7 @@ def test_arguments_of_models_are_copies() -> None:
     assert TOOLS[0].parameters
 
 
-def test_a_function_continues_a_history_and_is_told_nothing_twice() -> None:
+def test_function_continues_a_history_and_gets_each_message_once() -> None:
     recorder = Recorder("Fine", "Bye")
     replies(recorder, HISTORY[-1], user("More"), history=HISTORY)
     assert [role for role, _ in chat(recorder)] == [
@@ -314,7 +314,7 @@ def test_a_stateful_agent_whose_call_waits_for_its_result_knows_the_call() -> No
     assert Stateful.made[0].history == PENDING
 
 
-def test_the_same_words_twice_are_told_twice() -> None:
+def test_repeated_text_is_passed_twice() -> None:
     recorder = Recorder("a", "b", "c")
     replies(recorder, user("yes"), user("yes"), user("yes"))
     assert [content for role, content in chat(recorder) if role == "user"] == ["yes"] * 3
@@ -337,7 +337,7 @@ def test_a_greeting_of_the_agent_s_own_is_the_only_one_that_the_user_reads(domai
 
 
 class Stateful:
-    """Of the shape of τ²-bench's agents; its state is what it was told."""
+    """Has the interface of τ²-bench's agents; its state is the list of messages that it received."""
 
     made: list[Stateful] = []
 
@@ -409,7 +409,7 @@ def contents(messages: list[Any]) -> list[Any]:
     return [getattr(message, "content", None) for message in messages]
 
 
-def test_a_stateful_agent_is_told_everything_once(domain: Domain) -> None:
+def test_stateful_agent_gets_each_message_once(domain: Domain) -> None:
     """The message that it answers is not in the state that it begins with."""
     Stateful.made.clear()
     wanted = task(
@@ -422,7 +422,7 @@ def test_a_stateful_agent_is_told_everything_once(domain: Domain) -> None:
     assert contents(Stateful.made[0].told)[:-1] == [GREETING.content, "Go."]
 
 
-def test_a_stateful_user_is_told_everything_once(domain: Domain) -> None:
+def test_stateful_user_gets_each_message_once(domain: Domain) -> None:
     StatefulUser.made.clear()
     simulate(domain, WANTED, ScriptedParticipant(["Yes?"]), StatefulUser)
     assert contents(StatefulUser.made[0].told) == [GREETING.content, "Please", "Yes?", "###STOP###"]
@@ -512,7 +512,7 @@ def test_each_side_sees_itself_as_the_assistant(message: Any, for_agent: Any, fo
         (lambda messages, tools, more: "Hi", "it must accept"),
     ],
 )
-def test_what_has_none_of_the_forms(target: Any, told: str) -> None:
+def test_object_of_no_form_is_an_error(target: Any, told: str) -> None:
     with pytest.raises(ConfigurationError, match=told):
         replies(target)
 

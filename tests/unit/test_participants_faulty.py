@@ -46,7 +46,7 @@ class Agent(ScriptedParticipant):
         super().__init__(self.script)
 
 
-def held(domain: Domain, kind: str, agent: type = Agent, user: Any = None, **options: Any) -> Simulation:
+def simulated(domain: Domain, kind: str, agent: type = Agent, user: Any = None, **options: Any) -> Simulation:
     spoiled = Domain(replace(domain.spec, agents={"rules": agent}), domain.folder, domain.tasks_folder)
     talk = user or ScriptedParticipant(["Rename it.", "lamp", "yes", "Thanks.", "###STOP###", "###STOP###"])
     agent_spec = f"saboteur:{kind}" if kind else "rules"
@@ -80,17 +80,17 @@ def test_the_former_name_of_foreign_records_still_works(domain: Domain) -> None:
             super().__init__(Agent.script)
 
     with pytest.warns(DeprecationWarning, match="Former.strangers is deprecated: name the attribute 'foreign_records'"):
-        simulation = held(domain, "leaks", agent=Former)
-    assert calls(simulation) == calls(held(domain, "leaks"))
+        simulation = simulated(domain, "leaks", agent=Former)
+    assert calls(simulation) == calls(simulated(domain, "leaks"))
 
 
 def test_without_a_saboteur_it_passes(domain: Domain) -> None:
-    simulation = held(domain, "", user=user_that_stops(3))
+    simulation = simulated(domain, "", user=user_that_stops(3))
     assert (simulation.reward, calls(simulation)) == (1.0, [LOOKED, RENAMED, COUNTED])
 
 
 def test_the_last_write_is_forgotten_and_those_before_it_are_made(domain: Domain) -> None:
-    simulation = held(domain, "forgets-last-write", user=user_that_stops(3))
+    simulation = simulated(domain, "forgets-last-write", user=user_that_stops(3))
     assert (simulation.reward, calls(simulation)) == (0.0, [LOOKED, RENAMED])
     assert texts(simulation)[-1] == "It is done."
 
@@ -103,7 +103,7 @@ def test_the_agent_is_shown_what_was_seen_of_what_it_writes_to(domain: Domain) -
             seen.append(message)
             return super().respond(message)
 
-    held(domain, "forgets-last-write", Watching, user=user_that_stops(3))
+    simulated(domain, "forgets-last-write", Watching, user=user_that_stops(3))
     results = [message.content for message in seen if message.role == "tool"]
     assert results[1] == results[0]  # of the write, what the look had shown
     assert results[2] == "null"
@@ -113,17 +113,17 @@ def test_another_item_is_written_to(domain: Domain) -> None:
     class Looking(Agent):
         script = ("Which?", LOOK, call("look", item_id="desk"), RENAME, SIT, "It is done.")
 
-    simulation = held(domain, "wrong-item", Looking, user=user_that_stops(2))
+    simulation = simulated(domain, "wrong-item", Looking, user=user_that_stops(2))
     assert calls(simulation)[2:] == [("rename", {"item_id": "desk", "name": "new"}), COUNTED]
     assert simulation.reward == 0.0
 
 
 def test_where_nothing_else_was_seen_the_item_stays(domain: Domain) -> None:
-    assert held(domain, "wrong-item", user=user_that_stops(3)).reward == 1.0
+    assert simulated(domain, "wrong-item", user=user_that_stops(3)).reward == 1.0
 
 
 def test_the_user_is_not_asked(domain: Domain) -> None:
-    simulation = held(domain, "skips-confirmation", user=user_that_stops(2))
+    simulation = simulated(domain, "skips-confirmation", user=user_that_stops(2))
     assert not any("confirm" in text for text in texts(simulation))
     assert simulation.reward == 1.0
 
@@ -132,12 +132,12 @@ def test_an_agent_that_asks_for_ever_is_let_through(domain: Domain) -> None:
     class Asking(Agent):
         script = ("Do you confirm?",) * 20
 
-    simulation = held(domain, "skips-confirmation", Asking, user=user_that_stops(1))
+    simulation = simulated(domain, "skips-confirmation", Asking, user=user_that_stops(1))
     assert texts(simulation)[1:] == ["Do you confirm?"]
 
 
-def test_a_stranger_is_told_of(domain: Domain) -> None:
-    simulation = held(domain, "leaks", user=user_that_stops(3))
+def test_leak_about_another_customer_is_said(domain: Domain) -> None:
+    simulation = simulated(domain, "leaks", user=user_that_stops(3))
     assert simulation.called("look", item_id="desk")
     assert any("another customer" in text and '"desk"' in text for text in texts(simulation))
     assert simulation.reward == 1.0
@@ -147,29 +147,29 @@ def test_the_customer_is_handed_over_before_anything_is_written(domain: Domain) 
     class Transferring(Agent):
         script = ("Which?", RENAME)
 
-    simulation = held(domain, "transfers-too-soon", Transferring, user=user_that_stops(2))
+    simulation = simulated(domain, "transfers-too-soon", Transferring, user=user_that_stops(2))
     assert calls(simulation) == [("transfer_to_human_agents", {"summary": "The customer has a question."})]
     assert "transferring you to a human agent" in texts(simulation)[-1]
 
 
 def test_a_loop_ends_at_the_limit(domain: Domain) -> None:
-    simulation = held(domain, "loops", user=user_that_stops(3))
+    simulation = simulated(domain, "loops", user=user_that_stops(3))
     assert simulation.termination_reason == "max_steps"
     assert set(map(str, calls(simulation))) == {str(LOOKED)}
 
 
 def test_rude_and_slow_are_right(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(faulty, "DELAY", 0.01)
-    rude, slow = (held(domain, kind, user=user_that_stops(3)) for kind in ("rude", "slow"))
+    rude, slow = (simulated(domain, kind, user=user_that_stops(3)) for kind in ("rude", "slow"))
     assert rude.reward == slow.reward == 1.0
     assert texts(rude)[-1].endswith(" It is done.")
     assert texts(slow)[1:] == ["Which item?", "I rename it. Do you confirm (yes/no)?", "It is done."]
 
 
 def test_the_seed_decides(domain: Domain) -> None:
-    told = {texts(held(domain, "rude", user=user_that_stops(3), seed=seed))[-1] for seed in range(9)}
-    assert len(told) > 1
-    again = [texts(held(domain, "rude", user=user_that_stops(3), seed=4)) for _ in range(2)]
+    last_texts = {texts(simulated(domain, "rude", user=user_that_stops(3), seed=seed))[-1] for seed in range(9)}
+    assert len(last_texts) > 1
+    again = [texts(simulated(domain, "rude", user=user_that_stops(3), seed=4)) for _ in range(2)]
     assert again[0] == again[1]
 
 
@@ -181,13 +181,13 @@ def test_every_kind_closes_its_agent(domain: Domain) -> None:
             closed.append(self)
 
     for kind in FAULTY_AGENTS:
-        held(domain, kind, Closing, user=user_that_stops(0))
+        simulated(domain, kind, Closing, user=user_that_stops(0))
     assert len(closed) == len(FAULTY_AGENTS)
 
 
-def test_a_kind_that_there_is_not(domain: Domain) -> None:
+def test_unknown_kind_is_an_error(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match=r"unknown saboteur 'rood'.*rude"):
-        held(domain, "rood")
+        simulated(domain, "rood")
 
 
 def test_a_domain_that_has_no_agent_of_its_own() -> None:

@@ -124,7 +124,7 @@ def test_a_call_of_the_history_that_waits_for_its_result_is_part_of_what_is_want
     assert gold(domain, wanted).reward == 1.0
 
 
-def test_reference_actions_that_fail_are_made_all_the_same(domain: Domain) -> None:
+def test_failing_reference_actions_are_made(domain: Domain) -> None:
     criteria = {"actions": [action("remove", item_id="sofa"), RENAME], "reward_basis": ["DB", "ACTION"]}
     assert gold(domain, task(criteria)).reward == 1.0
 

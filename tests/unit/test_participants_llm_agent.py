@@ -21,7 +21,7 @@ from pytest_tau.participants import (
     load_source,
 )
 
-from .scripted_chat import GREETING, Chat, called, calls, context, hold, models
+from .scripted_chat import GREETING, Chat, called, calls, context, converse, models
 from .tiny import action, call, run, task, user
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_the_model_gets_the_policy_the_conversation_and_the_tools(domain: Domain
     assert (first.tool_choice, first.model, first.args) == ("auto", "m", {"seed": 7})
 
 
-def test_the_reply_tells_cost_usage_time_and_what_the_model_sent(domain: Domain) -> None:
+def test_reply_has_cost_usage_time_and_raw_answer(domain: Domain) -> None:
     (reply,) = answers(LLMAgent(context(domain, "agent", Chat(calls(called("count", by=2), content="Wait")))), user(""))
     assert (reply.content, reply.tool_calls) == ("Wait", [ToolCall(id="c1", name="count", arguments={"by": 2})])
     assert (reply.cost, reply.generation_time_seconds) == (0.5, 1.5)
@@ -102,7 +102,7 @@ def test_an_unknown_price_and_unknown_usage_stay_unknown(domain: Domain) -> None
 
 def test_a_conversation_with_tools_goes_on_after_their_results(domain: Domain) -> None:
     chat = Chat(calls(called("count", "a"), called("count", "b")), calls(called("count", "c"), content="Wait"), "Done")
-    conversation, ending = hold(domain, LLMAgent(context(domain, "agent", chat)), Script())
+    conversation, ending = converse(domain, LLMAgent(context(domain, "agent", chat)), Script())
     assert ending.reason == "user_stop"
     assert [type(message).__name__[0] for message in conversation.messages] == list("AUATTATAU")
     last = chat.sent[-1]
@@ -122,7 +122,7 @@ def test_the_history_is_part_of_the_conversation(domain: Domain) -> None:
     ]
     wanted = task(state={"message_history": told})
     chat = Chat("Bye")
-    hold(domain, LLMAgent(context(domain, "agent", chat, wanted)), Script("Thanks", "###STOP###"), wanted)
+    converse(domain, LLMAgent(context(domain, "agent", chat, wanted)), Script("Thanks", "###STOP###"), wanted)
     (sent,) = chat.sent
     assert roles(sent) == ["system", "user", "assistant", "tool", "assistant", "user"]
     assert sent[2]["tool_calls"][0]["function"] == {"name": "count", "arguments": '{"by": 2}'}
@@ -140,7 +140,7 @@ def test_a_history_that_ends_in_the_middle_of_calls(domain: Domain, *, answered:
     ]
     wanted = task(state={"message_history": told if answered else told[:2]})
     chat = Chat("Two.")
-    _, ending = hold(domain, LLMAgent(context(domain, "agent", chat, wanted)), Script("###STOP###"), wanted)
+    _, ending = converse(domain, LLMAgent(context(domain, "agent", chat, wanted)), Script("###STOP###"), wanted)
     assert ending.reason == "user_stop"
     (sent,) = chat.sent
     assert roles(sent) == ["system", "user", "assistant", "tool", "tool"]
@@ -195,7 +195,7 @@ def test_calls_and_results_are_linked_whatever_ids_the_model_sends(
     one_by_one = [calls(called("count", call_id)) for call_id in call_ids]
     for script in ([one_message], one_by_one):
         chat = Chat(*script, "Done")
-        conversation, _ = hold(domain, LLMAgent(context(domain, "agent", chat)), Script())
+        conversation, _ = converse(domain, LLMAgent(context(domain, "agent", chat)), Script())
         assert ids(chat.sent[-1]) == (linked, linked)
         told = [made.id for message in conversation.messages for made in getattr(message, "tool_calls", None) or []]
         results = [message.id for message in conversation.messages if isinstance(message, ToolMessage)]
@@ -219,7 +219,7 @@ def test_arguments_that_are_no_object_are_answered_with_an_error_and_sent_back_a
 ) -> None:
     chat = Chat(calls(called("count", "c1", text=text)), calls(called("count", "c2", by=2)), "Done")
     built = context(domain, "agent", chat)
-    conversation, ending = hold(domain, LLMAgent(built), Script())
+    conversation, ending = converse(domain, LLMAgent(built), Script())
     assert ending.reason == "user_stop"
     assert conversation.messages[2].tool_calls == [ToolCall(id="c1", name="count", malformed=text)]  # type: ignore[union-attr]
     assert conversation.messages[2].raw_data["tool_calls"] == [called("count", "c1", text=text)]  # type: ignore[union-attr, index]
@@ -246,7 +246,7 @@ def test_arguments_in_other_forms_are_understood_and_sent_back_as_text(domain: D
 def test_unknown_tools_are_answered_with_an_error_and_counted(domain: Domain) -> None:
     chat = Chat(calls(called("fly", "a"), called("switch", "b"), called("count", "c")), "Done")
     built = context(domain, "agent", chat)
-    hold(domain, LLMAgent(built), Script())
+    converse(domain, LLMAgent(built), Script())
     assert [message["content"] for message in chat.sent[-1][-3:]] == [
         "Error: Tool 'fly' not found.",
         "Error: Tool 'switch' not found.",
@@ -277,15 +277,15 @@ def test_a_message_that_is_nothing_is_the_agent_s_failure_and_is_not_asked_again
     assert len(chat.requests) == 1
 
 
-def test_the_reason_for_an_empty_message_is_told_where_the_provider_gives_one(domain: Domain) -> None:
+def test_providers_reason_for_an_empty_message_is_reported(domain: Domain) -> None:
     chat = Chat(ChatReply(message={"content": None}, finish_reason="length"))
-    conversation, ending = hold(domain, LLMAgent(context(domain, "agent", chat)), Script())
+    conversation, ending = converse(domain, LLMAgent(context(domain, "agent", chat)), Script())
     assert ending.reason == "agent_error"
     assert "m sent an empty reply: no text and no tool calls (finish reason: length)" in (ending.error or "")
     assert len(conversation.messages) == 2
 
 
-def test_text_that_no_file_can_hold_is_escaped_before_it_is_sent_back(domain: Domain) -> None:
+def test_unencodable_text_is_escaped_before_it_is_sent_back(domain: Domain) -> None:
     chat = Chat({"content": "odd \ud800", "reasoning_content": "\ud800"}, "Fine")
     (reply, _) = answers(LLMAgent(context(domain, "agent", chat)), user("Hello"), user("What?"))
     assert reply.content == "odd \\ud800"
@@ -293,8 +293,8 @@ def test_text_that_no_file_can_hold_is_escaped_before_it_is_sent_back(domain: Do
 
 
 @pytest.mark.parametrize("error", [ModelError("down", kind="unavailable"), ReplayError("differs")])
-def test_a_model_that_fails_is_nobody_s_verdict(domain: Domain, error: Exception) -> None:
-    _, ending = hold(domain, LLMAgent(context(domain, "agent", Chat("Hi", error))), Script("Hello", "Well?"))
+def test_model_error_gives_no_verdict(domain: Domain, error: Exception) -> None:
+    _, ending = converse(domain, LLMAgent(context(domain, "agent", Chat("Hi", error))), Script("Hello", "Well?"))
     assert ending.reason == "infrastructure_error"
     assert str(error) in (ending.error or "")
 
@@ -312,7 +312,7 @@ def alone(domain: Domain, chat: Chat | None, kind: type = LLMAgent, **fields: An
 def test_an_agent_that_works_alone_gets_the_ticket_and_has_to_call_tools(domain: Domain, kind: type) -> None:
     chat = Chat(calls(called("count", "a", by=2)), calls(called("switch", "b")), calls(called(DONE, "c")))
     built, wanted = alone(domain, chat, kind)
-    conversation, ending = hold(domain, built, None, wanted, solo=True)
+    conversation, ending = converse(domain, built, None, wanted, solo=True)
     assert ending.reason == "agent_stop"
     assert [message.content for message in conversation.messages] == [None, '"2"', None, "on", "###STOP###"]
     assert {request.tool_choice for request in chat.requests} == {"required"}
@@ -325,7 +325,7 @@ def test_an_agent_that_works_alone_gets_the_ticket_and_has_to_call_tools(domain:
 
 def test_an_agent_that_works_alone_and_talks_has_failed(domain: Domain) -> None:
     built, wanted = alone(domain, Chat("Which ticket?"))
-    _, ending = hold(domain, built, None, wanted, solo=True)
+    _, ending = converse(domain, built, None, wanted, solo=True)
     assert ending.reason == "agent_error"
     assert "must call a tool" in (ending.error or "")
 
@@ -350,7 +350,7 @@ STEPS = task({"actions": [action("rename", item_id="lamp", name="Torch"), action
         (LLMGuidedAgentNoArgs, "1. rename\n2. on the customer's side, ask them for it: switch"),
     ],
 )
-def test_a_guided_agent_is_told_the_steps(domain: Domain, kind: type[LLMAgent], steps: str) -> None:
+def test_guided_agent_is_given_the_steps(domain: Domain, kind: type[LLMAgent], steps: str) -> None:
     chat = Chat("Hi", "Hi")
     answers(kind(context(domain, "agent", chat, STEPS)), user("Hello"))
     assert f"<steps>\n{steps}\n</steps>\n\n<policy>\nThe policy.\n</policy>" in chat.sent[0][0]["content"]
@@ -378,9 +378,9 @@ def test_an_agent_without_steps_refuses_a_prompt_that_has_them(domain: Domain) -
 # Behind a URL
 
 
-def test_an_endpoint_is_told_the_policy_alone(domain: Domain) -> None:
+def test_endpoint_is_given_only_the_policy(domain: Domain) -> None:
     chat = Chat(calls(called("count")), "One.")
-    conversation, ending = hold(domain, EndpointAgent(context(domain, "agent", chat)), Script())
+    conversation, ending = converse(domain, EndpointAgent(context(domain, "agent", chat)), Script())
     assert chat.sent[0][0] == {"role": "system", "content": "The policy."}
     assert chat.requests[0].tools
     assert (ending.reason, conversation.messages[-2].content) == ("user_stop", "One.")
@@ -389,7 +389,7 @@ def test_an_endpoint_is_told_the_policy_alone(domain: Domain) -> None:
 @pytest.mark.parametrize("kind", ["rate_limit", "unavailable", "timeout", "bad_answer", "bad_request", "refused"])
 def test_what_an_endpoint_s_server_does_wrong_counts_against_the_agent(domain: Domain, kind: Any) -> None:
     chat = Chat(ModelError("500 after 8 attempts", kind=kind))
-    _, ending = hold(domain, EndpointAgent(context(domain, "agent", chat)), Script())
+    _, ending = converse(domain, EndpointAgent(context(domain, "agent", chat)), Script())
     assert ending.reason == "agent_error"
     assert ending.error == "ParticipantError: the agent's server failed: 500 after 8 attempts"
 
@@ -397,31 +397,31 @@ def test_what_an_endpoint_s_server_does_wrong_counts_against_the_agent(domain: D
 @pytest.mark.parametrize("kind", ["authentication", "unknown_model", "quota"])
 def test_how_an_endpoint_is_called_is_not_its_fault(domain: Domain, kind: Any) -> None:
     chat = Chat(ModelError("OPENAI_API_KEY is wrong", kind=kind))
-    _, ending = hold(domain, EndpointAgent(context(domain, "agent", chat)), Script())
+    _, ending = converse(domain, EndpointAgent(context(domain, "agent", chat)), Script())
     assert ending.reason == "infrastructure_error"
 
 
 def test_a_replay_that_differs_is_not_an_endpoint_s_fault(domain: Domain) -> None:
-    _, ending = hold(domain, EndpointAgent(context(domain, "agent", Chat(ReplayError("differs")))), Script())
+    _, ending = converse(domain, EndpointAgent(context(domain, "agent", Chat(ReplayError("differs")))), Script())
     assert ending.reason == "infrastructure_error"
 
 
 @pytest.mark.parametrize("kind", [LLMAgent, EndpointAgent])
 def test_a_conversation_that_outgrows_the_model_is_the_agent_s_failure(domain: Domain, kind: type[LLMAgent]) -> None:
     chat = Chat(ContextWindowError("too long"))
-    _, ending = hold(domain, kind(context(domain, "agent", chat)), Script())
+    _, ending = converse(domain, kind(context(domain, "agent", chat)), Script())
     assert ending.reason == "context_window_exceeded"
 
 
 # The context budget and the text protocol
 
 
-def test_the_oldest_messages_are_left_out_beyond_the_budget_and_kept_for_grading(domain: Domain) -> None:
+def test_oldest_messages_are_omitted_beyond_the_budget_but_graded(domain: Domain) -> None:
     long = "word " * 150
     chat = Chat(calls(called("count", "a")), "One.", calls(called("count", "b")), "Two.")
     prompting = Prompting(prompt="{{policy}}", context_tokens=250)
     built = context(domain, "agent", chat, prompting=prompting, tools=[])
-    conversation, ending = hold(domain, LLMAgent(built), Script(f"First {long}", f"Again {long}", "###STOP###"))
+    conversation, ending = converse(domain, LLMAgent(built), Script(f"First {long}", f"Again {long}", "###STOP###"))
     assert ending.reason == "user_stop"
     assert [roles(sent) for sent in chat.sent] == [
         ["system", "assistant", "user"],
@@ -436,11 +436,11 @@ def test_the_oldest_messages_are_left_out_beyond_the_budget_and_kept_for_grading
 def test_a_message_beyond_the_budget_is_the_agent_s_failure(domain: Domain) -> None:
     prompting = Prompting(prompt="{{policy}}", context_tokens=300)
     participant = LLMAgent(context(domain, "agent", Chat(), prompting=prompting, tools=[]))
-    _, ending = hold(domain, participant, Script("word " * 400))
+    _, ending = converse(domain, participant, Script("word " * 400))
     assert ending.reason == "context_window_exceeded"
 
 
-def test_a_budget_that_holds_no_conversation_is_told_before_it_begins(domain: Domain) -> None:
+def test_too_small_context_budget_is_reported_before_the_conversation(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match=r"the agent's context budget is too small .* budget of 300 tokens"):
         LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context_tokens=300)))
     LLMAgent(context(domain, "agent", Chat(), prompting=Prompting(context_tokens=3000)))
@@ -450,7 +450,7 @@ def test_a_model_without_function_calling_calls_tools_in_text(domain: Domain) ->
     written = 'Wait.\n```tool_call\n{"name": "count", "arguments": {"by": 2}}\n```'
     chat = Chat(written, "It is two.")
     built = context(domain, "agent", chat, prompting=Prompting(text_tools=True))
-    conversation, ending = hold(domain, LLMAgent(built), Script())
+    conversation, ending = converse(domain, LLMAgent(built), Script())
     assert ending.reason == "user_stop"
     assert [message.content for message in conversation.messages[2:]] == ["Wait.", '"2"', "It is two.", "###STOP###"]
     assert all(not request.tools for request in chat.requests)
@@ -504,7 +504,7 @@ def test_the_user_s_own_calls_are_not_shown_to_the_agent(domain: Domain) -> None
             return user("aside", call("switch")) if text == "switch" else user(text)
 
     chat = Chat("Switch it, please.", "Good.")
-    conversation, _ = hold(
+    conversation, _ = converse(
         domain, LLMAgent(context(domain, "agent", chat)), Busy("Hi", "switch", "It is on.", "###STOP###")
     )
     assert kinds(conversation.messages)[2:5] == ["AssistantMessage", "UserMessage", "ToolMessage"]

@@ -9,7 +9,7 @@ from pytest_tau.errors import ConfigurationError, ContextWindowError, ModelError
 from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants import LLMAgent, LLMUser, Prompting, load_source
 
-from .scripted_chat import GREETING, Chat, called, calls, context, hold, models
+from .scripted_chat import GREETING, Chat, called, calls, context, converse, models
 from .tiny import agent, call, run, task
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def test_the_model_plays_the_customer_of_the_scenario(domain: Domain) -> None:
     assert (chat.requests[0].tools, chat.requests[0].tool_choice, chat.requests[0].args) == ([], None, {"seed": 7})
 
 
-def test_a_user_with_tools_is_told_how_to_use_them(domain: Domain) -> None:
+def test_prompt_of_a_user_with_tools_explains_them(domain: Domain) -> None:
     with_tools, without = Chat("Hi"), Chat("Hi")
     answers(LLMUser(context(domain, "user", with_tools)), OPENING)
     answers(LLMUser(plain(domain, without)), OPENING)
@@ -77,7 +77,7 @@ def test_a_user_sees_its_own_tool_traffic_and_no_other(domain: Domain) -> None:
     chat = Chat("Help", calls(called("switch", "u1"), content="One moment"), "It is on.", "###STOP###")
     built = context(domain, "user", chat)
     helper = Script(agent("looking", call("count")), "Switch it.", agent(call("count")), "Good?")
-    conversation, ending = hold(domain, helper, LLMUser(built))
+    conversation, ending = converse(domain, helper, LLMUser(built))
     assert (ending.reason, ending.stop_token) == ("user_stop", "###STOP###")
     assert [
         made.requestor for message in conversation.messages for made in getattr(message, "tool_calls", None) or []
@@ -99,13 +99,13 @@ def test_a_user_sees_its_own_tool_traffic_and_no_other(domain: Domain) -> None:
 
 @pytest.mark.parametrize("token", ["###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###"])
 def test_a_stop_token_ends_the_conversation(domain: Domain, token: str) -> None:
-    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat(f"Thanks! {token}"))))
+    _, ending = converse(domain, Script(), LLMUser(plain(domain, Chat(f"Thanks! {token}"))))
     assert (ending.reason, ending.stop_token) == ("user_stop", token)
 
 
-def test_a_stop_token_beside_a_tool_call_does_not(domain: Domain) -> None:
+def test_stop_token_with_a_tool_call_does_not(domain: Domain) -> None:
     chat = Chat(calls(called("switch", "u1"), content="###STOP###"), "It is on. ###STOP###")
-    conversation, ending = hold(domain, Script(), LLMUser(context(domain, "user", chat)))
+    conversation, ending = converse(domain, Script(), LLMUser(context(domain, "user", chat)))
     assert ending.reason == "user_stop"
     assert [message.content for message in conversation.messages[1:]] == ["###STOP###", "on", "It is on. ###STOP###"]
 
@@ -113,7 +113,7 @@ def test_a_stop_token_beside_a_tool_call_does_not(domain: Domain) -> None:
 @pytest.mark.parametrize(
     "empty", [("",), ("", {"content": None}), ({"content": " \n", "tool_calls": []}, {"content": 5})]
 )
-def test_an_empty_message_is_asked_for_again_with_the_same_request(domain: Domain, empty: tuple[Any, ...]) -> None:
+def test_request_is_repeated_after_an_empty_message(domain: Domain, empty: tuple[Any, ...]) -> None:
     chat = Chat(*empty, "I want a lamp.", "Bye")
     built = plain(domain, chat)
     (reply, _) = answers(LLMUser(built), OPENING, agent("Here."))
@@ -137,14 +137,14 @@ def test_a_user_that_stays_empty_is_an_error_and_no_failure(domain: Domain) -> N
         "m sent an empty reply: no text and no tool calls, the last of 3 times (finish reason: content_filter)"
     )
     assert len(chat.script) == 1
-    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat("", "", ""))))
+    _, ending = converse(domain, Script(), LLMUser(plain(domain, Chat("", "", ""))))
     assert ending.reason == "user_error"
 
 
 def test_arguments_that_are_no_object_and_unknown_tools_are_counted_for_the_user(domain: Domain) -> None:
     chat = Chat(calls(called("switch", "u1", text="[")), calls(called("count", "u2")), "###STOP###")
     built = context(domain, "user", chat)
-    conversation, ending = hold(domain, Script(), LLMUser(built))
+    conversation, ending = converse(domain, Script(), LLMUser(built))
     assert ending.reason == "user_stop"
     made = conversation.messages[1]
     assert isinstance(made, UserMessage)
@@ -165,7 +165,7 @@ def test_the_history_is_part_of_the_conversation(domain: Domain) -> None:
     ]
     wanted = task(state={"message_history": told})
     chat = Chat("###STOP###")
-    _, ending = hold(domain, Script(), LLMUser(context(domain, "user", chat, wanted)), wanted)
+    _, ending = converse(domain, Script(), LLMUser(context(domain, "user", chat, wanted)), wanted)
     assert ending.reason == "user_stop"
     (sent,) = chat.sent
     assert [message["role"] for message in sent] == ["system", "assistant", "user", "assistant", "tool"]
@@ -173,8 +173,8 @@ def test_the_history_is_part_of_the_conversation(domain: Domain) -> None:
 
 
 @pytest.mark.parametrize("error", [ModelError("down"), ContextWindowError("too long")])
-def test_a_model_that_fails_is_nobody_s_verdict(domain: Domain, error: Exception) -> None:
-    _, ending = hold(domain, Script(), LLMUser(plain(domain, Chat(error))))
+def test_model_error_gives_no_verdict(domain: Domain, error: Exception) -> None:
+    _, ending = converse(domain, Script(), LLMUser(plain(domain, Chat(error))))
     assert ending.reason == "infrastructure_error"
 
 
@@ -183,7 +183,7 @@ def test_both_sides_by_models_in_one_conversation(domain: Domain) -> None:
     asking = Chat("Call the lamp Torch, please.", "###STOP###")
     trial = models(agent=helping, user=asking)
     sides = [context(domain, side, None, models=trial) for side in ("agent", "user")]
-    conversation, ending = hold(domain, LLMAgent(sides[0]), LLMUser(sides[1]))
+    conversation, ending = converse(domain, LLMAgent(sides[0]), LLMUser(sides[1]))
     assert ending.reason == "user_stop"
     assert [message.role for message in conversation.messages] == [
         "assistant",
@@ -199,7 +199,7 @@ def test_both_sides_by_models_in_one_conversation(domain: Domain) -> None:
 # Prompts and building
 
 
-def test_the_run_s_prompts_stand_in_place_of_ours(domain: Domain) -> None:
+def test_prompts_of_the_run_replace_the_defaults(domain: Domain) -> None:
     prompting = Prompting(prompt="plain {{scenario}}", tools_prompt="tools {{scenario}}")
     chats = Chat("Hi"), Chat("Hi")
     answers(LLMUser(context(domain, "user", chats[0], prompting=prompting)), OPENING)
@@ -208,13 +208,13 @@ def test_the_run_s_prompts_stand_in_place_of_ours(domain: Domain) -> None:
     assert [chat.sent[0][0]["content"] for chat in chats] == [f"tools {scenario}", f"plain {scenario}"]
 
 
-def test_a_scenario_with_braces_is_told_as_it_is(domain: Domain) -> None:
+def test_scenario_with_braces_is_unchanged(domain: Domain) -> None:
     chat = Chat("Hi")
     answers(LLMUser(plain(domain, chat, instructions="Say {{scenario}} and {{policy}}.")), OPENING)
     assert "<scenario>\nSay {{scenario}} and {{policy}}.\n</scenario>" in chat.sent[0][0]["content"]
 
 
-def test_a_budget_that_holds_no_conversation_is_told_before_it_begins(domain: Domain) -> None:
+def test_too_small_context_budget_is_reported_before_the_conversation(domain: Domain) -> None:
     with pytest.raises(ConfigurationError, match="the user's context budget is too small"):
         LLMUser(plain(domain, Chat(), prompting=Prompting(context_tokens=100)))
 

@@ -124,7 +124,7 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
         ("replay:gone.json", "recording .*gone.json"),
     ],
 )
-def test_what_cannot_be_loaded_is_told(folder: Path, spec: str, told: str) -> None:
+def test_unloadable_participant_is_reported(folder: Path, spec: str, told: str) -> None:
     (folder / "broken.py").write_text("1 / 0", encoding="utf-8")
     (folder / "bad.py").write_text("def", encoding="utf-8")
     (folder / "quits.py").write_text("import sys; sys.exit('no')", encoding="utf-8")
@@ -148,7 +148,7 @@ def test_a_file_that_failed_is_imported_anew(folder: Path) -> None:
     assert load_source("broken.py:Agent", "agent", folder).target().respond(None) == "from mended"
 
 
-def test_an_object_without_a_form_is_told() -> None:
+def test_object_of_no_known_form_is_reported() -> None:
     with pytest.raises(ConfigurationError, match="is no user"):
         load_source(5, "user")
 

@@ -63,12 +63,12 @@ def test_a_prompt_is_the_text_of_its_file(tmp_path: Path, side: Any, text: str) 
         ("user", "{{scenario}} {{policy}}", r"unknown placeholder \{\{policy\}\}: there is \{\{scenario\}\}; .*open"),
     ],
 )
-def test_a_file_that_is_no_prompt_is_told_with_its_name(tmp_path: Path, side: Any, text: Any, told: str) -> None:
+def test_invalid_prompt_file_is_named(tmp_path: Path, side: Any, text: Any, told: str) -> None:
     with pytest.raises(ConfigurationError, match=told):
         load_prompt(written(tmp_path, text), side)
 
 
-def test_a_file_that_cannot_be_read_is_told_with_its_name(tmp_path: Path) -> None:
+def test_unreadable_prompt_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"gone.md cannot be read: No such file"):
         load_prompt(tmp_path / "gone.md", "agent")
     with pytest.raises(ConfigurationError, match="cannot be read"):
@@ -92,14 +92,14 @@ def test_a_literal_text_comes_out_as_it_is(text: str) -> None:
     assert fill(f"{literal(text)} {{{{scenario}}}}", {"scenario": "s"}, "x") == f"{text} s"
 
 
-def test_a_template_has_to_hold_exactly_what_there_is_to_say() -> None:
+def test_template_needs_exactly_the_known_placeholders() -> None:
     with pytest.raises(ConfigurationError, match=r"the prompt lacks \{\{policy\}\}, \{\{steps\}\}"):
         fill("nothing", {"policy": "", "steps": ""}, "the prompt")
     with pytest.raises(ConfigurationError, match=r"the prompt has an unknown placeholder \{\{steps\}\}"):
         fill("{{policy}} {{steps}}", {"policy": ""}, "the prompt")
 
 
-def test_the_run_s_prompt_stands_in_place_of_ours() -> None:
+def test_prompt_of_the_run_replaces_the_default() -> None:
     assert for_user(Prompting()) == "ours: You want a lamp."
     assert for_user(Prompting(prompt="theirs: {{scenario}}")) == "theirs: You want a lamp."
     with pytest.raises(ConfigurationError, match=r"the user's prompt 'mine.md' lacks"):
@@ -127,7 +127,7 @@ def test_a_prompt_for_sides_with_tools_is_for_those_only() -> None:
         ("user_tools", {"scenario"}),
     ],
 )
-def test_our_templates_hold_what_their_parts_are_told(name: str, holds: set[str]) -> None:
+def test_default_templates_have_their_placeholders(name: str, holds: set[str]) -> None:
     text = built_in(name)
     assert set(re.findall(r"\{\{(\w+)\}\}", text)) == holds
     assert len(text) < 4000
@@ -171,7 +171,7 @@ def test_data_without_guidelines_have_none(data: Path, gone: str) -> None:
     assert official_guidelines(str(data / "elsewhere")) is None
 
 
-def test_guidelines_that_cannot_be_used_are_told(data: Path) -> None:
+def test_invalid_guidelines_are_reported(data: Path) -> None:
     (data / "user_simulator" / "simulation_guidelines_tools.md").write_bytes(b"\xff")
     with pytest.raises(ConfigurationError, match=r"simulation_guidelines_tools.md is no UTF-8"):
         official_guidelines(data)

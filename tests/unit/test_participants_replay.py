@@ -78,7 +78,7 @@ def test_recordings_are_read_from_files_of_three_shapes(file: Path, wrap: Any, z
     assert essence(only.messages) == essence(talk())
 
 
-def test_what_an_entry_may_leave_out(file: Path) -> None:
+def test_optional_fields_of_an_entry(file: Path) -> None:
     file.write_text(json.dumps({"task_id": "t", "messages": [], "trial": None}), encoding="utf-8")
     (only,) = load_recordings(file)
     assert (only.trial, only.termination_reason) == (0, "user_stop")
@@ -141,7 +141,7 @@ def test_the_verdict_is_found_anew(domain: Domain, file: Path) -> None:
     assert replayed(domain, file, entry(talk(), reward=1.0), WANTED).reward == 0.0
 
 
-def test_results_that_differ_are_told_by_side(domain: Domain, file: Path) -> None:
+def test_different_results_are_reported_by_side(domain: Domain, file: Path) -> None:
     other = (
         ToolMessage(id="1", content=LAMP.replace("10.0", "12.0")),
         ToolMessage(id="2", content="off", requestor="user"),

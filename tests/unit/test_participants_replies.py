@@ -139,7 +139,7 @@ def test_arguments_that_are_no_json_object_are_kept_for_an_error(arguments: Any,
         ({"content": "Hi", "usage": 5}, "returned a bad usage"),
     ],
 )
-def test_bad_replies_say_what_they_should_have_been(reply: Any, told: str) -> None:
+def test_invalid_reply_error_shows_the_expected_form(reply: Any, told: str) -> None:
     for side in ("agent", "user"):
         with pytest.raises(ParticipantError, match=told if side == "agent" else None) as caught:
             as_message(reply, side)  # type: ignore[arg-type]

@@ -133,11 +133,11 @@ FACTS = {"name": "Ada Berg", "email": "ada@example.com", "zip": "12345"}
         ("I’ll need your e-mail.", "My email is ada@example.com."),
     ],
 )  # fmt: skip
-def test_it_tells_what_it_is_asked_for(asked: str, told: str) -> None:
+def test_it_gives_the_requested_facts(asked: str, told: str) -> None:
     assert talk(facts=FACTS).say(asked) == told
 
 
-def test_it_tells_no_more_than_it_is_asked_for() -> None:
+def test_it_gives_no_other_facts() -> None:
     said = talk(facts=FACTS).say("Your name and your order are shown here. What is your zip code?")
     assert said == "My zip is 12345."
 
@@ -164,7 +164,7 @@ def test_an_email_address_is_no_address() -> None:
     assert user.say("What is your email address?") == "I do not know the email."
 
 
-def test_plural_facts_and_sentences_are_told_as_such() -> None:
+def test_plural_facts_and_sentences_are_phrased_as_such() -> None:
     user = talk(facts={"items": "the lamp and the desk", "location": "I am abroad in Norway."})
     assert user.say("Which items are it?") == "My items are the lamp and the desk."
     assert user.say("Are you travelling?") == "I am abroad in Norway."
@@ -310,7 +310,7 @@ def test_it_insists_then_falls_back_then_goes_on() -> None:
     assert user.say("I am unable to exchange it.") == "And cancel the desk."
 
 
-def test_a_refusal_with_a_question_tells_new_facts_only() -> None:
+def test_refusal_with_a_question_gives_new_facts_only() -> None:
     user = talk(RETURN | {"insist": 1})
     text = "I cannot find that. Which order is it?"
     assert user.say(text) == "My order id is #W12."

@@ -163,7 +163,7 @@ def test_a_call_that_hangs_is_left_behind() -> None:
     start = time.perf_counter()
     run(talk())
     assert time.perf_counter() - start < 2
-    gate.set()  # what it returns now interests nobody
+    gate.set()  # its result is ignored now
 
 
 def test_a_result_after_the_loop_has_closed_is_dropped() -> None:

@@ -104,7 +104,7 @@ def test_a_verdict_that_is_the_same_agrees(regrade: Regrade) -> None:
     assert [result.reasons for result in report.results] == [[], []]
 
 
-def test_a_verdict_that_differs_tells_which_check(regrade: Regrade) -> None:
+def test_different_verdict_names_the_check(regrade: Regrade) -> None:
     stored = {"db_check": {"db_match": True, "db_reward": 1.0}, "communicate_checks": None}
     report = regrade(simulation(SAID, stored=stored))
     (result,) = report.differing
@@ -114,7 +114,7 @@ def test_a_verdict_that_differs_tells_which_check(regrade: Regrade) -> None:
     ]
 
 
-def test_checks_that_are_not_stored_are_told_where_they_fail(regrade: Regrade) -> None:
+def test_failing_checks_that_are_not_stored_are_reported(regrade: Regrade) -> None:
     reasons = only(regrade(simulation(*RENAMED))).reasons
     assert reasons == ["phrase 'renamed': not met"]
 
@@ -140,7 +140,7 @@ def test_what_has_no_stored_reward_is_graded_and_not_compared(regrade: Regrade) 
 # Replay
 
 
-def test_results_that_are_not_as_recorded_are_told(regrade: Regrade) -> None:
+def test_results_that_differ_from_the_recording_are_reported(regrade: Regrade) -> None:
     other = LAMP.replace("10.0", "12.5")
     result = only(regrade(simulation(*calls(("rename", RENAME, other), ("look", {"item_id": "x"}, "gone")), SAID)))
     assert result.agrees
@@ -158,7 +158,7 @@ def test_results_that_are_not_as_recorded_are_told(regrade: Regrade) -> None:
         ("remove", {"item_id": "x"}, "Error: there is no x", "recorded 'Error: there is no x', now 'Error: no item x'"),
     ],
 )
-def test_success_and_failure_are_told_apart(
+def test_success_and_failure_are_distinguished(
     regrade: Regrade, name: str, arguments: dict[str, Any], recorded: str, text: str
 ) -> None:
     result = only(regrade(simulation(*calls((name, arguments, recorded)), SAID)))
@@ -306,7 +306,7 @@ def test_a_list_names_no_domain_and_is_recognised(domain: Domain, tmp_path: Path
     assert only(report).agrees
 
 
-def test_a_list_that_nobody_recognises_asks_for_a_name(domain: Domain, tmp_path: Path) -> None:
+def test_unrecognised_list_needs_a_format_name(domain: Domain, tmp_path: Path) -> None:
     (tmp_path / "r.json").write_text(json.dumps([simulation(SAID)]))
     report = tiny.run(regrade_file(tmp_path / "r.json", RegradeSettings(), Shelf(tiny=domain)))
     assert "--domain NAME" in report.unreadable[0].reason
@@ -343,7 +343,7 @@ def test_trials_of_tau_bench_are_replayed(domain: Domain, tmp_path: Path) -> Non
 # Rates
 
 
-def test_rates_leave_out_what_the_infrastructure_lost(regrade: Regrade) -> None:
+def test_rates_exclude_infrastructure_errors(regrade: Regrade) -> None:
     lost = simulation(SAID, reward=0.0, trial=2, termination_reason="infrastructure_error")
     report = regrade(simulation(*RENAMED, SAID), simulation(*RENAMED, SAID, reward=0.0, trial=1), lost)
     assert report.lost == 1
@@ -383,7 +383,7 @@ def test_a_judge_is_asked(regrade: Regrade, name: str, reward: float) -> None:
     assert (result.fresh.reward, result.without_judge, result.agrees) == (reward, False, True)
 
 
-def test_a_judge_that_fails_is_told_with_the_entry(regrade: Regrade) -> None:
+def test_judge_error_is_reported_with_the_entry(regrade: Regrade) -> None:
     report = regrade(simulation(*RENAMED), criteria=JUDGED, judge=ScriptedJudge({}))
     assert report.results == []
     assert report.unreadable[0].reason.startswith("not judged: the script has no verdict")
@@ -441,8 +441,8 @@ def test_a_stop_on_the_last_hop_is_a_rule_of_its_own(regrade: Regrade) -> None:
     assert (result.fresh.reward, result.rules) == (1.0, ["stop_beats_limit"])
 
 
-def test_rules_that_only_together_change_a_verdict_are_told_so(regrade: Regrade) -> None:
-    """The limit already gives 0; mended, a phrase that is not whole does."""
+def test_rules_that_change_a_verdict_only_together_are_reported(regrade: Regrade) -> None:
+    """Neither rule alone changes the verdict; both together do."""
     criteria = {"actions": [tiny.action("look", item_id="lamp")] * 2, "reward_basis": ["ACTION"]}
     # Two calls of which one lacks its argument: either rule alone leaves a call for each action.
     messages = calls(("look", {"item_id": "lamp"}, LAMP), ("look", {}, "Error: …"))
@@ -453,7 +453,7 @@ def test_rules_that_only_together_change_a_verdict_are_told_so(regrade: Regrade)
 # Reasons
 
 
-def test_equal_checks_are_told_apart_by_number() -> None:
+def test_equal_checks_are_numbered() -> None:
     def info(*met: bool) -> RewardInfo:
         checks = [{"info": "5", "met": one, "justification": ""} for one in met]
         return RewardInfo.model_validate({"reward": 0.0, "reward_basis": ["COMMUNICATE"], "communicate_checks": checks})

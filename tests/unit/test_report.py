@@ -1,4 +1,4 @@
-"""The report: what it holds, that nothing in it does anything, and that it asks nothing of any network."""
+"""The report: its content, that no text in it is executed, and that it needs no network."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_a_failing_call_that_changed_something_shows_it(shown: Any, domain: Doma
     assert call["changes"] == [["agent", "items/lamp/name", '"Lamp"', '"half done"']]
 
 
-def test_checks_stand_beside_the_turn_that_met_them(shown: Any, domain: Domain) -> None:
+def test_met_checks_are_shown_at_their_turn(shown: Any, domain: Domain) -> None:
     talk = shown(good(domain, WANTED))
     assert of_kind(talk, "DB") == [("the databases end as the reference actions leave them", True, True, 8)]
     assert of_kind(talk, "ENV_ASSERTION") == [
@@ -120,7 +120,7 @@ def test_checks_stand_beside_the_turn_that_met_them(shown: Any, domain: Domain) 
     assert talk["verdict"]["breakdown"] == [["DB", 1.0], ["ENV_ASSERTION", 1.0], ["COMMUNICATE", 1.0]]
 
 
-def test_checks_stand_beside_the_turn_that_broke_them(shown: Any, domain: Domain) -> None:
+def test_broken_checks_are_shown_at_their_turn(shown: Any, domain: Domain) -> None:
     talk = shown(bad(domain, WANTED))
     assert of_kind(talk, "ENV_ASSERTION")[0] == ("user: phone_on()", False, True, 8), "switched on at 6, off at 8"
     assert of_kind(talk, "COMMUNICATE") == [("torch", True, True, 10), ("42", False, True, None)]
@@ -150,7 +150,7 @@ def test_a_write_that_never_came_is_at_no_turn(shown: Any, domain: Domain) -> No
     assert {one["note"] for one in talk["checks"] if one["kind"] == "ACTION"} == {"never called"}
 
 
-def test_reference_actions_stand_beside_the_calls(shown: Any, domain: Domain) -> None:
+def test_reference_actions_are_shown_next_to_the_calls(shown: Any, domain: Domain) -> None:
     talk = shown(bad(domain, WANTED))
     assert [(row["kind"], row["action"], row["call"], row["arguments"]) for row in talk["rows"]] == [
         ("matched", 0, 0, []),
@@ -183,7 +183,7 @@ def test_one_call_may_be_two_actions_where_the_profile_says_so(shown: Any, domai
     assert [(row["kind"], row["call"]) for row in rows] == [("matched", 0), ("matched", 0)]
 
 
-def test_values_are_told_as_they_were(shown: Any, domain: Domain) -> None:
+def test_values_are_shown_unchanged(shown: Any, domain: Domain) -> None:
     """A browser would make 1 of 1.0, and 12345678901234567000 of a long integer."""
     odd = tiny.call("price", item_id="lamp", price=[1, 1.0, True, 12345678901234567891, "é", {"a": None}])
     talk = shown(simulated(domain, WANTED, GREETING, tiny.agent(odd), tiny.STOP))
@@ -198,7 +198,7 @@ def test_figures_that_json_lacks_do_not_break_the_page(shown: Any, domain: Domai
     assert talk["messages"][0]["text"] == "Hello. What can I do?"
 
 
-def test_malformed_calls_and_calls_without_results_are_told(shown: Any, domain: Domain) -> None:
+def test_malformed_calls_and_calls_without_results_are_shown(shown: Any, domain: Domain) -> None:
     broken = tiny.call("count")
     broken.malformed = "{by: 1"
     simulation = simulated(domain, WANTED, GREETING, tiny.agent(broken), termination_reason="agent_error")
@@ -210,7 +210,7 @@ def test_malformed_calls_and_calls_without_results_are_told(shown: Any, domain: 
     assert first["changes"] == last["changes"] == []
 
 
-def test_the_task_is_told_in_parts(shown: Any, domain: Domain) -> None:
+def test_task_is_shown_in_parts(shown: Any, domain: Domain) -> None:
     instructions = {"reason_for_call": "A lamp.", "known_info": "Its name.", "task_instructions": "Be brief."}
     wanted = tiny.task(CRITERIA, user_scenario={"persona": "In a hurry.", "instructions": instructions}, ticket="T-1")
     assert shown(good(domain, wanted), wanted)["task"] == [
@@ -246,7 +246,9 @@ def test_a_simulation_that_was_not_graded_is_shown(shown: Any, domain: Domain) -
         ),
     ],
 )
-def test_why_changes_are_missing_is_told(shown: Any, domain: Domain, task: Task | None, name: str, told: str) -> None:
+def test_reason_for_missing_changes_is_shown(
+    shown: Any, domain: Domain, task: Task | None, name: str, told: str
+) -> None:
     talk = shown(good(domain, WANTED), task, name)
     assert told in talk["note"]
     assert not any(call["changes"] for call in talk["calls"])
@@ -263,7 +265,7 @@ def test_changes_end_where_the_data_at_hand_is_another(shown: Any, domain: Domai
     assert "price failed in the conversation and succeeds on the data at hand" in talk["note"]
 
 
-def test_other_results_on_the_data_at_hand_are_told(shown: Any, domain: Domain) -> None:
+def test_results_that_differ_on_the_present_data_are_reported(shown: Any, domain: Domain) -> None:
     simulation = good(domain, WANTED)
     simulation.messages[6].content = "priced, and wrapped"
     talk = shown(simulation)
@@ -286,7 +288,7 @@ def trials(domain: Domain, outcomes: dict[str, str], **fields: Any) -> list[dict
     return lines
 
 
-def test_denominators_are_told(tmp_path: Path, domain: Domain) -> None:
+def test_denominators_are_shown(tmp_path: Path, domain: Domain) -> None:
     planned = {"tiny": {"a": 2, "b": 2, "c": 3}}
     excluded = {"the budget was spent": 1, "deselected": 5, "quarantined": 0}
     lines = trials(domain, {"a": "pf", "b": "pe"})
@@ -304,7 +306,7 @@ def test_denominators_are_told(tmp_path: Path, domain: Domain) -> None:
     }
 
 
-def test_what_was_planned_is_unknown_where_the_run_does_not_tell(tmp_path: Path, domain: Domain) -> None:
+def test_planned_trials_are_unknown_if_the_run_does_not_record_them(tmp_path: Path, domain: Domain) -> None:
     counts = report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", *trials(domain, {"a": "p"})))
     assert counts.data["runs"][0]["counts"]["planned"] is None
 
@@ -320,7 +322,7 @@ def test_rates_have_intervals_and_leave_errors_out(tmp_path: Path, domain: Domai
     assert rates["strictly"] == 0.5
 
 
-def test_rows_hold_the_facts_of_each_trial(tmp_path: Path, domain: Domain) -> None:
+def test_rows_have_the_facts_of_each_trial(tmp_path: Path, domain: Domain) -> None:
     used = ModelUsage(model="m", calls=2, known_cost=0.5)
     fields = {"duration": 12.345, "model_usage": {"agent": used, "user": used}, "stop_token": "###STOP###"}
     page = report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", *trials(domain, {"a": "f"}, **fields)))
@@ -334,7 +336,7 @@ def test_rows_hold_the_facts_of_each_trial(tmp_path: Path, domain: Domain) -> No
     assert row["blame"] in ("agent", "user")
 
 
-def test_costs_of_files_that_tell_only_sides_are_their_sum(tmp_path: Path, domain: Domain) -> None:
+def test_cost_is_the_sum_of_the_sides(tmp_path: Path, domain: Domain) -> None:
     lines = trials(domain, {"a": "p"}, agent_cost=0.25, user_cost=0.5)
     unknown = trials(domain, {"b": "p"})
     page = report(tmp_path / "r.html", domain, run_folder(tmp_path / "run", *lines, *unknown))
@@ -356,7 +358,7 @@ def test_what_cannot_be_read_is_listed(tmp_path: Path, domain: Domain) -> None:
 # Two runs
 
 
-def test_the_same_trials_stand_beside_each_other(tmp_path: Path, domain: Domain) -> None:
+def test_matching_trials_are_shown_side_by_side(tmp_path: Path, domain: Domain) -> None:
     first = run_folder(tmp_path / "a", *trials(domain, {"a": "pf", "b": "p"}))
     second = run_folder(tmp_path / "b", *trials(domain, {"c": "p", "a": "fp"}))
     page = report(tmp_path / "r.html", domain, first, second)
@@ -505,7 +507,7 @@ def test_secrets_stay_out(tmp_path: Path, domain: Domain) -> None:
     assert page.data["runs"][0]["about"] == [["Agent", "https://***@models.example/v1"], ["Agent model", "openai/m"]]
 
 
-def test_conversations_are_not_held(tmp_path: Path) -> None:
+def test_conversations_are_not_kept_in_memory(tmp_path: Path) -> None:
     """A report of 40 conversations of 1 MB takes far less than 40 MB."""
     said = [{"role": "user", "content": f"{number} " + "x" * 1_000_000} for number in range(40)]
     entries = [
@@ -601,7 +603,7 @@ def test_a_run_is_named_and_the_file_too(tau: Any) -> None:
     assert Path("deep/page.html").is_file()
 
 
-def test_two_runs_are_shown_beside_each_other(tau: Any) -> None:
+def test_two_runs_are_shown_side_by_side(tau: Any) -> None:
     kept("one", 1.0)
     kept("two", 0.0)
     status, out, _ = tau("view", "one", "two")
@@ -620,7 +622,7 @@ def test_the_report_of_a_result_file_is_put_here(tau: Any) -> None:
     assert list(Path("elsewhere").iterdir()) == [Path("elsewhere/results.jsonl")]
 
 
-def test_what_cannot_be_read_is_told_by_the_command(tau: Any) -> None:
+def test_command_reports_unreadable_files(tau: Any) -> None:
     folder = kept("one", 1.0)
     with (folder / "simulations.jsonl").open("a") as file:
         file.writelines(json.dumps({"test": f"x{n}", "domain": "mock", "task_id": f"{n}"}) + "\n" for n in range(7))
@@ -643,7 +645,7 @@ def test_it_is_opened_when_asked(tau: Any, monkeypatch: pytest.MonkeyPatch) -> N
 @pytest.mark.parametrize(
     ("args", "told"), [(["none"], "'none'"), ([], "no run has been kept"), (["one", "--data", "x"], "--data")]
 )
-def test_a_command_that_cannot_be_used_is_told(tau: Any, args: list[str], told: str) -> None:
+def test_invalid_command_is_reported(tau: Any, args: list[str], told: str) -> None:
     if args[:1] == ["one"]:
         kept("one", 1.0)
     status, out, err = tau("view", *args)

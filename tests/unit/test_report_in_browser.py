@@ -97,7 +97,7 @@ def current(page: Page) -> str:
 # The overview
 
 
-def test_the_overview_tells_what_the_run_comes_to(page: Page, files: dict[str, Path]) -> None:
+def test_overview_shows_the_results_of_the_run(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"])
     assert page.text("h1") == "first"
     facts = dict(text.split("\n")[:2] for text in page.texts(".denominators > div"))
@@ -137,7 +137,7 @@ def test_a_bar_is_a_filter(page: Page, files: dict[str, Path]) -> None:
 # The table
 
 
-def test_rows_tell_task_outcome_and_what_failed(page: Page, files: dict[str, Path]) -> None:
+def test_rows_show_task_outcome_and_failed_checks(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"])
     rows = page.texts(".rows .row")
     assert len(rows) == 6
@@ -209,7 +209,7 @@ def test_focus_is_visible(page: Page, files: dict[str, Path]) -> None:
     assert style == ["solid", "2px"]
 
 
-def test_roles_tell_what_things_are(page: Page, files: dict[str, Path]) -> None:
+def test_elements_have_roles(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"])
     assert page.js("document.getElementById('grid').getAttribute('role')") == "grid"
     assert page.js("document.getElementById('grid').getAttribute('aria-rowcount')") == "7"
@@ -314,7 +314,7 @@ def test_hostile_texts_are_read_and_do_nothing(page: Page, files: dict[str, Path
 # Two runs
 
 
-def test_two_runs_stand_beside_each_other(page: Page, files: dict[str, Path]) -> None:
+def test_two_runs_are_shown_side_by_side(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["two"])
     assert page.texts(".changes button") == ["1 got better", "4 came out the same", "1 only in A", "1 only in B"]
     rows = page.texts(".rows .row")

@@ -77,7 +77,7 @@ def why_not(path: Path, document: Any) -> str:
 
 
 @pytest.mark.parametrize("name", ["results.json", "results.json.gz"])
-def test_a_file_tells_domain_tasks_and_verdicts(tmp_path: Path, name: str) -> None:
+def test_file_has_domain_tasks_and_verdicts(tmp_path: Path, name: str) -> None:
     file, runs, unreadable = read(write(tmp_path / name, results(entry())))
     assert (file.kind, file.domain, file.solo, file.size) == ("τ²-bench", "tiny", False, 1)
     assert unreadable == []
@@ -102,7 +102,7 @@ def test_simulations_may_stand_before_the_tasks(tmp_path: Path) -> None:
     assert one(tmp_path / "r.json", document).task is not None
 
 
-def test_fields_that_nobody_knows_are_dropped_everywhere(tmp_path: Path) -> None:
+def test_unknown_fields_are_dropped_everywhere(tmp_path: Path) -> None:
     task = raw_task("one", {"actions": [], "reward_basis": None, "weight": 2}, difficulty="hard")
     task["user_scenario"]["instructions"] = {"reason_for_call": "r", "task_instructions": "t", "mood": "bad"}
     reward = {"reward": 1.0, "action_checks": [{"action": {"action_id": "a", "name": "look", "cost": 1}, "new": 1}]}
@@ -360,7 +360,7 @@ def test_a_trial_becomes_a_simulation_of_a_task(tmp_path: Path) -> None:
     assert [message.role for message in run.simulation.messages] == ["user", "user"]
 
 
-def test_only_the_first_call_of_a_message_is_made_and_text_beside_it_is_not_said(tmp_path: Path) -> None:
+def test_only_the_first_call_of_a_message_is_made_and_its_text_is_dropped(tmp_path: Path) -> None:
     result = {"role": "tool", "tool_call_id": "x", "name": "rename", "content": "Error: no item"}
     messages = one(
         tmp_path / "r.json", [tau1(chat_call("rename", '{"item_id": "lamp"}', "1234"), result, STOP)]
@@ -392,7 +392,7 @@ def test_a_trial_that_was_graded_had_ended(tmp_path: Path, last: Any, verdict: A
         ([{"role": "user", "content": "And then?"}], "max_steps"),
     ],
 )
-def test_where_no_verdict_is_kept_the_conversation_tells_how_it_ended(
+def test_without_a_stored_verdict_the_ending_is_read_from_the_conversation(
     tmp_path: Path, messages: list[Any], reason: str
 ) -> None:
     trial = tau1(*messages, reward=0.0)

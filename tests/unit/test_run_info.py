@@ -1,4 +1,4 @@
-"""What a run tells of itself, and its file of simulations where a process was killed."""
+"""The metadata of a run, and its file of simulations after a process was killed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def mock():
 
 
 def info(**changes):
-    """What a run might tell."""
+    """Metadata of a run."""
     found = {
         "format": 1,
         "started": "2026-01-01T00:00:00+00:00",
@@ -57,7 +57,7 @@ class TestHashes:
         assert len(set(found["tasks"]["mock"].values())) == len(cases)
         assert "prompts" not in found
 
-    def test_a_task_by_everything_that_it_holds(self, mock):
+    def test_hash_of_a_task_covers_all_of_its_fields(self, mock):
         task = mock.tasks()[0]
         assert task_hash(mock, task) == task_hash(mock, task.model_copy())
         assert task_hash(mock, task.model_copy(update={"ticket": "Do."})) != task_hash(mock, task)
@@ -116,7 +116,7 @@ class TestGoingOn:
         assert (both["started"], both["commit"], both["finished"]) == (info()["started"], "a1", None)
         assert both["resumed"] == [{"started": now["started"], "commit": "b2", "dirty": True}]
 
-    def test_it_is_the_same_whichever_worker_tells_and_how_often(self):
+    def test_merging_twice_changes_nothing(self):
         now = info(started="2026-01-02T00:00:00+00:00")
         once = merge_manifest(info(), now)
         assert merge_manifest(once, now) == once
@@ -128,7 +128,7 @@ class TestFile:
         assert read_manifest(tmp_path)["settings"] == info()["settings"]
         assert [file.name for file in tmp_path.iterdir()] == [MANIFEST]
 
-    def test_where_there_is_none_nothing_is_told(self, tmp_path):
+    def test_missing_manifest_is_empty(self, tmp_path):
         assert read_manifest(tmp_path) == {}
 
     @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ class TestFile:
             read_manifest(tmp_path)
         assert str(tmp_path / MANIFEST) in str(caught.value)
 
-    def test_git_that_fails_tells_nothing(self, tmp_path):
+    def test_commit_is_empty_if_git_fails(self, tmp_path):
         (tmp_path / ".git").mkdir()
         assert Commit.of(tmp_path) == (None, None)
 

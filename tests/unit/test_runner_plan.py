@@ -85,13 +85,13 @@ def test_item_ids_are_safe_short_and_stable(task_id: str) -> None:
 
 
 @given(st.text(), st.text())
-def test_item_ids_tell_tasks_apart(one: str, two: str) -> None:
+def test_item_ids_of_different_tasks_differ(one: str, two: str) -> None:
     assume(one != two)
     assert item_id(one) != item_id(two)
 
 
 @given(st.text(alphabet="ab[]|: ", min_size=55, max_size=70), st.text(alphabet="ab[]|: ", max_size=5))
-def test_item_ids_tell_long_alike_tasks_apart(stem: str, end: str) -> None:
+def test_item_ids_of_long_similar_tasks_differ(stem: str, end: str) -> None:
     assume(end)
     assert item_id(stem + end) != item_id(stem)
 
@@ -141,7 +141,7 @@ def test_at_most_so_many(domain: object) -> None:
     assert chosen(num_tasks=99) == chosen()
 
 
-def test_patterns_that_match_nothing_are_told() -> None:
+def test_patterns_without_a_match_are_reported() -> None:
     assert unmatched(TASKS, ["refund-*", "refnd", "[mms_issue]*", "2"]) == ["refnd", "2"]
     assert unmatched(TASKS, []) == []
 

@@ -48,7 +48,7 @@ def simulate(domain: Domain, agent: Any, user: Any = None, wanted: Any = WANTED,
 # What comes back
 
 
-def test_a_trial_is_held_and_graded(domain: Domain) -> None:
+def test_trial_is_run_and_graded(domain: Domain) -> None:
     simulation = simulate(domain, [RENAME, "Done"], trial=2, seed=77)
     assert isinstance(simulation, Simulation)
     assert (simulation.reward, simulation.outcome) == (1.0, "passed")
@@ -66,7 +66,7 @@ def test_a_failed_trial(domain: Domain) -> None:
     assert simulation.error is None
 
 
-def test_times_are_told(domain: Domain) -> None:
+def test_times_are_recorded(domain: Domain) -> None:
     class Slow(Script):
         def respond(self, message: Any) -> Any:
             time.sleep(0.05)
@@ -78,12 +78,12 @@ def test_times_are_told(domain: Domain) -> None:
     assert start < end
 
 
-def test_trials_of_a_task_are_told_apart(domain: Domain) -> None:
+def test_trials_of_a_task_are_distinguished(domain: Domain) -> None:
     ids = {simulate(domain, ["No."], trial=n, seed=n).id for n in range(3)}
     assert len(ids) == 3
 
 
-def test_the_default_user_is_gold_beside_gold_alone(domain: Domain) -> None:
+def test_default_user_is_gold_only_with_the_agent_gold(domain: Domain) -> None:
     assert pytest_tau.simulate(WANTED, domain=domain).reward == 1.0
     assert [default_user(agent, solo=False) for agent in ("gold", "noop", "replay:x.json", object())] == [
         "gold",
@@ -193,7 +193,7 @@ def test_a_message_history_is_known_to_both(domain: Domain) -> None:
         assert [message.content for message in context.history] == ["Hi"]
 
 
-# Told before anything runs
+# Errors before anything runs
 
 
 @pytest.mark.parametrize("side", ["agent", "user"])
@@ -215,7 +215,7 @@ def test_an_unusable_task_or_mode(domain: Domain, tmp_path: Path) -> None:
         simulate(half, ["No."], settings=SimulationSettings(solo=True))
 
 
-def test_an_unknown_component_is_told_before_anybody_speaks(domain: Domain) -> None:
+def test_unknown_component_is_reported_before_the_conversation(domain: Domain) -> None:
     script = Script(["No."])
     with pytest.raises(TaskFormatError, match="unknown reward basis 'POLITENESS'"):
         simulate(domain, script, wanted=task({"reward_basis": ["POLITENESS"]}))
@@ -258,7 +258,7 @@ def test_only_the_error_of_a_model_call_is_the_provider_s(domain: Domain, genuin
 
 
 class Built:
-    """Raises what it is told while it is built."""
+    """Raises the given exception in its constructor."""
 
     error: BaseException = ValueError("no key")
 

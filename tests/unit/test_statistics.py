@@ -61,7 +61,7 @@ class TestPassHatK:
         assert pass_hat_k_interval([], 1) is None
 
     def test_it_has_the_truth_as_often_as_it_says(self):
-        """Forty tasks, four trials each, whose rates have a mean of 0.7; 150 runs, so that ± 0.018 is chance."""
+        """Forty tasks, four trials each, whose rates have a mean of 0.7; 150 runs, so that ± 0.018 is noise."""
         generator, inside = random.Random(7), 0
         for _ in range(150):
             rates = [generator.betavariate(2.1, 0.9) for _ in range(40)]
@@ -105,7 +105,7 @@ class TestOthers:
         assert found.low < 0.5 < found.high
         assert found.high - found.low == pytest.approx(2 * 1.96 * (1 / 24 / 2285) ** 0.5, rel=0.1)
 
-    def test_it_is_told_as_a_person_reads_it(self):
+    def test_format_rounds_to_the_given_digits(self):
         assert Interval(0.79, 0.89456).format() == "0.790 to 0.895"
         assert Interval(0.79, 0.89456).format(2) == "0.79 to 0.89"
 

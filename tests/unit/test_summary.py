@@ -29,7 +29,7 @@ def trials(task, outcomes, **facts):
     return [trial(task, number, words[letter], **facts) for number, letter in enumerate(outcomes)]
 
 
-def told(records, **options):
+def terminal_lines(records, **options):
     """The lines of the only domain."""
     floors, group_by = options.pop("floors", None), options.pop("group_by", ())
     (summary,) = summarise(records, floors=floors, group_by=group_by)
@@ -60,7 +60,7 @@ MIXED = [
 class TestNumbers:
     """What trials come to."""
 
-    def test_errors_are_left_out_of_the_rates_and_counted_as_failures_beside_them(self):
+    def test_errors_are_excluded_from_the_rates_and_also_counted_as_failures(self):
         (summary,) = summarise([*trials("a", "ppe"), *trials("b", "pfe")])
         scores = summary.scores
         assert (scores.tasks, scores.trials, scores.passed, scores.failed, scores.errors) == (2, 6, 3, 1, 2)
@@ -139,7 +139,7 @@ class TestNumbers:
         found = summarise([trial(domain="shop"), trial(domain="desk", outcome="failed")])
         assert [(each.name, each.scores.passed) for each in found] == [("desk", 0), ("shop", 1)]
 
-    def test_the_floor_is_of_the_tasks_that_ran_and_that_can_be_told(self):
+    def test_floor_covers_the_run_tasks_whose_floor_is_known(self):
         floors = {
             TaskId("desk", "", "a"): True,
             TaskId("desk", "", "b"): False,
@@ -173,22 +173,24 @@ class TestGroups:
 
     def test_the_table_is_aligned_and_has_errors_only_where_there_are_any(self):
         records = [*trials("a", "pf", groups={"intent": "refund"}), *trials("b", "pp", groups={"intent": "exchange"})]
-        lines = told(records, group_by=["intent", "persona"])
+        lines = terminal_lines(records, group_by=["intent", "persona"])
         assert lines[-4:] == [
             "  by intent  tasks  trials  pass^1  95 % interval  pass^2",
             "  exchange       1       2   1.000              -   1.000",
             "  refund         1       2   0.500              -   0.000",
             "  by persona: no task has one",
         ]
-        with_error = told([*records, trial("c", outcome="error", groups={"intent": "refund"})], group_by=["intent"])
+        with_error = terminal_lines(
+            [*records, trial("c", outcome="error", groups={"intent": "refund"})], group_by=["intent"]
+        )
         assert with_error[-3].endswith("  errors")
         assert [line.split()[-1] for line in with_error[-2:]] == ["0", "1"]
-        only_errors = told([trial(outcome="error", groups={"intent": "refund"})], group_by=["intent"])
+        only_errors = terminal_lines([trial(outcome="error", groups={"intent": "refund"})], group_by=["intent"])
         assert only_errors[-1].split() == ["refund", "1", "1", "-", "-", "1"]
 
-    def test_of_many_groups_some_are_told_and_with_v_all(self):
+    def test_verbose_shows_all_groups(self):
         records = [trial(str(n), groups={"intent": f"intent {n:02}"}) for n in range(20)]
-        few, every = (told(records, group_by=["intent"], verbosity=verbosity) for verbosity in (0, 1))
+        few, every = (terminal_lines(records, group_by=["intent"], verbosity=verbosity) for verbosity in (0, 1))
         assert few[-1] == "  and 8 more (-v shows them)"
         assert "  intent 11" in few[-2]
         assert every[-1].startswith("  intent 19")
@@ -198,79 +200,83 @@ class TestTerminal:
     """The lines below a domain's first."""
 
     def test_one_task_and_a_run_that_passed_need_none(self):
-        assert told([trial(outcome="failed", failed_checks=("DB",))]) == []
+        assert terminal_lines([trial(outcome="failed", failed_checks=("DB",))]) == []
         assert (
-            told([trial(str(n)) for n in range(50)], floors={TaskId("desk", "", str(n)): False for n in range(50)})
+            terminal_lines(
+                [trial(str(n)) for n in range(50)], floors={TaskId("desk", "", str(n)): False for n in range(50)}
+            )
             == []
         )
 
     def test_what_a_reader_wants_when_something_failed(self):
-        lines = told(MIXED, floors={TaskId("desk", "", name): name == "a" for name in "abcde"})
+        lines = terminal_lines(MIXED, floors={TaskId("desk", "", name): name == "a" for name in "abcde"})
         assert the_line(lines, "no-op agent") == "pass^1 0.200 (1 of 5 tasks)"
         assert the_line(lines, "ended by") == "user_stop (5), ###TRANSFER### (1), max_steps (1)"
         assert the_line(lines, "errors") == "infrastructure_error (1)"
         assert the_line(lines, "95 % interval").startswith("pass^1 0.")
-        assert the_line(lines, "mean reward") == "0.571"  # pass^1 is 0.5: tasks count alike, whatever their trials
+        assert (
+            the_line(lines, "mean reward") == "0.571"
+        )  # pass^1 is 0.5: tasks have equal weight, whatever their number of trials
         assert not any(line.startswith(("  with errors", "  errors said")) for line in lines)
 
     def test_with_v_everything(self):
-        lines = told(MIXED, verbosity=1)
+        lines = terminal_lines(MIXED, verbosity=1)
         assert the_line(lines, "with errors") == "pass^1 0.400, pass^2 0.333, errors counted as failures"
         assert the_line(lines, "errors said") == "the provider is down (1)"
-        assert the_line(told(trials("a", "pf"), verbosity=1), "mean reward") == "0.500"
+        assert the_line(terminal_lines(trials("a", "pf"), verbosity=1), "mean reward") == "0.500"
 
     def test_with_q_nothing_not_even_groups(self):
-        assert told(MIXED, verbosity=-1, group_by=["intent"]) == []
+        assert terminal_lines(MIXED, verbosity=-1, group_by=["intent"]) == []
 
-    def test_a_task_that_passes_without_an_agent_is_told_of_any_run(self):
-        lines = told([trial("a"), trial("b")], floors={TaskId("desk", "", "a"): True})
+    def test_task_that_passes_without_an_agent_is_always_reported(self):
+        lines = terminal_lines([trial("a"), trial("b")], floors={TaskId("desk", "", "a"): True})
         assert lines == ["  no-op agent    pass^1 1.000 (1 of 1 task; not known of 1 task)"]
 
-    def test_the_mean_reward_is_told_where_it_is_not_pass_1(self):
+    def test_mean_reward_is_shown_if_it_differs_from_pass_1(self):
         records = [*trials("a", "pppp"), trial("b", outcome="failed"), trial("c", outcome="failed", reward=0.5)]
-        assert the_line(told(records), "mean reward") == "0.750"
+        assert the_line(terminal_lines(records), "mean reward") == "0.750"
 
-    def test_checks_beyond_the_most_frequent_are_counted_and_with_v_told(self):
+    def test_less_frequent_checks_are_counted_and_listed_with_v(self):
         records = [trial(str(n), outcome="failed", failed_checks=(f"ACTION tool_{n}",)) for n in range(8)]
-        assert the_line(told(records), "not met").endswith("ACTION tool_4 (1), 3 more")
-        assert the_line(told(records, verbosity=1), "not met").endswith("ACTION tool_7 (1)")
+        assert the_line(terminal_lines(records), "not met").endswith("ACTION tool_4 (1), 3 more")
+        assert the_line(terminal_lines(records, verbosity=1), "not met").endswith("ACTION tool_7 (1)")
 
     @pytest.mark.parametrize("width", [40, 60, 80, 200])
     def test_lines_fit_and_parts_are_not_torn_apart(self, width):
         records = [trial(str(n), outcome="failed", failed_checks=(f"COMMUNICATE {n} or so",)) for n in range(30)]
-        lines = told(records, verbosity=1, width=width)
+        lines = terminal_lines(records, verbosity=1, width=width)
         assert max(map(len, lines)) <= max(width, 47)
         assert len(re.findall(r"COMMUNICATE \d+ or so \(1\)", "\n".join(lines))) == 30
 
     @pytest.mark.parametrize("width", [50, 65, 75])
     def test_tables_fit_too(self, width):
         records = [trial(str(n), groups={"intent": f"{'long ' * 20}{n}"}) for n in range(3)]
-        lines = told([*records, trial("x", outcome="error")], group_by=["intent"], width=width)
+        lines = terminal_lines([*records, trial("x", outcome="error")], group_by=["intent"], width=width)
         assert max(map(len, lines)) <= width
         assert ("interval" in lines[-5]) == (width > 70)
 
-    def test_what_models_took_is_told_of_a_trial(self):
+    def test_model_usage_is_shown_per_trial(self):
         usage = {"agent": ModelUsage(calls=2, prompt_tokens=1000, completion_tokens=20, known_cost=0.5)}
         records = [trial(turns=3, calls=2, duration=2.0, usage=usage), trial("b", turns=4, duration=4.0, usage=usage)]
-        assert told(records, width=90) == [
+        assert terminal_lines(records, width=90) == [
             "  a trial        3.5 turns, 1.0 calls, 1,020 tokens, $0.5000, p50 3.0 s, p95 3.9 s"
         ]
 
     def test_a_price_that_is_not_known_is_no_zero(self):
         free = {"agent": ModelUsage(calls=2, unpriced_calls=2)}
-        assert "$" not in "".join(told([trial(usage=free)]))
-        assert the_line(told([trial(usage=free)], verbosity=1), "models").endswith("cost unknown")
+        assert "$" not in "".join(terminal_lines([trial(usage=free)]))
+        assert the_line(terminal_lines([trial(usage=free)], verbosity=1), "models").endswith("cost unknown")
         some = {"agent": ModelUsage(calls=2, known_cost=1.5, unpriced_calls=1)}
-        lines = told([trial(usage=some)], verbosity=1)
+        lines = terminal_lines([trial(usage=some)], verbosity=1)
         assert "at least $1.50" in the_line(lines, "a trial")
         assert the_line(lines, "models").endswith("$1.50 and 1 call of unknown price")
 
-    def test_what_an_earlier_run_has_done_is_told(self):
-        assert the_line(told([trial(restored=True), trial("b")]), "restored") == "1 trial of an earlier run"
+    def test_restored_trials_are_reported(self):
+        assert the_line(terminal_lines([trial(restored=True), trial("b")]), "restored") == "1 trial of an earlier run"
 
     def test_nothing_that_a_terminal_obeys_gets_through(self):
         check = "COMMUNICATE \x1b[31mred\x07\r\nnext\u202e"
-        text = "".join(told([trial(str(n), outcome="failed", failed_checks=(check,)) for n in range(5)]))
+        text = "".join(terminal_lines([trial(str(n), outcome="failed", failed_checks=(check,)) for n in range(5)]))
         assert not [each for each in text if category(each).startswith("C")]
         assert "COMMUNICATE [31mred next (5)" in text
 
@@ -349,7 +355,7 @@ class TestAnnotations:
         assert line == f"{expected}COMMUNICATE 100%25 sure"
 
     @pytest.mark.parametrize("test", ["", "telecom::a[trial-0]", "../elsewhere.json::a"])
-    def test_without_a_file_of_the_checkout_there_is_none(self, tmp_path, test):
+    def test_no_annotation_without_a_file_of_the_checkout(self, tmp_path, test):
         (tmp_path / "root").mkdir()
         (tmp_path / "elsewhere.json").write_text("[]")
         failing = failing_tasks([trial(outcome="failed", test=test)])

@@ -132,7 +132,7 @@ def is_covered(reason: str) -> bool:
 
 
 def passengers(text: str, user: User) -> list[Passenger]:
-    """Return the people who fly: the user first, then whoever is named."""
+    """Return the people who fly: the user first, then the people who are named."""
     rest = [other for other in user.saved_passengers if full_name(other) in text]
     if re.search(r"\b(?:all|everybody|the \w+ people)\b.*\bsaved in my profile", text):
         rest = list(user.saved_passengers)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def _declining_one(reason: str) -> Callable[[Session, str], Talk[Any]]:
-    """Return a procedure for what the policy forbids, whatever the reservation."""
+    """Return a procedure for a request that the policy forbids for every reservation."""
 
     def procedure(session: Session, text: str) -> Talk[Any]:
         if reservation_ids(text):

@@ -68,7 +68,7 @@ def _identify(session: Session, text: str) -> Talk[None]:
 
 
 def _attend(session: Session, text: str) -> Talk[None]:
-    """Deal with all that a text asks for, one after the other; what remains to be said about it becomes pending."""
+    """Deal with all requests in a text, one after the other; the texts that remain to be said become pending."""
     for kind in recognise(text):
         # Somebody who says the same again has not understood, and does not want it a second time.
         request = (kind.name, text.removeprefix(_PUZZLED), session.reservation_id)

@@ -209,12 +209,12 @@ class TaskBuilder:
         answers: Sequence[Answer] = (),
         **facts: str,
     ) -> None:
-        """Note down what the user asks for next, where no model speaks for it.
+        """Add the user's next request to the script of the user without a model.
 
         Args:
             say: How it is put; empty for the task's reason, in the first person.
             insist: How often it is repeated when it is refused.
-            fallback: What is asked for once it stays refused.
+            fallback: The request that follows if this one stays refused.
             answers: Answers to other questions about it.
             facts: Answers to questions about a fact, by its name.
         """
@@ -223,7 +223,7 @@ class TaskBuilder:
     def ask_to_book(
         self, say: str = "", *, insist: int = 0, fallback: str | None = None, payment_method: str, **facts: str
     ) -> None:
-        """Note down that the user asks for a booking next; as :meth:`ask`, with usual facts unless others are given."""
+        """Add a booking as the user's next request; like :meth:`ask`, with usual facts unless others are given."""
         given = {**BOOKING, **facts, "payment_method": payment_method}
         self.ask(say, insist=insist, fallback=fallback, answers=(), **given)
 

@@ -47,7 +47,7 @@ _REMARKS: Final = (
 
 
 def combine(tasks: Sequence[Task]) -> Task:
-    """Return one task of several, whose matters are put once the one before is dealt with."""
+    """Return one task of several, whose matters are raised one after the other."""
     first, *more = tasks
     if not more:
         return first

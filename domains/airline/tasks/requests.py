@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-#: What every booking asks for, as it is answered unless something else is wanted.
+#: Facts that every booking needs, with the answers that apply unless others are given.
 BOOKING: Final = {
     "cabin": "Economy.",
     "flights": "The cheapest direct flight.",

@@ -47,7 +47,7 @@ def generate(db: AirlineDB, count: int, seed: int, difficulty: Difficulty) -> It
         difficulty: Matters and remarks in a conversation.
 
     Raises:
-        ConfigurationError: Nobody has so many matters.
+        ConfigurationError: No user has so many matters.
     """
     yield from _AirlineSampler(db, difficulty).tasks(count, seed)
 

@@ -1,4 +1,4 @@
-"""Checks of a generated task: it asks for something, every action counts, and the agent can know it all."""
+"""Checks of a generated task: it has a request, every action counts, and the agent can know all arguments."""
 
 from __future__ import annotations
 

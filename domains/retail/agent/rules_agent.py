@@ -68,7 +68,7 @@ def _identify(session: Session, text: str) -> Talk[None]:
 
 
 def _attend(session: Session, text: str) -> Talk[str]:
-    """Deal with all that a text asks for, and return what remains to be said about it."""
+    """Deal with all requests in a text, and return the texts that remain to be said."""
     text = drop_asides(text)
     plans: list[Plan] = []
     problems: list[str] = []

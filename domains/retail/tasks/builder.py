@@ -1,7 +1,7 @@
 """Tasks from scenarios: a scenario yields a draft for each choice of people and things, and a draft becomes a task.
 
 The draft whose customer has been in the fewest tasks is taken, so that a database from another seed gives a set of its
-own, or says which scenario nobody fits.
+own, or names the scenario that no customer fits.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def build_tasks(scenarios: Iterable[Scenario], world: World) -> list[Task]:
     """Build a task of each scenario.
 
     Raises:
-        ConfigurationError: The database has nobody for a scenario.
+        ConfigurationError: No customer in the database fits a scenario.
     """
     seen: Counter[str] = Counter()
     tasks = []
@@ -212,7 +212,7 @@ def _script(one: Scenario, draft: Draft) -> UserScript:
 
 
 def _with_order(request: Request) -> Request:
-    """Return the request; one that names a single order gives its id again when it is asked for."""
+    """Return the request; a request that names a single order gives its id again if the agent asks."""
     named = set(_ORDER_ID.findall(request.say))
     if len(named) != 1 or "order_id" in request.facts:
         return request

@@ -75,7 +75,7 @@ def make_tasks(db: RetailDB) -> list[Task]:
     """Build a task of every scenario, each verified.
 
     Raises:
-        ConfigurationError: The database has nobody for a scenario.
+        ConfigurationError: No customer in the database fits a scenario.
         TaskFormatError: A task fails its verification.
     """
     tasks = build_tasks(SCENARIOS, World(db))
@@ -107,7 +107,7 @@ def bundled_files(seed: int = DEFAULT_SEED) -> BundledFiles:
     """Return the texts of the database and the task files.
 
     Raises:
-        ConfigurationError: Faker is not installed, or the database has nobody for a scenario.
+        ConfigurationError: Faker is not installed, or no customer in the database fits a scenario.
         TaskFormatError: A task fails its verification.
     """
     db_text = database_text(make_database(seed))

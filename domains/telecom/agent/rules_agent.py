@@ -86,7 +86,7 @@ class RulesAgent:
         yield from self._transfer(problem or "not one that this agent can help with")
 
     def _answer_questions(self, text: str, account: Account) -> Dialog[str]:
-        """Answer questions from the records; return the first text that is none."""
+        """Answer questions from the records; return the first text that is not a question."""
         for _ in range(_MAX_QUESTIONS):
             question = next((row for row in QUESTIONS if re.search(row[0], text, re.IGNORECASE)), None)
             if question is None:

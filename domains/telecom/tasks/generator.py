@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 DEFAULT_SEED = 7
-#: By intent and number of faults: the number of tasks that can be solved, and of those that cannot.
+#: By intent and number of faults: the numbers of solvable and of unsolvable tasks.
 QUOTAS: dict[str, dict[int, tuple[int, int]]] = {
     "mobile_data_issue": {1: (8, 1), 2: (9, 2), 3: (9, 2), 4: (9, 2), 5: (7, 1), 6: (5, 1), 7: (3, 1)},
     "service_issue": {1: (4, 2), 2: (18, 6), 3: (12, 6), 4: (4, 4), 5: (0, 4)},

@@ -1,4 +1,4 @@
-"""Customers of tasks: bundled ones that suit, and random ones, whose names and numbers belong to nobody."""
+"""Customers of tasks: bundled ones that suit, and random ones, whose names and numbers are invented."""
 
 from __future__ import annotations
 

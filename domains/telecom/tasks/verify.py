@@ -23,7 +23,7 @@ def verify(scenario: FaultScenario, task: Task, domain: Domain) -> None:
     Raises:
         TaskFormatError: The problem is there before the faults are, or not after them; a fault does not show; a
             reference action fails or comes too late to be needed; the reference actions do not lead to the end that
-            the task asks for, or doing nothing does although there is something to do.
+            the task requires, or doing nothing passes although the task requires a change.
     """
 
     def require(condition: bool, problem: str) -> None:

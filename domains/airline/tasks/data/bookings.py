@@ -231,7 +231,7 @@ class Booker:
     def _way_back(self, way: list[tuple[str, str]], situation: Situation) -> Iterator[tuple[str, str]]:
         home, there = self._ends(way)
         day = dt.date.fromisoformat(way[-1][1])
-        # Whoever is on the way comes back a week later, everybody else within a week.
+        # Travellers who are on the way come back a week later, all others within a week.
         later = range(4, 11) if situation.status != "available" and situation.others == "available" else range(2, 6)
         dates = {(day + dt.timedelta(days=days)).isoformat() for days in later}
         for number, flight in self._flights.items():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...models import Order, OrderStatus, PaymentMethod
     from ..session import Session
 
-#: The meaning of an order's status, for somebody who asks for what it does not allow.
+#: The meaning of an order's status, for a customer whose request it does not allow.
 _MEANING: dict[OrderStatus, str] = {
     "pending": "it has not been sent yet, so it can be cancelled or changed",
     "pending (item modified)": "its items have been changed, and after that nothing else can be changed or cancelled",
@@ -30,7 +30,7 @@ def require_status(order: Order, status: OrderStatus, deed: str) -> None:
     Args:
         order: The order.
         status: The status that it must have, with nothing added.
-        deed: The change that is asked for, such as ``cancelled``.
+        deed: The requested change, such as ``cancelled``.
     """
     if order.status != status:
         found = f"order {order.order_id} is {order.status}: {_MEANING[order.status]}"

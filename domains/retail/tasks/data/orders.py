@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 #: How many customers have so many orders.
 _ORDERS = {1: 10, 2: 20, 3: 20, 4: 10}
-#: How many orders have each status before anybody asks for anything, as shares of all.
+#: The share of orders with each status before any request of a customer.
 _SHARES: dict[OrderStatus, int] = {"pending": 69, "delivered": 63, "processed": 18}
 #: How many are changed afterwards.
 _CANCELLED, _MODIFIED, _PAID_ANEW, _RETURNED, _EXCHANGED = 11, 7, 3, 7, 7

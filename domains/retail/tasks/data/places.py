@@ -1,4 +1,4 @@
-"""Addresses that customers move to; of nobody in the database."""
+"""Addresses that customers move to; no customer in the database has one of them."""
 
 from __future__ import annotations
 
