@@ -91,7 +91,7 @@ class TestNamesAndArguments:
 class TestWhoPlays:
     def test_a_model_alone_is_told_that_a_user_is_needed(self, project, models):
         run = project.run("--tau-agent-llm", "fake/agent")
-        run.usage_error("needs a user that listens", "--tau-user-llm", "--tau-user gold")
+        run.usage_error("needs a user that listens", "--tau-user-llm", "--tau-user scripted", "--tau-user gold")
         assert not models.asked
 
     def test_the_gold_user_may_be_asked_for(self, project, models):
