@@ -286,6 +286,20 @@ class TestHeader:
         run.lacks("gold")
         assert self.recorded(project) == {"agent": ["fixture tau_agent"], "user": ["scripted"]}
 
+    @pytest.mark.parametrize(
+        ("made", "shown"),
+        [
+            ("@pytest.fixture\ndef tau_agent", "fixture tau_agent"),
+            ("def pytest_tau_make_agent", "hook pytest_tau_make_agent, else gold"),
+        ],
+    )
+    def test_a_conftest_that_makes_the_agent_of_a_named_domain(self, project, made, shown):
+        project.write("conftest.py", f"import pytest\n\n{self.AGENT}{made}():\n    return Agent()\n")
+        run = project.run("--tau-domain", "mock", "--tau-task", "create-task")
+        run.line(f"tau: domain mock, seed 300, bundled data, agent {shown}, user scripted")
+        run.lacks("no agent named")
+        run.lacks("given the reference actions")
+
     def test_a_hook(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])
         project.write("conftest.py", f"{self.AGENT}def pytest_tau_make_agent():\n    return Agent()\n")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ...text import plural
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 def pytest_report_header(config: pytest.Config) -> list[str]:
     """Show what runs: domain, data, participants and models, with the defaults of what is not given."""
     context = get_context(config)
-    if context is None:
+    if context is None or (context.config.agent is None and _may_make_agents(config)):
         return []
     run_state(config).header_shown = True
     return _settings_lines(config, context, {})
@@ -40,6 +41,13 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
         shown = [] if run_state(config).header_shown else _settings_lines(config, context, {})
         return shown + participant_lines(context, chosen)
     return _settings_lines(config, context, dict(zip(SIDES, next(iter(chosen), ()), strict=False)))
+
+
+def _may_make_agents(config: pytest.Config) -> bool:
+    """Return whether a plugin or a conftest.py overrides the default agent: only the tests know whether for them."""
+    modules = (plugin for plugin in config.pluginmanager.get_plugins() if isinstance(plugin, ModuleType))
+    overridden = any("tau_agent" in vars(each) and not each.__name__.startswith("pytest_tau.") for each in modules)
+    return overridden or len(config.hook.pytest_tau_make_agent.get_hookimpls()) > 1
 
 
 def chosen_participants(items: Sequence[pytest.Item]) -> Counter[tuple[str, ...]]:
