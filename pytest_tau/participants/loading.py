@@ -140,7 +140,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
         return ParticipantSource(without_login(spec), EndpointAgent)
     if ":" not in spec:
         if spec.endswith(".py"):
-            raise ConfigurationError(f"{side} {spec!r}: name the class or function in the file, such as {spec}:Agent")
+            raise ConfigurationError(f"{side} {spec!r}: expected path/to/file.py:attribute, such as {spec}:Agent")
         known = [
             *BUILT_IN[side],
             *([*sorted(DOMAIN_AGENTS), "saboteur:KIND"] if side == "agent" else []),

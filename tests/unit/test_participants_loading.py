@@ -112,7 +112,7 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
     [
         ("golden", r"unknown agent 'golden'; did you mean 'gold'\? \(known: gold, http://…, llm, llm-gt, llm-gt-"),
         ("dummy", "unknown agent 'dummy'"),
-        ("mine.py", r"agent 'mine\.py': name the class or function in the file, such as mine\.py:Agent"),
+        ("mine.py", r"agent 'mine\.py': expected path/to/file.py:attribute, such as mine\.py:Agent"),
         ("", "unknown agent ''"),
         ("gone.py:Agent", "agent 'gone.py:Agent': no file .*gone.py"),
         ("mine.py:Agnt", "unknown attribute 'Agnt'; did you mean 'Agent'"),
