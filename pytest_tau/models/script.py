@@ -95,10 +95,10 @@ class Spoken(NamedTuple):
 
     Attributes:
         phrases: Phrases that ask for the tool.
-        values: Phrases that mean a value, by parameter and value.
+        values: Phrases that mean a value, by parameter and value: the value itself, such as ``True``.
         shows: Results that a user may wait for: a phrase, and the text that the tool's result then contains.
     """
 
     phrases: tuple[str, ...] = ()
-    values: Mapping[str, Mapping[str, tuple[str, ...]]] = {}
+    values: Mapping[str, Mapping[Any, tuple[str, ...]]] = {}
     shows: Mapping[str, str] = {}

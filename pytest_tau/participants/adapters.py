@@ -49,8 +49,8 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
     """Make a participant of any of the accepted forms.
 
     Args:
-        target: A class or an instance with ``respond``, a class or an instance with ``generate_next_message``, or
-            a function of ``(messages, tools)``.
+        target: A class or an instance with ``respond``, a class or an instance with ``generate_next_message``, a
+            ``functools.partial`` of such a class, or a function of ``(messages, tools)``.
         context: The facts that it is built from.
 
     Raises:
@@ -58,21 +58,23 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
         Exception: Anything that its constructor raises.
     """
     check_form(target, context.side)
-    greeting = getattr(target, "greeting", None)
+    built = built_class(target)
+    form = built or target
+    greeting = getattr(form, "greeting", None)
     if isinstance(greeting, str) and context.history and not context.continues:
         context = replace(context, history=[AssistantMessage(content=greeting)])
     if isinstance(target, BuiltIn):
         return target
-    if inspect.isclass(target) and issubclass(target, BuiltIn):
-        participant: Participant = target(context)  # type: ignore[call-arg]
+    if built and issubclass(built, BuiltIn):
+        participant: Participant = target(context)
         return participant
     caller = BlockingCaller(context.models, context.side)
-    if hasattr(target, "generate_next_message"):
+    if hasattr(form, "generate_next_message"):
         with building():
             return await StatefulAdapter.make(target, context, caller)
-    if hasattr(target, "respond"):
+    if hasattr(form, "respond"):
         with building():
-            if inspect.isclass(target):
+            if built:
                 target = await caller.call(target, **_arguments(target, context))
             return RespondAdapter(target, context, caller)
     with building():
@@ -85,11 +87,13 @@ def check_form(target: Any, side: str) -> None:
     Raises:
         ConfigurationError: It has none of the three forms, or asks for something unknown.
     """
-    if hasattr(target, "respond") or hasattr(target, "generate_next_message"):
-        if inspect.isclass(target) and not issubclass(target, BuiltIn):
+    built = built_class(target)
+    form = built or target
+    if hasattr(form, "respond") or hasattr(form, "generate_next_message"):
+        if built and not issubclass(built, BuiltIn):
             _check_constructor(target, side)
         return
-    if inspect.isclass(target) or not callable(target):
+    if built or not callable(target):
         raise ConfigurationError(
             f"{_name_of(target)} is no {side}: expected a class with respond(message), a class with get_init_state and "
             "generate_next_message, or a function (messages, tools)"
@@ -98,6 +102,19 @@ def check_form(target: Any, side: str) -> None:
         inspect.signature(target).bind([], [])
     except TypeError:
         raise ConfigurationError(f"{_name_of(target)} is no {side}: it must accept (messages, tools)") from None
+
+
+def built_class(target: Any) -> type | None:
+    """Return the class of which a target builds an instance per simulation: itself, or that of a partial."""
+    while isinstance(target, functools.partial):
+        target = target.func
+    return target if inspect.isclass(target) else None
+
+
+def name_of(target: Any) -> str | None:
+    """Return the name of a function, of a class, or of the class of a partial; None of an instance."""
+    name = getattr(built_class(target) or target, "__qualname__", None)
+    return name if isinstance(name, str) else None
 
 
 class _Adapter(BuiltIn):
@@ -158,7 +175,7 @@ class StatefulAdapter(_Adapter):
     @classmethod
     async def make(cls, target: Any, context: ParticipantContext, caller: BlockingCaller) -> StatefulAdapter:
         """Build the object, if the target is a class, and its initial state."""
-        if inspect.isclass(target):
+        if built_class(target):
             target = await caller.call(target, **_arguments(target, context))
         set_seed = getattr(target, "set_seed", None)
         if callable(set_seed) and context.seed is not None:
@@ -263,7 +280,9 @@ def _check_constructor(target: Any, side: str) -> None:
 
 
 def _arguments(target: Any, context: ParticipantContext) -> dict[str, Any]:
-    offered, parameters = _offered_arguments(context), _parameters(target)
+    bound = target.keywords if isinstance(target, functools.partial) else {}
+    offered = {name: make for name, make in _offered_arguments(context).items() if name not in bound}
+    parameters = _parameters(target)
     if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
         return {name: make() for name, make in offered.items()}
     return {parameter.name: offered[parameter.name]() for parameter in parameters if parameter.name in offered}
@@ -285,4 +304,4 @@ def _as_tau2(message: Any) -> Any:
 
 
 def _name_of(target: Any) -> str:
-    return getattr(target, "__qualname__", None) or repr(target)
+    return name_of(target) or repr(target)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ..chat import without_login
 from ..errors import ConfigurationError, unknown_name
 from ..files import digest
-from .adapters import adapt, check_form
+from .adapters import adapt, built_class, check_form, name_of
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .containment import describe, is_interrupt
 
@@ -71,7 +71,7 @@ class ParticipantSource(NamedTuple):
             return False
         target = domain_agent(self.of_domain, domain_agents) if self.of_domain else self.target
         # Statically: a lookup may run code of the participant.
-        return inspect.getattr_static(target, "needs_reference", False) is True
+        return inspect.getattr_static(built_class(target) or target, "needs_reference", False) is True
 
     async def make(self, context: ParticipantContext) -> Participant:
         """Make a participant for one simulation.
@@ -126,7 +126,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     """
     if not isinstance(spec, str):
         check_form(spec, side)
-        return ParticipantSource(getattr(spec, "__qualname__", type(spec).__name__), spec)
+        return ParticipantSource(name_of(spec) or type(spec).__name__, spec)
     folder = folder or Path.cwd()
     if spec in BUILT_IN[side]:
         return ParticipantSource(spec, BUILT_IN[side][spec])
@@ -139,6 +139,8 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
             raise ConfigurationError(f"user {spec!r}: only an agent can be an endpoint; name a module:attribute")
         return ParticipantSource(without_login(spec), EndpointAgent)
     if ":" not in spec:
+        if spec.endswith(".py"):
+            raise ConfigurationError(f"{side} {spec!r}: expected path/to/file.py:attribute, such as {spec}:Agent")
         known = [
             *BUILT_IN[side],
             *([*sorted(DOMAIN_AGENTS), "saboteur:KIND"] if side == "agent" else []),

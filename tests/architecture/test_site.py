@@ -31,6 +31,7 @@ from pytest_tau.models import (
     UserScenario,
     UserScript,
 )
+from pytest_tau.models.script import Answer, Goal, Request
 from pytest_tau.plugin.options_table import OPTIONS
 
 if TYPE_CHECKING:
@@ -204,6 +205,9 @@ def sections(name: str) -> dict[str, str]:
         ("user_scenario", UserScenario),
         ("instructions", Instructions),
         ("script", UserScript),
+        ("requests", Request),
+        ("answers", Answer),
+        ("goals", Goal),
         ("initial_state", InitialState),
         ("calls", FunctionCall),
         ("evaluation_criteria", EvaluationCriteria),

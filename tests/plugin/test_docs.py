@@ -299,6 +299,7 @@ class TestAsyncio:
         files = [
             "conftest.py, strict mode",
             "conftest.py, auto mode",
+            "conftest.py, with tools",
             "conftest.py, one client",
             "test_agent.py",
             "agent.py",
@@ -310,6 +311,7 @@ class TestAsyncio:
         [
             ("conftest.py, strict mode", "strict"),
             ("conftest.py, auto mode", "auto"),
+            ("conftest.py, with tools", "strict"),
             ("conftest.py, one client", "strict"),
         ],
     )

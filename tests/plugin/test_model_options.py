@@ -91,7 +91,7 @@ class TestNamesAndArguments:
 class TestWhoPlays:
     def test_agent_llm_without_a_user_is_an_error(self, project, models):
         run = project.run("--tau-agent-llm", "fake/agent")
-        run.usage_error("needs a user that listens", "--tau-user-llm", "--tau-user gold")
+        run.usage_error("needs a user that listens", "--tau-user-llm", "--tau-user scripted", "--tau-user gold")
         assert not models.asked
 
     def test_gold_user_can_be_selected(self, project, models):

@@ -286,6 +286,48 @@ class TestHeader:
         run.lacks("gold")
         assert self.recorded(project) == {"agent": ["fixture tau_agent"], "user": ["scripted"]}
 
+    @pytest.mark.parametrize(
+        ("made", "shown"),
+        [
+            ("@pytest.fixture\ndef tau_agent", "fixture tau_agent"),
+            ("def pytest_tau_make_agent", "hook pytest_tau_make_agent, else gold"),
+        ],
+    )
+    def test_a_conftest_that_makes_the_agent_of_a_named_domain(self, project, made, shown):
+        project.write("conftest.py", f"import pytest\n\n{self.AGENT}{made}():\n    return Agent()\n")
+        run = project.run("--tau-domain", "mock", "--tau-task", "create-task")
+        run.line(f"tau: domain mock, seed 300, bundled data, agent {shown}, user scripted")
+        run.lacks("no agent named")
+        run.lacks("given the reference actions")
+        run = project.run("--tau-domain", "mock", "--tau-task", "create-task", "-n", "2")
+        run.line("tau: domain mock, seed 300, bundled data")
+        run.line(f"tau: 1 trial: agent {shown}, user scripted")
+        run.lacks("no agent named")
+
+    def test_two_agents_of_a_fixture(self, project):
+        project.write(
+            "conftest.py",
+            f"import pytest\n\n{self.AGENT}@pytest.fixture\ndef tau_agent():\n    return Agent()\n",
+        )
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_fixture(tau_simulation): pass
+
+            @pytest.mark.parametrize("tau_agent", ["noop"])
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_parameter(tau_simulation): pass
+            """,
+        )
+        run = project.run()
+        run.line("tau: seed 300, bundled data")
+        run.line("tau: 1 trial: agent fixture tau_agent, user scripted")
+        run.line("tau: 1 trial: agent parameter tau_agent, user scripted")
+        run.lacks("no agent named")
+
     def test_a_hook(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])
         project.write("conftest.py", f"{self.AGENT}def pytest_tau_make_agent():\n    return Agent()\n")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 from typing import TYPE_CHECKING, Any
 
@@ -104,6 +105,41 @@ def test_a_class_may_ask_for_little_or_take_everything() -> None:
     assert replies(Little, user("Hello")) == [agent("The policy. 3")]
     assert replies(Nothing, user("Hello")) == [agent("nothing")]
     assert replies(Greedy, user("Hello")) == [agent("domain_policy history llm llm_args model policy seed task tools")]
+
+
+class WithClient:
+    """An agent whose client somebody else has made."""
+
+    greeting = "Good morning"
+
+    def __init__(self, client: str, tools: Any, policy: str) -> None:
+        self.said = f"{client} {len(tools)} {policy}"
+
+    def respond(self, message: Any) -> str:
+        return self.said
+
+
+@pytest.mark.parametrize(
+    "partial",
+    [
+        functools.partial(WithClient, "the client"),
+        functools.partial(WithClient, client="the client"),
+        functools.partial(functools.partial(WithClient), "the client"),
+    ],
+)
+def test_a_partial_of_a_class_is_built_with_the_rest_of_its_arguments(partial: Any, domain: Domain) -> None:
+    assert replies(partial, user("Hello")) == [agent(f"the client {len(TOOLS)} The policy.")]
+    simulation = pytest_tau.simulate(task(), domain=domain, agent=partial, user=ScriptedParticipant([STOP]))
+    assert simulation.messages[0].content == "Good morning"
+
+
+def test_an_argument_of_a_partial_is_not_replaced() -> None:
+    assert replies(functools.partial(WithClient, "c", policy="mine"), user("Hello")) == [agent(f"c {len(TOOLS)} mine")]
+
+
+def test_a_partial_that_lacks_an_argument_is_refused() -> None:
+    with pytest.raises(ConfigurationError, match="WithClient cannot be built: its constructor asks for 'client'"):
+        replies(functools.partial(WithClient))
 
 
 def test_user_gets_instructions_instead_of_a_policy() -> None:

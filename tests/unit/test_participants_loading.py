@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import sys
 from typing import TYPE_CHECKING, Any
@@ -111,6 +112,7 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
     [
         ("golden", r"unknown agent 'golden'; did you mean 'gold'\? \(known: gold, http://…, llm, llm-gt, llm-gt-"),
         ("dummy", "unknown agent 'dummy'"),
+        ("mine.py", r"agent 'mine\.py': expected path/to/file.py:attribute, such as mine\.py:Agent"),
         ("", "unknown agent ''"),
         ("gone.py:Agent", "agent 'gone.py:Agent': no file .*gone.py"),
         ("mine.py:Agnt", "unknown attribute 'Agnt'; did you mean 'Agent'"),
@@ -151,6 +153,21 @@ def test_a_file_that_failed_is_imported_anew(folder: Path) -> None:
 def test_object_of_no_known_form_is_reported() -> None:
     with pytest.raises(ConfigurationError, match="is no user"):
         load_source(5, "user")
+
+
+def test_a_partial_is_declared_and_named_by_its_class() -> None:
+    class Knowing:
+        needs_reference = True
+
+        def __init__(self, client: str, task: Any) -> None:
+            self.said = f"{client} {task.evaluation_criteria}"
+
+        def respond(self, message: Any) -> str:
+            return self.said
+
+    source = load_source(functools.partial(Knowing, "client"), "agent")
+    assert source.needs_reference({})
+    assert source.name == Knowing.__qualname__
 
 
 def test_a_source_makes_a_fresh_participant_for_each_simulation(folder: Path) -> None:

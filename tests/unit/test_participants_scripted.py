@@ -203,6 +203,19 @@ def test_it_confirms(text: str) -> None:
     assert talk().say(text) == "Yes, please."
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["What would you like me to do?", "How exactly would you like us to proceed?", "Okay. What do you want me to do?"],
+)
+def test_it_answers_an_open_question_by_its_request(text: str) -> None:
+    assert talk().say(text) == RETURN["say"]
+
+
+def test_it_answers_an_open_question_by_a_fact() -> None:
+    assert talk().say("Which payment method would you like me to use?") == "My payment method is paypal_7."
+    assert "Yes" not in talk().say("Which colour would you like me to look for?")
+
+
 def test_it_turns_down_what_its_script_declines() -> None:
     user = talk(accepts=["gift card"], declines=["gift card less"])
     assert user.say("Would you like a gift card?") == "Yes, please."

@@ -123,6 +123,10 @@ KINDS: dict[str, tuple[str, ...]] = {
 }
 #: The start of a condition; such a sentence is no news, no transfer and no refusal.
 _CONDITIONS = re.compile(r"^(?:\W*(?:if|once|when|until|before|as soon as|after|unless|should)\b)")
+#: An open question, though the words of a confirmation are in it: "Yes" would be no answer.
+_OPEN = re.compile(
+    r"\b(what|how|which|where|when)\b(?: \w+){0,3} (?:would you like|do you (?:want|wish)) (?:me|us) to\b"
+)
 _AT_HAND = re.compile(r"\b(?:let me know|feel free|i am here|i'm here|just ask|reach out)\b")
 _NOT_TRANSFERRED = re.compile(
     r"\b(?:cannot|can't|can not|unable|not able|won't|will not|do not|not necessary|no need)\b"
@@ -197,6 +201,9 @@ def _sentence(text: str) -> Sentence:
     kinds = {kind.rstrip("?.") for kind, patterns in _TABLE.items() if _matches(kind, patterns, lower, question)}
     if question:
         kinds.add("asks")
+    if open_question := _OPEN.search(lower):
+        kinds -= {"confirms", "offers"}
+        kinds |= {"greets"} if open_question[1] in {"what", "how"} else set()
     if _CONDITIONS.match(lower):
         kinds -= {"news", "transfers", "refuses"}
         if _AT_HAND.search(lower):  # "If you need anything more, let me know" asks for nothing

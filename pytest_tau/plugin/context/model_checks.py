@@ -33,7 +33,8 @@ def check_choices(config: RunConfig) -> None:
         raise ConfigurationError("user 'llm' needs a model: name one with --tau-user-llm")
     if by_model and user == "scripted" and config.user is None:
         raise ConfigurationError(
-            "an agent that is a model needs a user that listens: name the user's model with --tau-user-llm "
+            "an agent that is a model needs a user that listens: name the user's model with --tau-user-llm, or use "
+            "--tau-user scripted, which needs no model "
             "(--tau-user gold plays the reference actions whatever the agent says)"
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from ...text import plural, printable
@@ -26,8 +27,11 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     context = get_context(config)
     if context is None:
         return []
+    undecided = _may_make_agents(config, context)
+    if undecided and not config.pluginmanager.has_plugin("dsession"):
+        return []  # xdist's controller reports no items after collection
     run_state(config).header_shown = True
-    return list(map(printable, _settings_lines(config, context, {})))
+    return list(map(printable, _settings_lines(config, context, {}, participants=not undecided)))
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
@@ -36,11 +40,27 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     if context is None or config.get_verbosity() < 0:
         return []
     chosen = chosen_participants(items)
-    if run_state(config).header_shown or len(chosen) > 1:
-        shown = [] if run_state(config).header_shown else _settings_lines(config, context, {})
-        return list(map(printable, shown + participant_lines(context, chosen)))
-    made = dict(zip(SIDES, next(iter(chosen), ()), strict=False))
-    return list(map(printable, _settings_lines(config, context, made)))
+    return list(map(printable, _lines_of_items(config, context, chosen)))
+
+
+def _lines_of_items(config: pytest.Config, context: RunContext, chosen: Mapping[tuple[str, ...], int]) -> list[str]:
+    """Return what the header could not state before the items were known."""
+    if run_state(config).header_shown:
+        return participant_lines(context, chosen)
+    if len(chosen) > 1:
+        named = tuple(_spec_name(context, side) for side in SIDES) in chosen
+        participants = named or not _may_make_agents(config, context)
+        return _settings_lines(config, context, {}, participants=participants) + participant_lines(context, chosen)
+    return _settings_lines(config, context, dict(zip(SIDES, next(iter(chosen), ()), strict=False)))
+
+
+def _may_make_agents(config: pytest.Config, context: RunContext) -> bool:
+    """Return whether a plugin or a conftest.py may make the agent, as none is named; for which tests, they know."""
+    if context.config.agent is not None:
+        return False
+    modules = (plugin for plugin in config.pluginmanager.get_plugins() if isinstance(plugin, ModuleType))
+    overridden = any("tau_agent" in vars(each) and not each.__name__.startswith("pytest_tau.") for each in modules)
+    return overridden or len(config.hook.pytest_tau_make_agent.get_hookimpls()) > 1
 
 
 def chosen_participants(items: Sequence[pytest.Item]) -> Counter[tuple[str, ...]]:
@@ -64,13 +84,16 @@ def _spec_name(context: RunContext, side: Side) -> str:
     return str(named)
 
 
-def _settings_lines(config: pytest.Config, context: RunContext, made: Mapping[Side, str]) -> list[str]:
+def _settings_lines(
+    config: pytest.Config, context: RunContext, made: Mapping[Side, str], *, participants: bool = True
+) -> list[str]:
     """Return the settings.
 
     Args:
         config: pytest's configuration.
         context: The context of the run's trials.
         made: The participants of all trials, if they are known, and alike.
+        participants: Show the named or default participants of those that are not known.
     """
     run = context.config
     others = {side for side, name in made.items() if name != _spec_name(context, side)}
@@ -78,7 +101,8 @@ def _settings_lines(config: pytest.Config, context: RunContext, made: Mapping[Si
     if named_domains(config):
         parts.insert(0, f"domain {', '.join(run.domains)}")
     parts.append(f"data {run.data_dir}" if run.data_dir else "bundled data")
-    parts += [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
+    if participants:
+        parts += [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
     parts += ["solo"] if run.simulation.solo else []
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     if context.judge is not None:
@@ -88,6 +112,8 @@ def _settings_lines(config: pytest.Config, context: RunContext, made: Mapping[Si
     parts += [f"grading {grading}"] if grading != "official" else []
     lines = ["tau: " + ", ".join(parts)]
     lines += [f"tau: {line}" for line in _model_lines(run)]
+    if not participants:
+        return lines
     if "agent" in others:
         pass  # neither gold nor what is said of its user
     elif run.agent is None and run.agent_spec == "gold":
