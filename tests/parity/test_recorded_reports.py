@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.cli.settings import InstalledDomains
 from pytest_tau.reports.html import write_report
 from pytest_tau.runs.reader import Run
 
-from .test_recorded_runs import TAU1, TAU2
+from .test_recorded_runs import TAU1, TAU2, OfficialDomains
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +31,7 @@ def talks(shared: Path, official_data: Path, tmp_path: Path) -> Callable[[str], 
 
     def make(name: str) -> list[dict[str, Any]]:
         page = tmp_path / f"{name}.html"
-        write_report(page, [Run(shared / "runs" / f"{name}.json.gz")], InstalledDomains(official_data))
+        write_report(page, [Run(shared / "runs" / f"{name}.json.gz")], OfficialDomains(official_data))
         blocks = re.findall(r'id="c0-\d+">([^<]*)</script>', page.read_text(encoding="utf-8"))
         return [talk for block in blocks for talk in json.loads(gzip.decompress(base64.b64decode(block)))]
 

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.cli.settings import InstalledDomains
-from pytest_tau.domains import domain_names
+from pytest_tau.domains import domain_names, load_domain
 from pytest_tau.evaluation import STRICT
 from pytest_tau.models import STOPS
 from pytest_tau.regrade.regrade import RegradeSettings, regrade_file
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from pytest_tau.environment import Domain
     from pytest_tau.regrade.result import FileReport, Regraded
 
     Regrade = Callable[..., FileReport]
@@ -54,6 +54,19 @@ TAU1 = {
 CHANGED_SINCE_TAU1 = {("tau1_retail_grok-4-fast_tools", task) for task in ("97", "98")}
 
 
+class OfficialDomains:
+    """The bundled domains, with the official data."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+
+    def names(self) -> list[str]:
+        return domain_names()
+
+    def load(self, name: str) -> Domain:
+        return load_domain(name, self._data)
+
+
 @pytest.fixture(scope="module")
 def regrade(shared: Path, official_data: Path) -> Regrade:
     """Regrades one of the recorded files on the official data; each is regraded once."""
@@ -68,7 +81,7 @@ def regrade(shared: Path, official_data: Path) -> Regrade:
             pytest.skip(f"needs the domain {domain}")
         key = (name, *options)
         if key not in done:
-            done[key] = asyncio.run(regrade_file(file, RegradeSettings(**options), InstalledDomains(official_data)))
+            done[key] = asyncio.run(regrade_file(file, RegradeSettings(**options), OfficialDomains(official_data)))
         return done[key]
 
     return run

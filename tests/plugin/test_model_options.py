@@ -338,15 +338,17 @@ class TestHook:
         run.outcomes(passed=1, errors=1)
         run.line("OSError: no model")
 
-    @pytest.mark.parametrize(("made", "kind"), [("'gpt'", "str"), ("object()", "object"), ("3", "int")])
-    def test_object_that_is_not_a_model_is_reported(self, models, made, kind):
+    @pytest.mark.parametrize(("made", "shown"), [("'gpt'", "'gpt'"), ("object()", "an object"), ("3", "3")])
+    def test_object_that_is_not_a_model_is_reported(self, models, made, shown):
         models.script(f"""
             def make(role, llm, llm_args):
                 return {made}
         """)
         run = models.run()
         run.outcomes(errors=1)
-        run.line(f"pytest_tau_make_model returned a {kind} for 'fake/agent'; expected a ChatModel")
+        run.line(
+            f"pytest_tau_make_model (conftest.py:58): got {shown}", "for the model 'fake/agent', expected a ChatModel"
+        )
         run.lacks("Traceback")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...documents import DocumentError, parse_json
 from ...environment.sessions import Session
 from ...errors import ConfigurationError, ToolError
 from . import compat
@@ -100,6 +101,6 @@ def result_value(result: dict[str, Any]) -> Any:
 
 def _parsed(text: str) -> Any:
     try:
-        return json.loads(text)
-    except ValueError:
+        return parse_json(text)
+    except DocumentError:
         return text
