@@ -371,3 +371,36 @@ class TestHeader:
         run = project.run("-n", "2", "--tau-trials", "2")
         run.outcomes(passed=4)
         run.line("tau: 2 trials: agent noop, user scripted")
+
+
+class TestUnusedOption:
+    """An option that names a participant which a fixture makes."""
+
+    CONFTEST = """
+        import pytest
+        from pytest_tau.testing import ScriptedParticipant
+
+        @pytest.fixture
+        def tau_agent():
+            return ScriptedParticipant(["No."])
+    """
+
+    @pytest.mark.parametrize("workers", [[], ["-n1"]], ids=["alone", "workers"])
+    def test_it_is_named_in_the_summary(self, project, a_task, workers):
+        project.write("conftest.py", self.CONFTEST)
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run("-q", "--tau-agent", "gold", *workers)
+        run.line("tau: --tau-agent is not used: fixture tau_agent makes the agent")
+        project.run("-q", *workers).lacks("is not used")
+
+    def test_one_that_some_tests_use_is_not(self, project, a_task):
+        own = """
+        @pytest.mark.tau(domain="mock", tasks="create-task")
+        def test_own(tau_simulation):
+            assert tau_simulation.reward == 0
+        """
+        project.write("test_own.py", self.CONFTEST + own)
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run("--tau-agent", "gold")
+        run.outcomes(passed=2)
+        run.lacks("is not used")

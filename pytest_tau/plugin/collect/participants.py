@@ -1,4 +1,4 @@
-"""The participants that fixtures, hooks and markers have chosen in xdist workers, which show no header."""
+"""The participants that fixtures, hooks and markers have chosen: in xdist workers, and where an option is not used."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..context.run_state import get_context
+from ..makers import SIDES
+from ..options import OptionValues
 from ..report.header import chosen_participants, participant_lines
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, is_worker, output_of
@@ -14,14 +16,17 @@ from ..wire import give_output, is_worker, output_of
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: How the text of a participant begins that a fixture or a parameter makes, and no name; a hook may return None.
+_MADE = ("fixture ", "parameter ")
+
 
 def register(config: pytest.Config) -> None:
     """Register the note."""
-    config.pluginmanager.register(WorkerParticipants(config), "tau-participants")
+    config.pluginmanager.register(ChosenParticipants(config), "tau-participants")
 
 
-class WorkerParticipants:
-    """Passes the participants on from the workers, and shows them in the summary.
+class ChosenParticipants:
+    """Passes the participants on from the workers, and shows them and unused options in the summary.
 
     Args:
         config: pytest's configuration.
@@ -30,19 +35,22 @@ class WorkerParticipants:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._chosen: dict[tuple[str, ...], int] = {}
+        self._made: dict[tuple[str, ...], int] = {}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Give the controller the participants of this worker's trials; every worker has the same."""
+        """Note the participants of the trials; every worker gives the controller the same."""
+        found = chosen_participants(session.items)
         if is_worker(self._config):
-            found = chosen_participants(session.items)
             give_output(self._config, participants=[[*names, number] for names, number in found.items()])
+        self._made = dict(found)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take what a worker has given."""
         given = output_of(node).get("participants", [])
         self._chosen = {(agent, user): number for agent, user, number in given} or self._chosen
+        self._made = self._chosen
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return a line for each pair of agent and user that the header could not know."""
@@ -52,3 +60,9 @@ class WorkerParticipants:
         context = get_context(self._config)
         for line in participant_lines(context, self._chosen) if context is not None else ():
             yield SummaryLine(line)
+        values = OptionValues(self._config)
+        for position, side in enumerate(SIDES):
+            found = {names[position] for names in self._made}
+            if found and values.given(side) is not None and all(name.startswith(_MADE) for name in found):
+                made = ", ".join(sorted(found))
+                yield SummaryLine(f"tau: {values.label(side)} is not used: {made} makes the {side}", {"yellow": True})
