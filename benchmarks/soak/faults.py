@@ -156,8 +156,8 @@ class Script:
             if request["user"] not in self._lines:
                 self._learn(int(number))
         said: int = sum(message["role"] == "assistant" for message in request["messages"])
-        # The agent's prompt has its greeting.
-        return self._lines[request["user"]][said - (role == "agent")]
+        opening = 1 if role == "agent" else 0  # The agent's greeting, which no model said.
+        return self._lines[request["user"]][said - opening]
 
     def _learn(self, number: int) -> None:
         """Note what either side says and calls when gold plays a task."""

@@ -63,9 +63,11 @@ def kills(limits: Limits) -> Tally:
     with tempfile.TemporaryDirectory() as folder:
         project = Path(folder)
         _write(project)
-        undisturbed = {mode: _undisturbed(project, arguments) for mode, arguments in _MODES.items()}
+        undisturbed: dict[str, _Run] = {}
         for number, random in enumerate(limits.cases("kills")):
             mode = list(_MODES)[number % len(_MODES)]
+            if mode not in undisturbed:
+                undisturbed[mode] = _undisturbed(project, _MODES[mode])
             _kill_and_resume(project, mode, undisturbed[mode], random, tally)
     return tally
 
