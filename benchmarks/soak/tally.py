@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-#: The most examples of what must not happen that are shown.
-_MOST_EXAMPLES = 10
+#: The most examples of each figure that must be 0 that are shown.
+_MOST_EXAMPLES = 5
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Tally:
     def find(self, name: str, example: str, number: int = 1) -> None:
         """Count something that must not happen, with an example."""
         self.counts[name] += number
-        if number and len(self.examples) < _MOST_EXAMPLES:
+        if number and sum(known.startswith(f"{name}: ") for known in self.examples) < _MOST_EXAMPLES:
             self.examples.append(f"{name}: {example}")
 
     @property
