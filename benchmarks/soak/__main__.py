@@ -58,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--count", type=int, metavar="N", help="the most cases of each part (default: any number)")
     parser.add_argument("--only", action="append", choices=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the random choices (default: 0)")
-    parser.add_argument("--data", type=Path, metavar="DIR", help="official data for 'calls' (default: bundled)")
+    parser.add_argument("--data", type=Path, metavar="DIR", help="official data for calls and faults")
     return parser
 
 

@@ -52,7 +52,7 @@ _VERDICT, _WORDS, _ENDED = "verdicts changed", "conversations changed", "convers
 
 
 def faults(limits: Limits) -> Tally:
-    """Hold conversations of an LLM agent and an LLM user over litellm, with faults in a fifth of the model calls.
+    """Run conversations of an LLM agent and an LLM user over litellm, with faults in a fifth of the model calls.
 
     A case is 8 conversations, 4 at a time, on tasks of all domains, with one kind of fault; the kinds take turns. The
     models say what gold says; on every second task the agent's calls are replaced by words, so that it fails. Each
@@ -69,18 +69,18 @@ def faults(limits: Limits) -> Tally:
         chosen = random.sample(range(len(script.tasks)), _NUMBER)
         missing = [one for one in chosen if one not in calm]
         with ModelServer(script) as server:
-            calm |= dict(zip(missing, _held(script, missing, server, 30.0), strict=True))
+            calm |= dict(zip(missing, _conversations(script, missing, server, 30.0), strict=True))
         with ModelServer(script, faults=Faults(_RATE, (_KINDS[kind],), limits.seed * 1000 + number)) as server:
             # A stalled attempt is given up after the timeout.
-            found = _held(script, chosen, server, 2.0 if kind == "stalls" else 30.0)
+            found = _conversations(script, chosen, server, 2.0 if kind == "stalls" else 30.0)
             _count(server, kind, tally)
         for one, got in zip(chosen, found, strict=True):
             _compare(f"{kind}: task {script.tasks[one][1].id!r}", calm[one], got, tally)
     return tally
 
 
-def _held(script: Script, tasks: list[int], server: ModelServer, timeout: float) -> list[Simulation]:
-    """Hold a conversation on each task, some at a time."""
+def _conversations(script: Script, tasks: list[int], server: ModelServer, timeout: float) -> list[Simulation]:
+    """Run a conversation on each task, some at a time."""
     from pytest_tau.integrations.litellm import LiteLLM
 
     chat, places = (
