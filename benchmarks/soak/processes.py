@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 # Imported before the fork, so that no run pays for it.
-import pytest_tau.plugin.context.build  # noqa: F401
+import pytest_tau.runner  # noqa: F401
 from pytest_tau import load_domain
 from pytest_tau.cli import main as tau_main
 

@@ -19,7 +19,7 @@ SHORT = {
     "kills": (3, {"of them alone": 1, "of them with --tau-concurrency=4": 1, "of them with -n 2": 1}),
     "files": (10, {"of them simulations.jsonl": 1, "of them cassette": 1, "usage errors": 1}),
     "participants": (4, {"trials that misbehave": 48, "failed: agent_error": 10, "error: user_error": 10}),
-    "faults": (4, {"conversations": 32, "of them with reward 1": 8, "faults: stalls": 1}),
+    "faults": (3, {"conversations": 24, "of them with reward 1": 6, "faults": 3}),
 }
 
 
