@@ -8,7 +8,7 @@ import contextvars
 import inspect
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ..chat import attribute_calls
@@ -44,19 +44,31 @@ class BlockingCaller:
                 error that only a model call of its trial may raise.
             Exception: Anything else that the function raises.
         """
+        with (
+            self._own_errors(),
+            attribute_calls(self._models, self._role) if self._models else contextlib.nullcontext(),
+        ):
+            return await run_contained(lambda: self._call(function, args, kwargs), self)
+
+    def call_here(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function that is sync and short, in this thread, and return its result.
+
+        Raises:
+            ForeignError: The function raised an error that only a model call of its trial may raise.
+            Exception: Anything else that the function raises.
+        """
+        with self._own_errors(), owned_by(self):
+            return function(*args)
+
+    @contextlib.contextmanager
+    def _own_errors(self) -> Iterator[None]:
+        """Pass on errors that would end a trial without a verdict only if a model call of the trial raised them."""
         try:
-            with attribute_calls(self._models, self._role) if self._models else contextlib.nullcontext():
-                return await run_contained(lambda: self._call(function, args, kwargs), self)
+            yield
         except (ModelError, ReplayError) as error:
-            # These end a trial without a verdict against its participant.
             if self._models is not None and self._models.has_raised(error):
                 raise
             raise ForeignError(error) from error
-
-    def call_here(self, function: Callable[..., Any], *args: Any) -> Any:
-        """Call a function that is sync and short, in this thread, and return its result."""
-        with owned_by(self):
-            return function(*args)
 
     def close(self) -> None:
         """Let the thread end once its current job is done."""

@@ -12,6 +12,7 @@ import pytest
 RAISED = (
     *("skip", "fail", "xfail", "exit", "system_exit", "keyboard_interrupt", "base_exception", "generator_exit"),
     *("cancelled", "trio", "configuration", "value_error", "unprintable", "unprintable_base", "surrogate"),
+    "model_error",
 )
 #: Where it does so.
 PLACES = ("constructor", "respond", "async", "stop", "close", "greeting")
@@ -31,7 +32,7 @@ import threading
 
 import pytest
 
-from pytest_tau.errors import ConfigurationError
+from pytest_tau.errors import ConfigurationError, ModelError
 from pytest_tau.testing import call
 
 
@@ -67,6 +68,7 @@ def misbehave(way):
         "trio": TrioCancelled("not today"),
         "configuration": ConfigurationError("not today"),
         "value_error": ValueError("not today"),
+        "model_error": ModelError("not today"),
         "unprintable": Unprintable(),
         "unprintable_base": UnprintableBase(),
         "surrogate": ValueError("\\ud800"),

@@ -5,8 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.errors import TaskFormatError
-from pytest_tau.models import load_json, load_task_file
+from pytest_tau.errors import ConfigurationError, TaskFormatError
+from pytest_tau.models import load_json, load_splits, load_task_file, parse_task
+from pytest_tau.models.task_files import in_split
 
 from .tiny import raw_task
 
@@ -79,3 +80,34 @@ def test_a_file_that_is_not_there(file: Path) -> None:
         load_task_file(file)
     with pytest.raises(TaskFormatError, match="cannot be read"):
         load_task_file(file.parent)
+
+
+def test_a_split_names_the_tasks_of_a_file(file: Path) -> None:
+    splits = {"base": ["b", "of-another-file"], "none": []}
+    file.with_name("split_tasks.json").write_text(json.dumps(splits), encoding="utf-8")
+    tasks = [parse_task(raw_task(name)) for name in "abc"]
+    assert [task.id for task in in_split(tasks, "base", file)] == ["b"]
+    assert in_split(tasks, "none", file) == []
+    with pytest.raises(ConfigurationError, match="unknown split 'bace'; did you mean 'base'"):
+        in_split(tasks, "bace", file)
+
+
+def test_without_a_file_there_are_no_splits(file: Path) -> None:
+    assert load_splits(file.parent) == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "field"), [([], None), ({"base": "a"}, "base"), ({"base": ["a"], "rest": ["b", 3]}, "rest")]
+)
+def test_splits_of_another_form_are_refused_with_their_name(file: Path, content: Any, field: str | None) -> None:
+    file.with_name("split_tasks.json").write_text(json.dumps(content), encoding="utf-8")
+    with pytest.raises(TaskFormatError, match=r"expected .* task ids") as caught:
+        load_splits(file.parent)
+    assert caught.value.field == field
+    assert "split_tasks.json" in str(caught.value)
+
+
+def test_an_id_with_a_lone_surrogate_is_refused_by_position() -> None:
+    with pytest.raises(TaskFormatError, match="lone surrogate") as caught:
+        parse_task(raw_task("a\ud800"), 3)
+    assert (caught.value.task_id, caught.value.field) == ("#3", "id")

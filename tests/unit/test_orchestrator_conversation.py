@@ -270,6 +270,15 @@ def test_interruption_is_not_a_fault_of_a_participant(domain: Domain) -> None:
         converse(domain, Interrupted())
 
 
+def test_interruption_in_is_stop_is_not_a_fault(domain: Domain) -> None:
+    class Interrupted(Script):
+        def is_stop(self, message: Any) -> bool:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        converse(domain, Interrupted(["Hello"]))
+
+
 def test_place_of_an_exception_is_reported(domain: Domain) -> None:
     class Broken:
         def respond(self, message: Any) -> str:
