@@ -58,7 +58,7 @@ def summary_of(run) -> list[str]:
 
 FIRST = (
     "tau: mock: 6 tasks, 6 trials; 3 passed, 2 failed, 1 error; pass^1 0.600; "
-    "errors are left out of the rate; counted as failures pass^1 is 0.500"
+    "errors are excluded; counting them as failures, pass^1 is 0.500"
 )
 
 
