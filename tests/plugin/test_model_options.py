@@ -553,7 +553,7 @@ class TestResults:
         run.line("tau: simulations cannot be stored in", "there/", "Not a directory")
         run.lacks("simulations stored in")
         run.line("they are in", "tau-simulations-", "which tau merge can join")
-        run.line("tau: the run failed: 1 simulation could not be kept in the folder of the run")
+        run.line("tau: the run failed: 1 simulation could not be stored in the folder of the run")
         assert run.ret == pytest.ExitCode.TESTS_FAILED
 
     def test_the_domain_is_in_the_folders_name(self, models, project):

@@ -297,12 +297,12 @@ class TestHeader:
         project.write("conftest.py", f"import pytest\n\n{self.AGENT}{made}():\n    return Agent()\n")
         run = project.run("--tau-domain", "mock", "--tau-task", "create-task")
         run.line(f"tau: domain mock, seed 300, bundled data, agent {shown}, user scripted")
-        run.lacks("no agent named")
+        run.lacks("no agent and no model")
         run.lacks("given the reference actions")
         run = project.run("--tau-domain", "mock", "--tau-task", "create-task", "-n", "2")
         run.line("tau: domain mock, seed 300, bundled data")
         run.line(f"tau: 1 trial: agent {shown}, user scripted")
-        run.lacks("no agent named")
+        run.lacks("no agent and no model")
 
     def test_two_agents_of_a_fixture(self, project):
         project.write(
@@ -326,7 +326,7 @@ class TestHeader:
         run.line("tau: seed 300, bundled data")
         run.line("tau: 1 trial: agent fixture tau_agent, user scripted")
         run.line("tau: 1 trial: agent parameter tau_agent, user scripted")
-        run.lacks("no agent named")
+        run.lacks("no agent and no model")
 
     def test_a_hook(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])

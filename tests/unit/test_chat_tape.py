@@ -212,7 +212,7 @@ def test_what_a_participant_does_to_its_messages_is_not_recorded(path: Path) -> 
 def test_request_or_answer_that_is_not_json_is_reported(path: Path) -> None:
     recorder = Recorder(path, WHOSE, rerun_command=AGAIN)
     lines = error_lines(recorder, request("Hi", args={"stop": {"a"}}))
-    assert "the agent is no JSON" in lines[0]
+    assert "the agent is not valid JSON" in lines[0]
     assert "the arguments: Object of type set" in lines[0]
     assert lines[-1] == f"record again: {AGAIN}"
     bad = ChatReply(message={"content": object()})

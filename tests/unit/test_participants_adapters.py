@@ -138,7 +138,7 @@ def test_an_argument_of_a_partial_is_not_replaced() -> None:
 
 
 def test_a_partial_that_lacks_an_argument_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="WithClient cannot be built: its constructor asks for 'client'"):
+    with pytest.raises(ConfigurationError, match="WithClient cannot be created: its constructor needs 'client'"):
         replies(functools.partial(WithClient))
 
 
