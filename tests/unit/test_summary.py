@@ -222,7 +222,7 @@ class TestTerminal:
     def test_with_v_everything(self):
         lines = terminal_lines(MIXED, verbosity=1)
         assert the_line(lines, "with errors") == "pass^1 0.400, pass^2 0.333, errors counted as failures"
-        assert the_line(lines, "errors said") == "the provider is down (1)"
+        assert the_line(lines, "messages") == "the provider is down (1)"
         assert the_line(terminal_lines(trials("a", "pf"), verbosity=1), "mean reward") == "0.500"
 
     def test_with_q_nothing_not_even_groups(self):
@@ -272,7 +272,7 @@ class TestTerminal:
         assert the_line(lines, "models").endswith("$1.50 and 1 call with unknown price")
 
     def test_restored_trials_are_reported(self):
-        assert the_line(terminal_lines([trial(restored=True), trial("b")]), "restored") == "1 trial of an earlier run"
+        assert the_line(terminal_lines([trial(restored=True), trial("b")]), "reused") == "1 trial of an earlier run"
 
     def test_nothing_that_a_terminal_obeys_gets_through(self):
         check = "COMMUNICATE \x1b[31mred\x07\r\nnext\u202e"

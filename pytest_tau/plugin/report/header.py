@@ -93,7 +93,7 @@ def _settings_lines(
         config: pytest's configuration.
         context: The context of the run's trials.
         made: The participants of all trials, if they are known, and alike.
-        participants: Show the named or default participants of those that are not known.
+        participants: Show the named or default participants whose names are not known.
     """
     run = context.config
     others = {side for side, name in made.items() if name != _spec_name(context, side)}
