@@ -567,15 +567,15 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--tau-seed=1"], "seed: 300 then, 1 now"),
-            (["--tau-seed=1", "-n2"], "seed: 300 then, 1 now"),
-            (["--tau-agent=noop"], 'agent: "gold" then, "noop" now'),
-            (["--tau-user=noop"], 'user: "gold" then, "noop" now'),
-            (["--tau-grading=strict"], 'grading: "official" then, "strict" now'),
-            (["--tau-max-steps=7"], "max_steps: 200 then, 7 now"),
-            (["--tau-timeout=0"], "timeout: 1800.0 then, null now"),
-            (["--tau-judge=accept"], 'judge: null then, "accept" now'),
-            (["--tau-solo"], "solo: null then, true now"),
+            (["--tau-seed=1"], "seed: 300 in the earlier run, 1 now"),
+            (["--tau-seed=1", "-n2"], "seed: 300 in the earlier run, 1 now"),
+            (["--tau-agent=noop"], 'agent: "gold" in the earlier run, "noop" now'),
+            (["--tau-user=noop"], 'user: "gold" in the earlier run, "noop" now'),
+            (["--tau-grading=strict"], 'grading: "official" in the earlier run, "strict" now'),
+            (["--tau-max-steps=7"], "max_steps: 200 in the earlier run, 7 now"),
+            (["--tau-timeout=0"], "timeout: 1800.0 in the earlier run, null now"),
+            (["--tau-judge=accept"], 'judge: null in the earlier run, "accept" now'),
+            (["--tau-solo"], "solo: null in the earlier run, true now"),
         ],
     )
     def test_other_settings(self, project, options, message):
@@ -592,8 +592,8 @@ class TestRefused:
         other = ["--tau-agent-llm", "fake/other", "--tau-user-llm", "fake/user"]
         run = project.run(*other, "--tau-agent-llm-args", '{"temperature": 1, "api_key": "sesame"}', "--tau-resume")
         run.usage_error("--tau-resume")
-        run.line('agent_llm: "fake/agent" then, "fake/other" now')
-        run.line('agent_llm_args: {"temperature": 0.0} then, {"temperature": 1} now')
+        run.line('agent_llm: "fake/agent" in the earlier run, "fake/other" now')
+        run.line('agent_llm_args: {"temperature": 0.0} in the earlier run, {"temperature": 1} now')
         run.lacks("sesame")
 
     def test_another_prompt_of_the_same_name(self, models, project):
@@ -601,7 +601,9 @@ class TestRefused:
         models.run("--tau-agent-prompt", "p.txt").outcomes(passed=1)
         models.run("--tau-agent-prompt", "p.txt", "--tau-resume").outcomes(passed=1)
         prompt.write_text("Be kind. {{policy}}", encoding="utf-8")
-        models.run("--tau-agent-prompt", "p.txt", "--tau-resume").usage_error("agent prompt: ", " then, ", " now")
+        models.run("--tau-agent-prompt", "p.txt", "--tau-resume").usage_error(
+            "agent prompt: ", " in the earlier run, ", " now"
+        )
 
     def test_what_no_verdict_hangs_on_may_differ(self, models, project):
         models.run("--tau-concurrency=1").outcomes(passed=1)
@@ -627,7 +629,7 @@ class TestRefused:
         shelf.write(file, change)
         run = shelf.run("--tau-domain", "shelf", "--tau-resume", *workers)
         run.usage_error("--tau-resume: .tau/runs/")
-        run.line(message, " then, ", " now")
+        run.line(message, " in the earlier run, ", " now")
 
     def test_other_tools(self, shelf):
         shelf.run("--tau-domain", "shelf").outcomes(passed=2)
@@ -641,7 +643,7 @@ class TestRefused:
         project.run().outcomes(passed=2)
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two", ticket="Do.")])
         run = project.run("--tau-resume", *workers)
-        run.usage_error("task 'two' of mock: ", " then, ", " now")
+        run.usage_error("task 'two' of mock: ", " in the earlier run, ", " now")
         run.lacks("task 'one'")
         # What is not selected does not matter.
         project.run("--tau-resume", "--tau-task", "one", *workers).outcomes(passed=1)
