@@ -536,7 +536,7 @@ class TestWhichRun:
     def test_nothing_is_kept(self, project):
         project.run(*MOCK)
         run = project.run(*MOCK, "--tau-results", "none", "--tau-resume")
-        run.usage_error("--tau-resume: expected an earlier run, and nothing is stored (--tau-results none)")
+        run.usage_error("--tau-resume: expected an earlier run, but nothing is stored (--tau-results none)")
 
     def test_elsewhere(self, project):
         project.run(*MOCK, "--tau-results", "there")
@@ -678,7 +678,7 @@ class TestRefused:
         info["hashes"]["grader"] = "0" * 16
         (folder / "run.json").write_text(json.dumps(info), encoding="utf-8")
         run = project.run(*MOCK, "--tau-resume")
-        run.usage_error("rules of grading: 0000000000000000 of pytest-tau ", " then, ")
+        run.usage_error("rules of grading: 0000000000000000 of pytest-tau ", " in the earlier run, ")
 
     def test_many_differences_are_abbreviated(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(20)])

@@ -89,7 +89,7 @@ class TestTerminal:
     def test_verbose_is_everything(self, mixed):
         lines = summary_of(mixed("-v"))
         assert "tau:  with errors    pass^1 0.500, errors counted as failures" in lines
-        assert any(line.startswith("tau:  errors said    ") and "provider down" in line for line in lines)
+        assert any(line.startswith("tau:  messages    ") and "provider down" in line for line in lines)
         assert "tau:  mean reward    0.600" in lines
 
     def test_every_line_is_explained(self, models):

@@ -382,8 +382,8 @@ def test_nothing_but_cassettes_is_written_and_nothing_outside(tasks, project, di
     """)
     run = distant(f"--tx=popen//chdir={elsewhere}")
     run.outcomes(passed=1)
-    run.line("a file that worker gw0 sent is not written: ../out.cassette is outside of", str(project.path))
-    run.line("a file that worker gw0 sent is not written: /tmp/out.cassette is outside of")
+    run.line("a file that worker gw0 sent is not written: ../out.cassette is outside ", str(project.path))
+    run.line("a file that worker gw0 sent is not written: /tmp/out.cassette is outside ")
     run.line("a file that worker gw0 sent is not written: conftest.py is not a cassette")
     assert models.cassettes() == ["in.cassette"]
     assert not (project.path.parent / "out.cassette").exists()
