@@ -42,7 +42,7 @@ def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False)
         is_line: It is a line of a file, so that errors name no line.
 
     Raises:
-        DocumentError: It is no UTF-8, no JSON, nested too deep, or has an integer that is too long.
+        DocumentError: It is not UTF-8, not valid JSON, nested too deep, or has an integer that is too long.
     """
     try:
         value = json.loads(_decoded(text), strict=strict)
@@ -68,7 +68,7 @@ def parse_toml(text: str | bytes) -> dict[str, Any]:
     """Return the value of a TOML document.
 
     Raises:
-        DocumentError: It is no UTF-8, no TOML, nested too deep, or has an integer that is too long.
+        DocumentError: It is not UTF-8, not valid TOML, nested too deep, or has an integer that is too long.
     """
     if sys.version_info >= (3, 11):
         import tomllib
@@ -149,7 +149,7 @@ def unpacked(file: IO[bytes]) -> Iterator[bytes]:
     for part in _inflated(file) if packed else iter(partial(file.read, _CHUNK), b""):
         size += len(part)
         if packed and size > MAX_UNFOLDED and size > MAX_RATIO * file.tell():
-            raise DocumentError(f"gzip data that unfolds to more than {MAX_RATIO} times its size")
+            raise DocumentError(f"gzip data that decompresses to more than {MAX_RATIO} times its size")
         yield part
 
 

@@ -43,7 +43,7 @@ ModelFault: TypeAlias = Literal[
     "rate_limit",  # too many calls
     "unavailable",  # the server fails, or cannot be reached
     "timeout",  # no answer in time
-    "bad_answer",  # an answer that is no chat completion
+    "bad_answer",  # an answer that is not a chat completion
     "overloaded",  # the server asks to come back later
     "authentication",  # a missing or wrong key
     "unknown_model",  # no such model

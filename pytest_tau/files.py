@@ -1,4 +1,4 @@
-"""Files: names that exist on every system, writing so that nobody ever reads a half of one, digests of contents."""
+"""Files: names that exist on every system, atomic writing, digests of contents."""
 
 from __future__ import annotations
 

@@ -97,7 +97,7 @@ def run_failure() -> str:
     """Return the command and its output with colours, without what differs from run to run."""
     with tempfile.TemporaryDirectory() as folder:
         output = run_pytest(COMMAND.split()[1:], Path(folder))
-    lines = [line for line in output.splitlines() if "simulations kept in" not in line]
+    lines = [line for line in output.splitlines() if "simulations stored in" not in line]
     # The time, and the rulers that pytest draws around it.
     shown = [re.sub(r" in \S*?[\d.]+s\S*", "", line).rstrip() for line in lines]
     return "\n".join([f"$ {COMMAND}", *shown])

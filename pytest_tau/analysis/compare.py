@@ -45,7 +45,7 @@ class RunRecords(NamedTuple):
         """Return a stored run; the name of a baseline includes that of its run.
 
         Raises:
-            ConfigurationError: A record that is none.
+            ConfigurationError: A record is not valid.
             OSError: A file cannot be opened.
         """
         records = run.records()
@@ -144,7 +144,7 @@ class Comparison:
 
     def lines(self) -> list[str]:
         """Return the comparison as lines of text; the first says what was compared."""
-        lines = [self._compared(), *self._left_out()]
+        lines = [self._compared(), *self._excluded()]
         if not self.variants:
             return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
         for name, paired in self.variants.items():
@@ -169,34 +169,35 @@ class Comparison:
         lacking = [side.name for side in (self.before, self.after) if not side.info.get("hashes")]
         if lacking:
             names = " and ".join(lacking)
-            return [f"no hashes in {names}: whether tasks, policy, tools or grading are the same is not known"]
+            return [f"no hashes in {names}: it is unknown whether tasks, policy, tools and grading are the same"]
         return []
 
     def _compared(self) -> str:
         sizes = [sorted({rate.trials for rate in rates}) for rates in zip(*self.pairs.values(), strict=True)]
         numbers = [str(each[0]) if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in sizes]
-        trials = f", trials of each: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
-        return f"{self.after.name} beside {self.before.name}: {plural(count_tasks(self.pairs), 'task')} in both{trials}"
+        trials = f", trials per task: {' and '.join(dict.fromkeys(numbers))}" if numbers else ""
+        tasks = plural(count_tasks(self.pairs), "task")
+        return f"{self.after.name} compared with {self.before.name}: {tasks} in both{trials}"
 
-    def _left_out(self) -> list[str]:
+    def _excluded(self) -> list[str]:
         parts = [
             f"{plural(count_tasks(tasks), 'task')} only in {side.name}"
             for side, tasks in ((self.before, self.only_before), (self.after, self.only_after))
             if tasks
         ]
         if self.without_verdict:
-            parts.append(f"{plural(len(self.without_verdict), 'task')} with nothing but errors in one of them")
+            parts.append(f"{plural(len(self.without_verdict), 'task')} with only errors in one of the runs")
         if any(self.errors):
-            parts.append(f"{plural(self.errors[0], 'error')} then and {self.errors[1]:,} now")
-        return [f"left out: {', '.join(parts)}"] if parts else []
+            parts.append(f"{plural(self.errors[0], 'error')} before and {self.errors[1]:,} after")
+        return [f"excluded: {', '.join(parts)}"] if parts else []
 
     def _power(self, paired: Paired) -> list[str]:
         smallest = paired.smallest_loss
         often = f"{POWER:.0%}".replace("%", " %")
         if smallest is not None:
-            return [f"a loss of {smallest:.3f} would be found with a chance of {often}"]
-        text = f"with so few tasks, not even the loss of everything would be found with a chance of {often}"
-        # If something was found, this estimate would only puzzle.
+            return [f"minimum detectable loss at {often} power: {smallest:.3f}"]
+        text = f"too few tasks to detect any loss at {often} power"
+        # If a difference was found, this estimate would only confuse.
         return [] if paired.p < SIGNIFICANT else [text]
 
     def _named(self, tasks: Sequence[tuple[Group, Pair]]) -> str:

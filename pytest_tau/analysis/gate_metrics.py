@@ -125,7 +125,7 @@ class _PassHatK:
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         most = max((len(task.ran) for task in tasks), default=0)
-        return f"no task has {self.k} trials with a verdict, the most is {most}"
+        return f"no task has {self.k} trials with a verdict (at most {most})"
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class _Mean:
 
     def lacking(self, tasks: Sequence[TaskTrials]) -> str:
         unknown = sum(value is None for values in self._values(tasks) for value in values)
-        return f"it is not known of {unknown} trials" if unknown else "no trial has a verdict"
+        return f"it is unknown for {unknown} trials" if unknown else "no trial has a verdict"
 
 
 #: By name, apart from pass^K. Means are those of columns.
@@ -194,7 +194,7 @@ def metric_named(name: str) -> Metric:
     """Return the metric of this name.
 
     Raises:
-        ConfigurationError: There is none.
+        ConfigurationError: There is no metric of this name.
     """
     found = _PASS.fullmatch(name)
     if found and int(found[1]) >= 1:

@@ -55,7 +55,7 @@ class Gate:
         """Parse a gate.
 
         Raises:
-            ConfigurationError: It is no gate; the error says what would be.
+            ConfigurationError: The expression is not a gate; the error states what is expected.
         """
         found = _GATE.fullmatch(text.strip())
         if found is None:
@@ -120,7 +120,7 @@ class Gate:
         reach = self.metric.reach(tasks)
         low = (self.operator in (">=", ">")) is met
         return (
-            f"{f'at least {reach.low:.3f}' if low else f'at most {reach.high:.3f}'} with the trials that were not run"
+            f"{f'at least {reach.low:.3f}' if low else f'at most {reach.high:.3f}'} whatever the remaining trials give"
         )
 
 

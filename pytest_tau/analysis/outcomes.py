@@ -62,7 +62,7 @@ def _pooled(tasks: Collection[Counter[str]], counts: Counter[str]) -> list[str]:
     parts.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
     if counts["error"]:
         everything = [(trials.total(), trials["passed"]) for trials in tasks]
-        parts.append(f"errors are left out of the rate; counted as failures pass^1 is {pass_hat_k(everything, 1):.3f}")
+        parts.append(f"errors are excluded; counting them as failures, pass^1 is {pass_hat_k(everything, 1):.3f}")
     if fewer and most > 1:
-        parts.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted up to those")
+        parts.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted only up to that number")
     return parts

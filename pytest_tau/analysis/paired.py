@@ -160,7 +160,7 @@ class Paired:
 def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, float]:
     """Return the chance that a sum of numbers with random signs is greater than what was found, and that it is equal.
 
-    A large integer holds, for each sum, in how many ways it comes about: digits of a number to the base of 2 ** width.
+    A large integer contains, by sum, the number of ways to reach it: digits of a number to the base of 2 ** width.
     Adding it to itself, shifted, is what one more number does.
     """
     count = sum(sizes.values())
@@ -168,7 +168,7 @@ def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, floa
     for size, tasks in sizes.items():
         for _ in range(tasks):
             ways += ways << (size * width)
-    # A sum of signed numbers follows from that of those with a plus.
+    # The sum of signed numbers follows from the sum of the positive ones.
     least = (found + sum(size * tasks for size, tasks in sizes.items())) // 2
     upper, digit = ways >> (least * width), (1 << width) - 1
     equal = upper & digit
@@ -202,7 +202,7 @@ def _subset_means(changes: Mapping[int, int], seed: int, samples: int) -> list[f
 
 
 def _mid_quantile(ordered: Sequence[float], share: float) -> float:
-    """Return the least of the values below which, with half of those that equal it, lies this share."""
+    """Return the smallest value below which this share lies, counting half of the values equal to it."""
     start = 0
     while start < len(ordered):
         end = bisect_left(ordered, True, start, key=lambda value: value > ordered[start])

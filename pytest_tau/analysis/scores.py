@@ -35,7 +35,7 @@ class Rate(NamedTuple):
 
 
 class Floor(NamedTuple):
-    """The number of tasks that an agent passes which does nothing, of those that could be graded without a judge."""
+    """The number of tasks that an agent that does nothing passes, if they can be graded without a judge."""
 
     passed: int
     tasks: int
@@ -48,14 +48,14 @@ class Floor(NamedTuple):
 
 @dataclass(frozen=True)
 class Scores:
-    """Scores of the trials of some tasks. Errors are in no rate, unless it is said.
+    """Scores of the trials of some tasks. Errors are excluded from rates unless stated otherwise.
 
     Attributes:
         name: The domain, or what the tasks have in common.
         tasks: How many tasks there are; a task of several tests counts for each.
         passed: Trials with reward 1.
         failed: Trials with less.
-        errors: Trials that are no verdict on the agent.
+        errors: Trials without a verdict on the agent.
         rates: pass^k for each k that some task has so many trials of.
         with_errors: Likewise, with errors counted as failures; without intervals.
         mean_reward: Over trials; None if none was graded.

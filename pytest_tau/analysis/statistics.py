@@ -217,7 +217,7 @@ def binomial(number: int, share: float, generator: random.Random) -> int:
     """Return how many of so many draws succeed.
 
     Each draw compares a random binary fraction with the share, digit by digit; a digit of all draws is one integer, and
-    half of those that are undecided are decided by it.
+    half of the undecided ones are decided by it.
 
     Args:
         number: Of draws.

@@ -70,7 +70,7 @@ class DomainSummary:
         messages: What errors said, likewise.
         unmet: In how many failed trials each check was not met, likewise.
         stats: What a trial took; None if none was graded.
-        usage: What model calls came to; None if there were none.
+        usage: The sums over model calls; None if there were none.
         restored: How many trials were taken from an earlier run.
         groups: The scores by what tasks are grouped by; empty if no task has it.
     """

@@ -34,7 +34,7 @@ class UsageTotals:
 
         Args:
             usage: It, by role.
-            replayed: Nothing was spent: the calls were answered from a cassette.
+            replayed: There was no cost: the calls were answered from a cassette.
         """
         self._trials += 1
         self._replayed += replayed
@@ -53,7 +53,7 @@ class UsageTotals:
             found.append(f"models together: {_format_sums(sums)}")
         if self._replayed and found:
             which = "all" if self._replayed == self._trials else f"{self._replayed} of {self._trials} trials"
-            found[-1] += f" ({which} replayed: nothing was spent on {'it' if self._trials == 1 else 'them'})"
+            found[-1] += f" ({which} replayed at no cost)"
         return found
 
 
@@ -65,8 +65,8 @@ def _format_sums(sums: dict[str, Any]) -> str:
     else:
         unpriced = sums["unpriced_calls"]
         parts.append(
-            f"${sums['known_cost']:,.4f}" + (f" and {plural(unpriced, 'call')} of unknown price" if unpriced else "")
+            f"${sums['known_cost']:,.4f}" + (f" and {plural(unpriced, 'call')} with unknown price" if unpriced else "")
         )
     parts += [plural(sums["malformed_calls"], "malformed tool call")] if sums["malformed_calls"] else []
-    parts += [f"{plural(sums['unknown_tools'], 'call')} of unknown tools"] if sums["unknown_tools"] else []
+    parts += [f"{plural(sums['unknown_tools'], 'call')} to unknown tools"] if sums["unknown_tools"] else []
     return ", ".join(parts)

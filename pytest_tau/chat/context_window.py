@@ -122,7 +122,7 @@ def _encoding(model: str) -> Encoding:
         import tiktoken
     except ImportError:
         raise ConfigurationError(
-            "a context budget is counted with tiktoken, which is not installed: pip install 'pytest-tau[llm]'"
+            "a context budget needs tiktoken, which is not installed: pip install 'pytest-tau[llm]'"
         ) from None
     try:
         name = tiktoken.encoding_name_for_model(model.rsplit("/", 1)[-1])

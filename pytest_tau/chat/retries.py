@@ -52,5 +52,5 @@ def count_retries(clock: RetryClock) -> Iterator[None]:
 
 
 def current_retry_clock() -> RetryClock:
-    """Return the clock of the running call; outside of trials one that nobody reads."""
+    """Return the clock of the running call; outside of trials, one that is never read."""
     return _CLOCK.get() or RetryClock()

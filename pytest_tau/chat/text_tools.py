@@ -212,7 +212,7 @@ def _values(text: str, start: int) -> tuple[list[Any], int]:
 
 
 def _call(value: Any, *, exact: bool = False) -> _Call | None:
-    """Return a value as a call, or None if it is none; without ``exact``, arguments may be missing."""
+    """Return a value as a call, or None if it is not a call; without ``exact``, arguments may be missing."""
     if not isinstance(value, dict) or not value.keys() <= _KEYS or (exact and value.keys() != _KEYS):
         return None
     name, arguments = value.get("name"), value.get("arguments", {})

@@ -220,7 +220,9 @@ class TrialModels:
                 return asyncio.run_coroutine_threadsafe(call, self.loop).result()
             return asyncio.run(call)
         call.close()
-        raise RuntimeError("a blocking model call would stop the event loop that it waits for: await complete() here")
+        raise RuntimeError(
+            "a blocking model call would block the event loop that must answer it: await complete() instead"
+        )
 
     def _count(self, role: Role, request: ChatRequest, reply: ChatReply) -> None:
         usage = self.usage.setdefault(role, ModelUsage())
@@ -246,7 +248,7 @@ async def _call_chat(chat: ChatModel, request: ChatRequest) -> ChatReply:
     except Exception as error:
         raise ModelError(f"{request.model}: {type(error).__name__}: {error}", kind="bad_request") from error
     if not isinstance(reply, ChatReply):
-        problem = f"{request.model}: complete() returned a {type(reply).__name__}; expected a ChatReply"
+        problem = f"{request.model}: complete(): expected a ChatReply, got a {type(reply).__name__}"
         raise ModelError(problem, kind="bad_request")
     return reply
 

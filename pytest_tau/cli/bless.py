@@ -19,12 +19,14 @@ def add_parser(commands: Any) -> None:
         "bless",
         help="make a run the baseline",
         description="Store the outcomes of a run, without its conversations, as the baseline for --tau-baseline and "
-        "tau compare. Nothing else changes a baseline.",
+        "tau compare. No other command changes a baseline.",
         statuses={0: "the baseline was written", 2: "the command cannot be used"},
     )
     parser.add_argument("source", metavar="RUN", nargs="?", help=f"{RUN_HELP} (default: the latest run)")
     group = parser.add_argument_group("output")
-    add_options(group, "out", help="the folder to write to, for example one that is committed (default: .tau/baseline)")
+    add_options(
+        group, "out", help="the folder to write, for example one under version control (default: .tau/baseline)"
+    )
     group.add_argument("--to", dest="out", metavar="PATH", help=argparse.SUPPRESS)
     parser.set_defaults(run=run)
 
@@ -51,9 +53,9 @@ def run(args: argparse.Namespace) -> int:
     write_baseline(folder, records, {**without_secrets(source.info), "blessed": source.name})
     printer = Printer()
     for problem in source.problems[:_SHOWN]:
-        printer.line(f"left out: {problem}")
+        printer.line(f"excluded: {problem}")
     if len(source.problems) > _SHOWN:
-        printer.line(f"and {len(source.problems) - _SHOWN} more are left out")
+        printer.line(f"and {len(source.problems) - _SHOWN} more excluded")
     if missing > 0:
         printer.line(f"{missing:,} of {count(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
     printer.line(f"{folder}: the baseline is {source.name}, {count(len(records), 'trial')}")

@@ -19,8 +19,8 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "compare",
         help="compare a run with an earlier one, task by task",
-        description="Compare a run with an earlier one on the tasks that both have: the difference of the pass rates "
-        "with its interval and probability, the tasks that changed, and the smallest loss that so many tasks can show.",
+        description="Compare a run with an earlier one on the tasks of both: the difference of the pass rates with its "
+        "interval and p-value, the tasks that changed, and the minimum detectable loss.",
         statuses={0: "the runs were compared", 1: "--fail-on applies", 2: "the command cannot be used"},
         examples=[("tau compare baseline", "the latest run with the baseline")],
     )
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 def _problems(runs: list[Run]) -> list[str]:
     """Return what could not be read, a line for each run."""
     return [
-        f"{each.name}: {count(len(each.problems), 'simulation')} not read; the first: "
+        f"{each.name}: {count(len(each.problems), 'simulation')} cannot be read; the first: "
         + textwrap.shorten(each.problems[0], 120, placeholder=" …")
         for each in runs
         if each.problems

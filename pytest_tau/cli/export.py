@@ -29,7 +29,7 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "export",
-        help="write a run for other programs",
+        help="export a run to other formats",
         description="Write the simulations of a run as τ²-bench's results file, which its viewer and metrics read, as "
         "a table, or as JSON lines.",
         statuses={
@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
         if out is not None:
             _print_aside(f"{out}: {count(written, 'simulation')}")
     for problem in opened.problems:
-        _print_aside(f"left out: {problem}")
+        _print_aside(f"excluded: {problem}")
     return int(bool(opened.problems))
 
 
@@ -90,7 +90,9 @@ def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None,
     chosen = _content(opened, args.domain)
     if out is None and len(chosen) > 1:
         names = ", ".join(sorted(chosen))
-        raise ConfigurationError(f"a τ²-bench file has one domain, and the run has {names}; name one, or --out FILE")
+        raise ConfigurationError(
+            f"a τ²-bench file has one domain, and the run has {names}; give one with --domain, or --out FILE"
+        )
     project = _project(args, opened)
     alike = ambiguous_names(chosen)
     for name, content in chosen.items():
@@ -158,7 +160,7 @@ def _write(out: Path | None, opened: Run, write: Callable[[IO[str]], int]) -> in
             raise _nothing(opened)
         return written
     if _is_of(out, opened.path):
-        raise ConfigurationError(f"{out} is of the run that is read; name another file")
+        raise ConfigurationError(f"{out} belongs to the run that is exported; give another file")
     out.parent.mkdir(parents=True, exist_ok=True)
     with atomic_open(out) as raw, contextlib.ExitStack() as files:
         packed: Any = raw
@@ -177,9 +179,7 @@ def _is_of(out: Path, path: Path) -> bool:
 
 
 def _nothing(opened: Run) -> ConfigurationError:
-    return ConfigurationError(
-        "\n  ".join([f"there is no simulation to be read in {opened.path}", *opened.problems[:5]])
-    )
+    return ConfigurationError("\n  ".join([f"no simulation can be read in {opened.path}", *opened.problems[:5]]))
 
 
 def _print_aside(text: str) -> None:

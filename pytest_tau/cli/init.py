@@ -163,7 +163,7 @@ def _refuse_existing(folder: Path, files: dict[Path, str]) -> None:
     if there:
         names = "".join(f"\n  {name}" for name in there)
         raise ConfigurationError(
-            f"these files exist, so nothing was written:{names}\nname another folder: tau init NAME"
+            f"nothing was written, because these files exist:{names}\ngive another folder: tau init NAME"
         )
 
 
@@ -180,6 +180,6 @@ def _show(folder: Path, files: dict[Path, str], source: str | None) -> None:
         url = str(_direct_url().get("url", ""))
         clone = shlex.quote(url.removeprefix("file://")) if url.startswith("file:") else "PATH_TO_A_CLONE"
         build = f"pip wheel --no-deps --wheel-dir vendor {clone}"
-        steps.append((build, "for CI: commit this wheel, as requirements.txt names it"))
+        steps.append((build, "for CI: commit this wheel, because requirements.txt names it"))
     lines += [f"  {command:<24}  # {what}" if what else f"  {command}" for command, what in steps]
     print("\n".join(lines))  # noqa: T201 - this is a command

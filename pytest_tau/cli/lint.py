@@ -26,7 +26,7 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "lint",
         help="check the tasks of domains and of task files",
-        description="Check tasks for mistakes of their author: the reference actions earn reward 1, a greeting alone "
+        description="Check tasks for mistakes: the reference actions earn reward 1, a greeting alone "
         "does not, every reference action matches its tool, succeeds and is needed, and the agent can know its "
         "arguments. NL assertions are accepted. No model is called.",
         statuses={0: "no errors", 1: "errors were found", 2: "the command cannot be used"},
@@ -108,7 +108,7 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
     names += [name for name in candidates if name in domains.names()]
     name = next((name for name in names if name), None)
     if name is None:
-        raise ConfigurationError(f"{path}: which domain? Name one with --domain (known: {', '.join(domains.names())})")
+        raise ConfigurationError(f"{path}: no domain given: add --domain NAME (known: {', '.join(domains.names())})")
     return _Target(domains.load(name), path, content.tasks)
 
 
@@ -147,7 +147,7 @@ def _summary(report: LintReport) -> str:
     counts = [count(report.count(severity), severity) for severity in ("error", "warning", "note")]
     floor = f"an agent that only greets passes {report.floor} of {report.tasks}"
     if report.floor_but_for_judge:
-        floor += f" ({report.floor_but_for_judge} more if the judge has nothing to object)"
+        floor += f" ({report.floor_but_for_judge} more if the judge accepts every statement)"
     return f"{report.file or report.domain}: {count(report.tasks, 'task')}; {', '.join(counts)}; {floor}"
 
 

@@ -1,4 +1,4 @@
-"""``tau merge``: the simulations of several runs in one file, and what they come to."""
+"""``tau merge``: the simulations of several runs in one file, and their summary."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status.
 
     Raises:
-        ConfigurationError: Files that cannot be read or joined, or a result that is there already.
+        ConfigurationError: Files that cannot be read or joined, or a result that already exists.
         OSError: A file cannot be opened or written.
     """
     from ..runs.join import JoinedRuns, run_files
 
     result = Path(args.out) / SIMULATIONS
     if result.exists():
-        raise ConfigurationError(f"{result} is there already; name a folder without one, or delete it")
+        raise ConfigurationError(f"{result} already exists; give another folder, or delete the file")
     joined = JoinedRuns.of(run_files(Path(name) for name in args.runs), last=args.last)
     if not joined.trials:
-        raise ConfigurationError(f"there is no complete simulation in {', '.join(map(str, joined.files))}")
+        raise ConfigurationError(f"no complete simulation in {', '.join(map(str, joined.files))}")
     joined.write(result)
     _write_manifest(joined, result.parent)
     _show(joined, result)
@@ -80,9 +80,9 @@ def _show(joined: JoinedRuns, result: Path) -> None:
         outcomes[key.domain][Group.of(key.test, key.domain, key.task_id)][trial.outcome] += 1
         totals.add(trial.usage)
     for line in joined.cut_off:
-        printer.line(f"{line}: cut off, and left out")
+        printer.line(f"{line}: cut off and excluded")
     if joined.repeated:
-        printer.line(f"identical in several places: {count(joined.repeated, 'line')} left out")
+        printer.line(f"duplicates: {count(joined.repeated, 'line')} excluded")
     if joined.replaced:
         printer.line(f"replaced by later ones: {count(joined.replaced, 'simulation')}")
     for domain, groups in sorted(outcomes.items()):

@@ -27,7 +27,7 @@ class Option(NamedTuple):
     flags: tuple[str, ...]
     help: str
     metavar: str | None = None
-    keywords: dict[str, Any] = {}  # noqa: RUF012 - nobody changes it
+    keywords: dict[str, Any] = {}  # noqa: RUF012 - never changed
     hidden: tuple[str, ...] = ()
 
 
@@ -39,13 +39,13 @@ OPTIONS: dict[str, Option] = {
     "domain": Option(("--domain",), "the domain", "NAME", hidden=("--tau-domain",)),
     "split": Option(("--split",), "the split of a domain's tasks; all for every task (default: base)", "NAME",
                     {"default": "base"}, hidden=("--tau-split",)),
-    "data": Option(("--data",), "official data: a folder laid out as τ²-bench's data/tau2 (default: $TAU_DATA, or the "
+    "data": Option(("--data",), "folder with τ²-bench's data, laid out like its data/tau2 (default: $TAU_DATA, or the "
                    "bundled data)", "DIR", hidden=("--tau-data",)),
-    "grading": Option(("--grading",), "official (default), or strict", "PROFILE",
+    "grading": Option(("--grading",), "grading rules: official (default), or strict", "PROFILE",
                       {"choices": _CHOICES["grading"], "default": "official"}, hidden=("--tau-grading",)),
-    "judge": Option(("--judge",), "judges NL assertions: llm, accept, reject, module:attribute or file.py:attribute",
+    "judge": Option(("--judge",), "judge for NL assertions: llm, accept, reject, module:attribute or file.py:attribute",
                     "SPEC", hidden=("--tau-judge",)),
-    "judge-llm": Option(("--judge-llm",), "the judge's model, as litellm names it: openai/gpt-4.1 (needs "
+    "judge-llm": Option(("--judge-llm",), "the judge's model, by its litellm name: openai/gpt-4.1 (needs "
                         "pytest-tau[llm])", "MODEL", hidden=("--tau-judge-llm",)),
     "judge-llm-args": Option(("--judge-llm-args",), 'arguments of its calls (default: {"temperature": 0.0})', "JSON",
                              hidden=("--tau-judge-llm-args",)),
@@ -53,8 +53,8 @@ OPTIONS: dict[str, Option] = {
                       "compared", "WHAT", {"choices": _CHOICES["fail-on"]}, hidden=("--tau-fail-on",)),
     "plugin": Option(("-p",), "load this pytest plugin, which may provide domains and evaluators; may be repeated",
                      "PLUGIN", {"dest": "plugins", "action": "append", "default": []}),
-    "rootdir": Option(("--rootdir",), "the folder of the project: its conftest.py and its pytest settings are read "
-                      "(default: found as pytest finds it)", "DIR"),
+    "rootdir": Option(("--rootdir",), "the folder of the project, with its conftest.py and pytest settings "
+                      "(default: pytest's rootdir)", "DIR"),
     "format": Option(("--format",), "tau2 for τ²-bench's results file, csv for a table with one row per simulation, "
                      "jsonl for every simulation with its task", "FORMAT",
                      {"choices": _CHOICES["format"], "required": True}),
@@ -63,9 +63,9 @@ OPTIONS: dict[str, Option] = {
     "verbose": Option(("-v", "--verbose"), "show every simulation, and every difference"),
     "max": Option(("--max",), "the number of findings shown for each rule; 0 for all (default: %(default)s)", "N",
                   {"type": int, "default": 10}),
-    "strict": Option(("--strict",), "a replayed result that differs from the recorded one is an error"),
+    "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
     "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of those in the file"),
-    "last": Option(("--last",), "if trials differ, take the later one in the order of the arguments"),
+    "last": Option(("--last",), "if trials differ, use the last one in the order of the arguments"),
     "open": Option(("--open",), "open the report in a browser"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "

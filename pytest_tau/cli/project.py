@@ -86,7 +86,7 @@ class Project:
         """Return a domain; one of the project takes precedence over an installed one.
 
         Raises:
-            ConfigurationError: There is none of this name, or no data of it, or the plugins cannot be loaded.
+            ConfigurationError: There is no domain of this name, its data is missing, or the plugins cannot be loaded.
         """
         if name not in self._domains:
             own = self._provided.domains

@@ -31,7 +31,7 @@ def add_parser(commands: Any) -> None:
         description="Replay every conversation of result files (τ²-bench's, τ-bench's or pytest-tau's, gzipped or "
         "not), grade it again, and compare the stored and the new reward.",
         statuses={
-            0: "everything that can be read agrees",
+            0: "all results that can be read agree",
             1: "a reward differs, a replay differs with --strict, or nothing could be graded",
             2: "the command cannot be used",
         },
@@ -43,7 +43,9 @@ def add_parser(commands: Any) -> None:
     parser.add_argument("files", nargs="+", metavar="FILE", help="a result file, or the folder of a run")
     group = parser.add_argument_group("grading")
     add_options(
-        group, "domain", help="the domain of the files (default: what they name, or the one whose tools they call)"
+        group,
+        "domain",
+        help="the domain of the files (default: the one that they name, or the one whose tools they call)",
     )
     add_options(group, "grading", "judge", "judge-llm", "judge-llm-args", "strict", "fresh-tasks")
     add_project_options(parser)
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
     from ..runner import load_judge
 
     if args.judge == "llm" and args.judge_llm is None:
-        raise ConfigurationError("judge 'llm' needs a model: name one with --judge-llm")
+        raise ConfigurationError("judge 'llm' needs a model: add --judge-llm MODEL")
     data = data_dir(args.data)
     domains = Project(data, args.plugins, args.rootdir)
     settings = RegradeSettings(
@@ -84,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
         if not path.exists():
             raise ConfigurationError(f"no such file: {path}")
         if path.is_dir() and not (path / RESULTS_INDEX).exists():
-            raise ConfigurationError(f"{path}: a folder of results holds {RESULTS_INDEX} and {RESULTS_FOLDER}/")
+            raise ConfigurationError(f"{path}: expected a folder with {RESULTS_INDEX} and {RESULTS_FOLDER}/")
     bundled = set(domains.names()) - set(domains.own_names()) if data is None else set()
     written = _targets(named, Path(args.out)) if args.out else {}
     text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=bundled)
@@ -126,7 +128,7 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     from ..integrations.litellm import check, litellm_model
 
     if args.judge not in (None, "llm"):
-        raise ConfigurationError(f"--judge-llm names the model of --judge llm, not of --judge {args.judge}")
+        raise ConfigurationError(f"--judge-llm is the model of --judge llm; remove it, or --judge {args.judge}")
     try:
         arguments = parse_json(args.judge_llm_args or "{}")
     except DocumentError as error:

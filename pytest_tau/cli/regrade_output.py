@@ -45,11 +45,11 @@ class TextReport:
             self._rules(report)
         without = sum(result.without_judge for result in report.results)
         if without:
-            line(f"without the judge: {count(without, 'simulation')} with NL assertions (name one with --judge)", 2)
+            line(f"without the judge: {count(without, 'simulation')} with NL assertions (add --judge)", 2)
         if report.lost:
-            line(f"lost to the infrastructure, and in no rate: {count(report.lost, 'simulation')}", 2)
+            line(f"infrastructure errors, excluded from rates: {count(report.lost, 'simulation')}", 2)
         if report.domain in self._bundled and (report.differing or report.unreadable):
-            line("graded on bundled data: for runs on τ²-bench's own, name it with --data", 2)
+            line("graded on the bundled data; for runs on τ²-bench's data, add --data DIR", 2)
         self._entries("errors", report.errors)
         self._entries("unreadable", report.unreadable)
 
@@ -85,7 +85,7 @@ class TextReport:
         shown = "" if self._verbose else " (-v shows them)"
         self._printer.line(
             f"replay: {count(results, 'tool result')} of {count(len(departing), 'simulation')} not as recorded, "
-            f"{flipped} of them between success and failure{shown}",
+            f"{flipped} with success and failure swapped{shown}",
             2,
         )
 
@@ -93,11 +93,11 @@ class TextReport:
         by_rule = Counter(rule for result in report.results for rule in result.rules)
         changed = sum(bool(result.rules) for result in report.results)
         names = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
-        self._printer.line(f"strict: {count(changed, 'verdict')} not as under official{names}", 2)
+        self._printer.line(f"strict: {count(changed, 'verdict')} changed from official{names}", 2)
         marked = [result for result in report.results if (result.fresh.info or {}).get("passes_without_agent")]
         if marked:
             passed = sum(result.fresh.passed for result in marked)
-            self._printer.line(f"strict: {len(marked)} on tasks that pass without an agent; {passed} of them pass", 2)
+            self._printer.line(f"strict: {len(marked)} on tasks that pass without an agent, {passed} passed", 2)
 
     def _entries(self, title: str, entries: list[Unreadable]) -> None:
         if entries:
@@ -135,9 +135,9 @@ def _rate(rates: dict[int, float]) -> str:
 
 def print_rewritten(file: Rewritten) -> None:
     """Print to standard error, since standard output may be a JSON document, which file was written."""
-    lines = [f"{file.path}: {count(file.fresh, 'simulation')} with fresh rewards, all else as it was"]
+    lines = [f"{file.path}: {count(file.fresh, 'simulation')} with new rewards, otherwise unchanged"]
     if file.unjudged:
-        why = f"{count(len(file.unjudged), 'simulation')} as stored, because nobody judged the NL assertions"
+        why = f"{count(len(file.unjudged), 'simulation')} as stored, because the NL assertions were not judged"
         lines.append(f"  {why}: {', '.join(file.unjudged[:_MOST_NAMED])}")
         lines[-1] += f" and {len(file.unjudged) - _MOST_NAMED} more" if len(file.unjudged) > _MOST_NAMED else ""
     for line in lines:

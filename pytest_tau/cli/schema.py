@@ -50,7 +50,7 @@ def add_parser(commands: Any) -> None:
     add_options(
         parser.add_argument_group("output"),
         "out",
-        help="the file to write (default: standard output); without KIND a folder, for KIND.schema.json each",
+        help="the file to write (default: standard output); without KIND, a folder for one KIND.schema.json each",
     )
     parser.set_defaults(run=run)
 
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be written.
     """
     if args.domain is not None and args.kind not in (None, "task"):
-        raise ConfigurationError(f"--domain is for the schema of tasks, not for that of {args.kind}")
+        raise ConfigurationError(f"--domain applies to the schema of tasks, not to that of {args.kind}")
     kinds: Sequence[str] = _KINDS if args.kind is None else (args.kind,)
     schemas = {kind: _schema(kind, args) for kind in kinds}
     if args.out is None:

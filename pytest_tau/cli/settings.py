@@ -24,7 +24,7 @@ def data_dir(given: str | None) -> Path | None:
     """Return the folder of official data; None for the bundled data.
 
     Raises:
-        ConfigurationError: It is no such folder.
+        ConfigurationError: The folder is missing or has another layout.
     """
     source = "--data" if given is not None else "$TAU_DATA"
     given = given if given is not None else os.environ.get("TAU_DATA")

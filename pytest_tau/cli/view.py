@@ -25,7 +25,7 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "view",
-        help="write an HTML report of a run, or of two side by side",
+        help="write an HTML report of one run or of two runs",
         description="Write a report of a run, or of two runs side by side: one HTML file that needs no network.",
         statuses={0: "the report was written", 2: "the command cannot be used"},
         examples=[("tau view --open", "the latest run, in a browser"), ("tau view A B", "two runs side by side")],
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     written = write_report(file, runs, Project(_data(args.data, runs), args.plugins, args.rootdir))
     printer = Printer()
     for problem in written.problems[:_SHOWN]:
-        printer.line(f"not read: {problem}")
+        printer.line(f"excluded: {problem}")
     if len(written.problems) > _SHOWN:
         printer.line(f"and {len(written.problems) - _SHOWN} more, which the report lists")
     printer.line(f"{count(written.simulations, 'simulation')} of {' and '.join(each.name for each in runs)}:")
@@ -73,7 +73,7 @@ def run(args: argparse.Namespace) -> int:
 def _default_file(runs: Sequence[Run]) -> Path:
     from ..runs.layout import RECORDS, REPORT
 
-    other = f"-beside-{runs[1].name}" if len(runs) > 1 else ""
+    other = f"-vs-{runs[1].name}" if len(runs) > 1 else ""
     first = runs[0]
     kept = first.path.is_dir() and not (first.path / RECORDS).is_file()  # a baseline's folder may be committed
     return first.path / REPORT.replace(".", f"{other}.") if kept else Path(f"{first.name}{other}.html")

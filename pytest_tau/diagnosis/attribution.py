@@ -83,7 +83,7 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     found: dict[str, Any] = {}
     divergence = None
     try:
-        if simulation.outcome == "failed":  # an error is no verdict on anybody's calls
+        if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
     except Exception as error:  # noqa: BLE001
         # The domain's own toolkits and records run here, on states that grading has not seen, and may raise anything.
@@ -123,7 +123,7 @@ def _harness(facts: Facts) -> Attribution | None:
 def _recording(facts: Facts) -> Attribution | None:
     if not facts.error.startswith("ReplayError") or facts.simulation.outcome != "error":
         return None
-    return Attribution("harness", "a recording does not fit", None, first_line(facts.error))
+    return Attribution("harness", "the recording does not match", None, first_line(facts.error))
 
 
 def _lost_server(facts: Facts) -> Attribution | None:
@@ -169,7 +169,7 @@ def _never_stopped(facts: Facts) -> Attribution | None:
     if reason != "max_steps" or not facts.everything_met or not idle or last is None:
         return None
     return Attribution(
-        "user", "every check was met, and it did not end the conversation", last.message_idx, quoted(last.words)
+        "user", "every check was met, but it did not end the conversation", last.message_idx, quoted(last.words)
     )
 
 
@@ -247,7 +247,7 @@ def _transferred_itself(facts: Facts) -> Attribution | None:
         return None
     return Attribution(
         "user",
-        "it ended the conversation as transferred, and the agent had not transferred it",
+        "it ended the conversation as transferred, but the agent had not transferred it",
         last.message_idx,
         quoted(said.end),
     )
@@ -313,27 +313,30 @@ def _unmet(facts: Facts) -> Attribution | None:
 
 #: The rules, in order. Those about how the user left apply if the final state could still have become right.
 RULES = (
-    Rule("the harness raised", _harness),
-    Rule("a recorded conversation or model call does not fit", _recording),
+    Rule("the harness raised an exception", _harness),
+    Rule("a recorded conversation or model call does not match this run", _recording),
     Rule("a tool server did not start, ended, or did not answer", _lost_server),
-    Rule("a model could not be called, or retries of its calls took most of the time until the clock", _provider),
-    Rule("the user raised, or took most of a conversation that ran out of time", _user_error),
+    Rule("a model could not be called, or retries of its calls took most of the time limit", _provider),
+    Rule("the user raised an exception, or took most of the time of a conversation that timed out", _user_error),
     Rule("the judge or an evaluator failed", _ungraded),
-    Rule("the agent raised, ran out of time or overran its context", _agent_error),
+    Rule("the agent raised an exception, timed out or exceeded its context window", _agent_error),
     Rule(
         "cut off by the limit of steps although every check was met and the agent had nothing more to do",
         _never_stopped,
     ),
-    Rule("cut off: too many steps (agent), too many failed calls (who made most of them)", _limit),
+    Rule("cut off: too many steps (agent), or too many failed calls (the side that made most of them)", _limit),
     Rule("the user offered help, as the agent does", _spoke_as_agent),
-    Rule("the user agreed to what it was asked and ended the conversation in the same message", _agreed_and_left),
-    Rule("the user ended the conversation when the agent had announced that it would act now", _left_while_working),
+    Rule("the user agreed to a question and ended the conversation in the same message", _agreed_and_left),
+    Rule("the user ended the conversation after the agent had announced an action", _left_while_working),
     Rule("the user asked something and ended the conversation in the same message", _asked_and_left),
-    Rule("the user took itself for transferred, and the agent had neither done nor said so", _transferred_itself),
-    Rule("the user ended it as out of scope, and not because a call of the agent's had just failed", _out_of_scope),
-    Rule("the turning point is a call of the user's", _broken_by_user),
-    Rule("the turning point is a call of the agent's", _broken_by_agent),
-    Rule("writes are missing, and the agent handed the user over", _handed_over),
+    Rule(
+        "the user ended the conversation as transferred, but the agent had neither transferred it nor said so",
+        _transferred_itself,
+    ),
+    Rule("the user ended the conversation as out of scope, not right after a failed call of the agent", _out_of_scope),
+    Rule("the turning point is a call of the user", _broken_by_user),
+    Rule("the turning point is a call of the agent", _broken_by_agent),
+    Rule("writes are missing, and the agent transferred the user", _handed_over),
     Rule("writes are missing", _never_made),
-    Rule("anything else: a phrase was not said, a call not made, a statement not true", _unmet),
+    Rule("anything else: a phrase was not said, a call was not made, a statement is not true", _unmet),
 )

@@ -9,7 +9,7 @@ conversation failed: the database as the reference leaves it, and the assertions
 3. of the first choice, each that brings the state nearer: another call may have done the same in another way.
 
 If the final state is within reach, the writes that remain are ``missing``. Else the conversation ``diverged`` at the
-first call after the last state within reach: what was undone and repaired before is no divergence.
+first call after the last state within reach: what was undone and repaired before is not a divergence.
 """
 
 from __future__ import annotations
@@ -223,7 +223,7 @@ class _Goal:
         unmet = [check.env_assertion for check in check_env_assertions(self._assertions, state) if not check.met]
         for wanted in unmet:
             value = "" if wanted.assert_value else " be false"
-            missed.append(f"{call_as_text(wanted.func_name, wanted.arguments)} could no longer{value or ' hold'}")
+            missed.append(f"{call_as_text(wanted.func_name, wanted.arguments)} could no longer{value or ' be true'}")
         return sorted(missed, key=len)
 
 

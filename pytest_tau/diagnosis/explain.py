@@ -59,7 +59,7 @@ def explain(simulation: Simulation, again: str | None = None, evaluators: Sequen
     Args:
         simulation: A graded simulation.
         again: The command that runs exactly this trial.
-        evaluators: The components of plugins, if they are at hand.
+        evaluators: The components of plugins, if they are available.
     """
     info = simulation.reward_info
     early = info is not None and "ended_early" in (info.info or {})
@@ -93,7 +93,9 @@ def _error(error: str, reason: str) -> list[Line]:
 def _judge(info: RewardInfo) -> list[Line]:
     judge = (info.info or {}).get("judge")
     if judge in ("accept", "reject"):
-        return [Line("note", f"NL assertions judged by {judge!r}: every statement alike, no one read it")]
+        return [
+            Line("note", f"NL assertions judged by {judge!r}: same verdict for every statement, no statement was read")
+        ]
     return []
 
 

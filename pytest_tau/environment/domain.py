@@ -97,7 +97,7 @@ class DomainSpec:
         # Toolkits had the words before. To be removed one release after the warning was introduced.
         from_toolkit = getattr(self.user_tools, "spoken", None)
         if from_toolkit and not self.spoken:
-            problem = "'spoken' on a toolkit is deprecated: give it to the DomainSpec"
+            problem = "'spoken' on a toolkit is deprecated: pass it to the DomainSpec"
             warnings.warn(problem, DeprecationWarning, stacklevel=3)
             object.__setattr__(self, "spoken", from_toolkit)
 
@@ -112,7 +112,7 @@ class DomainSpec:
         folder = Path(data_dir) / "domains" / (self.data_name or self.name)
         if not folder.is_dir():
             raise ConfigurationError(
-                f"no data of domain {self.name!r} in {data_dir}: expected a folder domains/{folder.name} there"
+                f"no data of domain {self.name!r} in {data_dir}: expected a folder domains/{folder.name} in it"
             )
         return Domain(self, folder, folder)
 
@@ -351,7 +351,7 @@ def _digest(task: Task) -> bytes:
     """Return a digest of a task's content."""
     try:
         content = task.model_dump_json()
-    except ValueError:  # a value that is no JSON, or text that is no Unicode
+    except ValueError:  # a value that is not JSON, or text that is not Unicode
         content = canonical(task)
     return hashlib.blake2b(content.encode(), digest_size=16).digest()
 

@@ -100,8 +100,8 @@ class Environment:
         """Run a tool without syncing and return a copy of what it returns.
 
         Raises:
-            ToolError: No such tool for this side, or the arguments are no object.
-            TypeError, ValueError: The arguments are no JSON, or cannot be stored.
+            ToolError: No such tool for this side, or the arguments are not an object.
+            TypeError, ValueError: The arguments are not JSON, or cannot be stored.
             Exception: Anything that the tool raises.
         """
         # Tools return records of the state, and of the data that all environments share.

@@ -209,7 +209,7 @@ class _Source:
         """
         if self.make is None and writes and (self.snapshot is None or self.restore is None):
             raise ConfigurationError(
-                f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would find: "
+                f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "
                 "give make=, which returns a new object for each simulation, or both snapshot= and restore=; "
                 "name tools that change nothing in reads="
             )

@@ -214,7 +214,7 @@ class SessionState(Database):
 
         Raises:
             ToolServerError: The session cannot be opened, or is lost.
-            ConfigurationError: The snapshot is no JSON data.
+            ConfigurationError: The snapshot is not JSON data.
         """
         if self._value is _UNREAD and self._session is None and self.memo is not None:
             self._value = self.memo.state(self._log)

@@ -106,7 +106,7 @@ class Table(MutableMapping[str, R], Generic[R]):
 
 
 class KeyedBy(NamedTuple):
-    """Annotates a table that is an array in JSON, with the field that holds a record's id."""
+    """Annotates a table that is an array in JSON, with the field that contains a record's id."""
 
     field: str
 

@@ -38,7 +38,7 @@ def tool(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
         ConfigurationError: No kind or an unknown one, no docstring, or a parameter without a type.
     """
     if callable(kind):
-        raise ConfigurationError(f"tool {kind.__qualname__}: name its kind: {_KINDS}")
+        raise ConfigurationError(f"tool {kind.__qualname__}: expected a kind: {_KINDS}")
 
     def mark(method: F) -> F:
         _check_declaration(method, kind)
@@ -56,10 +56,12 @@ def _check_declaration(method: Callable[..., Any], kind: str) -> None:
     if kind not in get_args(ToolKind):
         raise ConfigurationError(f"{name}: {unknown_name('kind', str(kind), get_args(ToolKind))}")
     if not (method.__doc__ or "").strip():
-        raise ConfigurationError(f"{name} has no docstring: write one, it is the description that the agent gets")
+        raise ConfigurationError(f"{name} has no docstring: add one, it is the description that the agent reads")
     for parameter in inspect.signature(method).parameters.values():
         if parameter.name != "self" and parameter.annotation is parameter.empty:
-            problem = f"parameter {parameter.name!r} has no type: annotate it, for example '{parameter.name}: str'"
+            problem = (
+                f"parameter {parameter.name!r} has no type annotation: add one, for example '{parameter.name}: str'"
+            )
             raise ConfigurationError(f"{name}: {problem}")
 
 

@@ -105,7 +105,7 @@ class RewardComponent(ComponentReports):
 
     @abc.abstractmethod
     def value(self, verdict: RewardInfo) -> float | None:
-        """Return the component's factor; None if it was not checked and is no factor."""
+        """Return the component's factor; None if it was not checked and is not a factor."""
 
     def passes(self, given: GradingInput) -> bool:
         """Return whether a conversation meets every check."""
@@ -190,7 +190,7 @@ def _short(value: object) -> str:
 
 
 class StoredComponent(CustomComponent):
-    """A component that can only report on stored verdicts, as its evaluator is not at hand."""
+    """A component that can only report on stored verdicts, as its evaluator is not available."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -201,7 +201,7 @@ class StoredComponent(CustomComponent):
         Raises:
             EvaluatorError: Always.
         """
-        raise EvaluatorError(f"evaluator {self.name!r} is not at hand")
+        raise EvaluatorError(f"evaluator {self.name!r} is not available")
 
 
 class PluginReports(StoredComponent):

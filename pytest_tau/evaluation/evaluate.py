@@ -59,7 +59,7 @@ def evaluate(  # noqa: PLR0913 - the public call; everything but the conversatio
         termination_reason: How the conversation ended; only a stop can earn more than 0.
         domain: The domain it took place in.
         solo: The agent worked alone, with both sides' tools.
-        judge: Judges the task's NL assertions. Without one they are no factor of the reward, and
+        judge: Judges the task's NL assertions. Without one they are not a factor of the reward, and
             ``RewardInfo.info["not_judged"]`` counts those that would have gated.
         grading: ``official``, ``strict``, or a profile of one's own.
         evaluators: Further components.

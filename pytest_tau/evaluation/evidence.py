@@ -53,7 +53,7 @@ class Turned(NamedTuple):
     call: int | None
 
     def call_for(self, met: bool) -> int | None:
-        """Return the deciding call, if the replay came to the stored verdict."""
+        """Return the deciding call, if the replay resulted in the stored verdict."""
         return self.call if self.holds == met else None
 
 

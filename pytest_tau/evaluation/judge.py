@@ -51,7 +51,7 @@ class UniformJudge:
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> Verdicts:
         """Return the same verdict on every statement."""
         del messages
-        return [Verdict(self._met, f"--tau-judge {self.name}: every statement is judged alike")] * len(statements)
+        return [Verdict(self._met, f"--tau-judge {self.name}: same verdict for every statement")] * len(statements)
 
 
 #: Judges that need no model.

@@ -63,10 +63,12 @@ class LLMJudge:
             try:
                 return _verdicts(text, len(statements))
             except _AnswerError as error:
-                problem = f"{error}; it was cut off for its length" if reply.finish_reason == "length" else str(error)
+                problem = (
+                    f"{error}; it was cut off because of its length" if reply.finish_reason == "length" else str(error)
+                )
             asked = [*asked, *_again(text, problem)]
         raise JudgeError(
-            f"judge {self.name!r} gave {_ANSWERS} answers, none of which can be used: in the last one {problem}; "
+            f"judge {self.name!r} gave {_ANSWERS} answers, none of them valid: in the last one, {problem}; "
             f"it begins {text[:200]!r}"
         )
 
@@ -91,7 +93,7 @@ class LazyJudge:
             ConfigurationError: There is no model.
         """
         if model is None:
-            raise ConfigurationError(f"judge {self.name!r} needs a model: name one with --tau-judge-llm")
+            raise ConfigurationError(f"judge {self.name!r} needs a model: add --tau-judge-llm MODEL")
         return LLMJudge(model, self.name)
 
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
@@ -100,7 +102,7 @@ class LazyJudge:
         Raises:
             JudgeError: Always.
         """
-        raise JudgeError(f"judge {self.name!r} is a model, and outside of a trial there is none to ask")
+        raise JudgeError(f"judge {self.name!r} calls a model and can only be used within a trial")
 
 
 def _question(statements: Sequence[str], messages: Sequence[Message]) -> list[dict[str, Any]]:
@@ -154,20 +156,20 @@ def _verdicts(text: str, statements: int) -> list[Verdict]:
     """
     answer = _last_with_verdicts(text)
     if answer is None:
-        raise _AnswerError("there is no JSON object with verdicts")
+        raise _AnswerError("it has no JSON object with verdicts")
     if not isinstance(answer["verdicts"], list):
         raise _AnswerError(f"verdicts must be a list, got {_shown(answer['verdicts'])}")
     verdicts: dict[int, Verdict] = {}
     for entry in answer["verdicts"]:
         number, verdict = _numbered(entry)
         if not 1 <= number <= statements:
-            raise _AnswerError(f"there is a verdict on statement {number}, and there is no such statement")
+            raise _AnswerError(f"it has a verdict on statement {number}, which does not exist")
         if number in verdicts:
             raise _AnswerError(f"statement {number} has more than one verdict")
         verdicts[number] = verdict
     missing = [str(number) for number in range(1, statements + 1) if number not in verdicts]
     if missing:
-        raise _AnswerError(f"there is no verdict on statement {', '.join(missing)}")
+        raise _AnswerError(f"it has no verdict on statement {', '.join(missing)}")
     return [verdicts[number] for number in range(1, statements + 1)]
 
 

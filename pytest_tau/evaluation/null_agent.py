@@ -23,9 +23,9 @@ def passes_without_agent(task: Task, domain: Domain, grading: Grading = OFFICIAL
 
     Args:
         task: What was to be done.
-        domain: The domain, with the reference's state at hand if the task was graded in this process.
+        domain: The domain, with the reference's state available if the task was graded in this process.
         grading: The profile.
-        solo: The agent works alone, so that nobody stops it.
+        solo: The agent works alone, so that no user stops it.
 
     Returns:
         None if only a judge or a component of a plugin could decide.

@@ -33,7 +33,7 @@ async def lint_domain(
     Args:
         domain: With the data to check.
         split: Which tasks; None for all.
-        tasks: The tasks of a file, in place of the domain's own.
+        tasks: The tasks of a file, instead of the domain's own.
         evaluators: Components that plugins added.
 
     Raises:

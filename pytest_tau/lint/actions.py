@@ -52,5 +52,5 @@ def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:
 def _unknown(action: Action, domain: Domain) -> str:
     other: Requestor = "user" if action.requestor == "assistant" else "assistant"
     if action.name in tools_of(domain, other):
-        return f"a tool of the {other}'s, not of the {action.requestor}'s"
+        return f"a tool of the {other}, not of the {action.requestor}"
     return unknown_name("tool", action.name, tools_of(domain, action.requestor))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Task, UserScript
 
-#: Codes of states, countries and airports are known to anybody.
+#: Codes of states, countries and airports are common knowledge.
 _LONGEST_CODE = 3
 
 
@@ -38,7 +38,9 @@ class FactChecker:
         date counts as given also in words, or near one that is; a text of several words if each of them is given.
         """
         for where, leaf in self._missing(task, [str(task.user_scenario), task.ticket or ""]):
-            yield Finding("fact-missing", "warning", task.id, f"{where}: nothing gives {leaf.path} {leaf.value!r}")
+            yield Finding(
+                "fact-missing", "warning", task.id, f"{where}: the agent cannot know {leaf.path} {leaf.value!r}"
+            )
 
     def check_script(self, task: Task) -> Iterator[Finding]:
         """Check ``script-silent``: an argument that the prose gives, but not the script, nor any reading before it.
@@ -52,7 +54,7 @@ class FactChecker:
         missing_anyway = list(self._missing(task, [str(task.user_scenario), task.ticket or ""])) if silent else []
         for where, leaf in silent:
             if (where, leaf) not in missing_anyway:
-                text = f"{where}: the script does not tell {leaf.path} {leaf.value!r}, which the prose does"
+                text = f"{where}: the script lacks {leaf.path} {leaf.value!r}, which the prose states"
                 yield Finding("script-silent", "warning", task.id, text)
 
     def _missing(self, task: Task, texts: list[str]) -> Iterator[tuple[str, _Leaf]]:

@@ -1,4 +1,4 @@
-"""Fresh tasks that a domain makes, each verified before anybody is asked to solve it."""
+"""Tasks that a domain generates, each verified before it is run."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ def generated_tasks(
     """
     make = domain.spec.generate
     if make is None:
-        raise ConfigurationError(f"domain {domain.name!r} makes no tasks: it declares no generate (see DomainSpec)")
+        raise ConfigurationError(f"domain {domain.name!r} cannot generate tasks: its DomainSpec has no generate")
     if domain.folder != domain.spec.folder:
-        raise ConfigurationError(f"tasks of domain {domain.name!r} are made for its bundled data, not for other data")
+        raise ConfigurationError(f"domain {domain.name!r} generates tasks only for its bundled data; remove --tau-data")
     tasks = list(islice(make(count, seed, difficulty), count))
     if len(tasks) < count:
-        raise ConfigurationError(f"domain {domain.name!r} makes {len(tasks)} tasks of this difficulty, not {count}")
+        raise ConfigurationError(f"domain {domain.name!r} generates {len(tasks)} tasks of this difficulty, not {count}")
     facts = FactChecker(domain)
     for task in tasks if verify else ():
         for finding in (*check_solvable(task, domain), *check_script(task, domain), *facts.check_script(task)):
-            raise TaskFormatError(f"a generated task fails its verification: {finding.text}", task_id=task.id)
+            raise TaskFormatError(f"a generated task does not pass its verification: {finding.text}", task_id=task.id)
     return tasks

@@ -31,7 +31,7 @@ class _Parsed(NamedTuple):
 
     folded: str
     words: frozenset[str]
-    days: frozenset[tuple[int, int]]  # without the year: people leave it out
+    days: frozenset[tuple[int, int]]  # without the year, which people often omit
     ids: tuple[str, ...]
     codes: tuple[str, ...]
 
@@ -79,7 +79,7 @@ class Known:
 
     def has(self, value: str) -> bool:
         """Return whether some text contains the value."""
-        folded = _folded(value).lstrip("#")  # which people leave out
+        folded = _folded(value).lstrip("#")  # which people often omit
         if any(folded in text for text in self._texts):
             return True
         written = _ISO.fullmatch(value)

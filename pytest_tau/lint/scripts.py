@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def check_script(task: Task, domain: Domain) -> Iterator[Finding]:
-    """Check ``bad-goal``: a goal of the script names what is no tool of the user's, or gives it unfit arguments.
+    """Check ``bad-goal``: a goal of the script does not name a tool of the user, or has arguments that do not match it.
 
     ``goal-met``: all goals are met from the start, so that the user would be content with nothing done.
     """
@@ -30,7 +30,7 @@ def check_script(task: Task, domain: Domain) -> Iterator[Finding]:
     problems = []
     for goal in script.goals:
         if goal.tool not in tools:
-            problems.append(unknown_name("tool of the user's", goal.tool, tools))
+            problems.append(unknown_name("tool of the user", goal.tool, tools))
         else:
             problems += [f"{goal.tool}: {problem}" for problem in misfits(goal.arguments, tools[goal.tool].parameters)]
     yield from (Finding("bad-goal", "error", task.id, problem) for problem in problems)

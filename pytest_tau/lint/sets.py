@@ -22,7 +22,7 @@ def check_duplicates(tasks: Sequence[Task]) -> Iterator[Finding]:
     for task in tasks:
         beginning = canonical([task.user_scenario, task.ticket, task.initial_state])
         if beginning in first:
-            text = f"begins exactly as task {first[beginning]} does"
+            text = f"has the same beginning as task {first[beginning]}"
             yield Finding("duplicate-instructions", "warning", task.id, text)
         else:
             first[beginning] = task.id
@@ -36,14 +36,14 @@ def check_splits(domain: Domain) -> Iterator[Finding]:
         used.update(ids)
         unknown = [task_id for task_id in ids if task_id not in known]
         if unknown:
-            text = f"split {split!r} names {_listed(unknown)}, which no task has as its id"
+            text = f"split {split!r} names unknown tasks: {_listed(unknown)}"
             yield Finding("unknown-split-id", "error", None, text)
         twice = sorted({task_id for task_id in ids if ids.count(task_id) > 1}) if len(set(ids)) < len(ids) else []
         if twice:
             yield Finding("unknown-split-id", "warning", None, f"split {split!r} names {_listed(twice)} twice")
     left = [task.id for task in domain.tasks(split=None) if task.id not in used] if domain.splits else []
     if left:
-        yield Finding("in-no-split", "note", None, f"{len(left)} tasks are in no split: {_listed(left)}")
+        yield Finding("in-no-split", "note", None, f"tasks in no split ({len(left)}): {_listed(left)}")
 
 
 def _listed(ids: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Checks of what must be said: nobody but the agent should say it."""
+"""Checks of what must be said: only the agent should say it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def check_phrases(task: Task) -> Iterator[Finding]:
     for check in check_communicate(phrases, opening, OFFICIAL):
         if check.met:
             severity: Severity = "error" if gates else "note"
-            text = f"{check.info!r} is said before the agent says anything"
+            text = f"{check.info!r} is said before the agent's first message"
             yield Finding("communicate-in-greeting", severity, task.id, text)
     # A digit is part of many numbers; an agent that repeats the user repeats whole words.
     users = AssistantMessage(content="\n".join([str(task.user_scenario), task.ticket or ""]))

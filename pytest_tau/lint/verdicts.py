@@ -49,7 +49,7 @@ async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> list
 
 
 def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:
-    """Check a task that nobody has tried: all of these checks, without a conversation."""
+    """Check a new task: all of these checks, without a conversation."""
     evaluation = accepting()
     if not _earns_all(task, task.criteria.actions or [], domain, evaluation):
         yield Finding("gold-fails", "error", task.id, "the reference actions do not earn reward 1")
@@ -68,9 +68,9 @@ def check_null(task: Task, domain: Domain, evaluation: Evaluation) -> list[Findi
     if not passes:
         return []
     mutating = [action for action in task.criteria.actions or [] if _mutates(action, domain)]
-    why = "the reference actions leave the databases as they were" if mutating else "no reference action writes"
+    why = "the reference actions do not change the databases" if mutating else "no reference action writes"
     if hanging:
-        text = f"a greeting alone earns everything but the judge's verdict: {why}"
+        text = f"a greeting alone earns reward 1 unless the judge objects: {why}"
         return [Finding("passes-without-agent", "warning", task.id, text)]
     if task.evaluation_criteria is None:
         why = "the task has no evaluation criteria"

@@ -17,7 +17,7 @@ def json_copy(value: Any, depth: int = 0) -> Any:
     """Return a copy of a JSON value, of plain strings and numbers: those of other classes may compare as they like.
 
     Raises:
-        TypeError: It contains something that is no JSON value.
+        TypeError: It contains something that is not a JSON value.
         ValueError: It is nested too deep, or contains an integer that is too long.
     """
     if depth > _MAX_DEPTH:
@@ -37,4 +37,4 @@ def json_copy(value: Any, depth: int = 0) -> Any:
         return number
     if isinstance(value, float):
         return float.__float__(value)
-    raise TypeError(f"{type(value).__name__} is no JSON value")
+    raise TypeError(f"{type(value).__name__} is not a JSON value")

@@ -88,7 +88,7 @@ def load_splits(folder: Path) -> dict[str, list[str]]:
     """Read the task ids by split from ``split_tasks.json`` in the folder; empty if there is none.
 
     Raises:
-        TaskFormatError: The file is no object of lists of ids.
+        TaskFormatError: The file is not an object of lists of ids.
     """
     file = folder / "split_tasks.json"
     if not file.is_file():
@@ -110,7 +110,7 @@ def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
     """
     splits = load_splits(file.parent)
     if split not in splits:
-        raise ConfigurationError(f"{unknown_name('split', split, splits)} beside {file}")
+        raise ConfigurationError(f"{unknown_name('split', split, splits)} for {file}")
     wanted = set(splits[split])
     return [task for task in tasks if task.id in wanted]
 
@@ -132,13 +132,13 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
             text + more, file=file, task_id=entry["id"] if named else f"#{position}", field=first
         ) from None
     if writable(task.id) != task.id:
-        problem = f"{writable(task.id)!r} has a lone surrogate, which is no character"
+        problem = f"{writable(task.id)!r} has a lone surrogate, which is not a character"
         raise TaskFormatError(problem, file=file, task_id=f"#{position}", field="id")
     return task
 
 
 def _path(location: tuple[int | str, ...]) -> str:
-    # A union adds the name of the tried branch to the path, which is no field.
+    # A union adds the name of the tried branch to the path; it is not a field.
     return ".".join(str(part) for part in location if part not in ("Instructions", "str")) or "(the task)"
 
 

@@ -117,7 +117,7 @@ class Conversation:
         reason: TerminationReason = "user_error" if own["user"] > own["agent"] else "timeout"
         lost = sum(retries.values())
         if lost:
-            times += f"; {lost:.1f} s of it for retries of model calls"
+            times += f"; {lost:.1f} s of it in retries of model calls"
         if lost > max(own.values()):
             reason = "infrastructure_error"
         return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {times})")
@@ -186,7 +186,7 @@ class Conversation:
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
         self._asking = side, time.perf_counter()
         try:
-            # Neither side holds a message of the trajectory: what it is handed and what it returns are copied.
+            # Neither side has a reference to a message of the trajectory: what it receives and returns is copied.
             reply = clone(await self._sides[side].respond(clone(message)))  # type: ignore[arg-type]
         except RecordingEnded as end:
             raise _Ended(Ending(end.termination_reason, error=end.error)) from end
@@ -221,7 +221,7 @@ class Conversation:
             # The copy keeps the cost of the model call.
             return reply.model_copy(update={"content": "###STOP###", "tool_calls": None})
         if not reply.tool_calls and "###STOP###" not in reply.text and not self._is_stop("agent", reply):
-            problem = f"an agent that works alone must call a tool, or {DONE!r} when finished; it said: {reply.text!r}"
+            problem = f"in solo mode, the agent must call a tool, or {DONE!r} when finished; it said: {reply.text!r}"
             raise _Ended(Ending("agent_error", error=problem))
         return reply
 

@@ -95,13 +95,16 @@ def check_form(target: Any, side: str) -> None:
         return
     if built or not callable(target):
         raise ConfigurationError(
-            f"{_name_of(target)} is no {side}: expected a class with respond(message), a class with get_init_state and "
+            f"{_name_of(target)} is not a valid {side}: expected a class with respond(message), a class with "
+            "get_init_state and "
             "generate_next_message, or a function (messages, tools)"
         )
     try:
         inspect.signature(target).bind([], [])
     except TypeError:
-        raise ConfigurationError(f"{_name_of(target)} is no {side}: it must accept (messages, tools)") from None
+        raise ConfigurationError(
+            f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools)"
+        ) from None
 
 
 def built_class(target: Any) -> type | None:
@@ -234,11 +237,11 @@ def _greeting(target: Any, context: ParticipantContext) -> str | None:
     """Return the agent's own first message, if it has one.
 
     Raises:
-        ParticipantError: It is no text.
+        ParticipantError: It is not a string.
     """
     given = getattr(target, "greeting", None) if context.side == "agent" and not context.solo else None
     if given and not isinstance(given, str):
-        problem = f"its greeting is {short_repr(given)}; expected text"
+        problem = f"its greeting: expected a string, got {short_repr(given)}"
         raise ParticipantError(problem, side=context.side)
     return writable(given) if given else None
 
@@ -274,8 +277,8 @@ def _check_constructor(target: Any, side: str) -> None:
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         if not variadic and parameter.default is parameter.empty and parameter.name not in _OFFERED[side]:
             raise ConfigurationError(
-                f"{_name_of(target)} cannot be built: its constructor asks for {parameter.name!r}; "
-                f"{'an' if side == 'agent' else 'a'} {side} can ask for {', '.join(_OFFERED[side])}"
+                f"{_name_of(target)} cannot be created: its constructor needs {parameter.name!r}; "
+                f"{'an' if side == 'agent' else 'a'} {side} can take {', '.join(_OFFERED[side])}"
             )
 
 

@@ -17,7 +17,7 @@ from ..models import writable
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-#: Where the code of this package lies, which is no participant's own.
+#: The folder of this package, whose code does not belong to a participant.
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 #: Characters of an exception's text that are kept.
 _LONGEST_TEXT = 20_000
@@ -122,7 +122,7 @@ async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: ob
 
     Raises:
         asyncio.CancelledError: This package has cancelled it.
-        ForeignError: It raised something else that is no ``Exception``, or has cancelled itself.
+        ForeignError: It raised something else that is not an ``Exception``, or has cancelled itself.
         Exception: Anything else that it raises.
     """
     with owned_by(owner):

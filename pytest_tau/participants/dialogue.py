@@ -40,7 +40,7 @@ class Dialogue:
 
     def __init__(self, context: ParticipantContext, name: str, system: str) -> None:
         if context.model is None or context.models is None:
-            problem = f"{context.side} {name!r} needs a model: name one with --tau-{context.side}-llm"
+            problem = f"{context.side} {name!r} needs a model: add --tau-{context.side}-llm MODEL"
             raise ConfigurationError(problem)
         self._side, self._models, self._name = context.side, context.models, context.model.name
         self._model = TextTools(context.model) if context.prompting.text_tools else context.model
@@ -164,7 +164,7 @@ def _fields(answer: ChatReply) -> dict[str, Any]:
 def _arguments_to_send(arguments: Any) -> str:
     """Return the text of a call's arguments as it is sent back.
 
-    Providers refuse a conversation with a call whose arguments are no JSON object, so such a call is sent back
+    Providers refuse a conversation with a call whose arguments are not a JSON object, so such a call is sent back
     without any. The call's result says what was wrong with them, and how they began.
     """
     try:

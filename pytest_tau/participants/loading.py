@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 DOMAIN_AGENTS = frozenset({"rules"})
 _FAULTY = "saboteur:"
 _MODELS = (LLMAgent, LLMUser)
-#: Names of the built-in participants that call a model, and of those that call none.
+#: Names of the built-in participants that call a model, and of the others.
 BY_MODEL = frozenset(name for names in BUILT_IN.values() for name, kind in names.items() if issubclass(kind, _MODELS))
 MODEL_FREE = frozenset(name for names in BUILT_IN.values() for name in names) - BY_MODEL
 
@@ -90,7 +90,7 @@ class ParticipantSource(NamedTuple):
 def _foreign_records(agent: Any) -> ForeignRecords:
     """Return the calls, named by a domain's agent, that read records of people whom no conversation is about."""
     if hasattr(agent, "strangers") and not hasattr(agent, "foreign_records"):
-        problem = f"{agent.__qualname__}.strangers is deprecated: name the attribute 'foreign_records'"
+        problem = f"{agent.__qualname__}.strangers is deprecated: use the attribute 'foreign_records'"
         warnings.warn(problem, DeprecationWarning, stacklevel=2)
         return cast("ForeignRecords", agent.strangers)
     return cast("ForeignRecords", getattr(agent, "foreign_records", ()))
@@ -107,7 +107,9 @@ def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
         ConfigurationError: It has no such agent, or it cannot be imported.
     """
     if name not in agents:
-        raise ConfigurationError(f"agent {name!r}: the domain has none of this name; airline, retail and telecom have")
+        raise ConfigurationError(
+            f"agent {name!r}: the domain has no agent of this name; airline, retail and telecom have one"
+        )
     target = agents[name]
     return load_object(target, "agent", Path.cwd()) if isinstance(target, str) else target
 
@@ -136,7 +138,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
         return ParticipantSource(spec, replay=Replay(folder / spec.removeprefix("replay:")))
     if is_endpoint(spec):
         if side == "user":
-            raise ConfigurationError(f"user {spec!r}: only an agent can be an endpoint; name a module:attribute")
+            raise ConfigurationError(f"user {spec!r}: only an agent can be a URL; use module:attribute")
         return ParticipantSource(without_login(spec), EndpointAgent)
     if ":" not in spec:
         if spec.endswith(".py"):
@@ -200,7 +202,7 @@ def _import_file(path: Path) -> Any:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ConfigurationError(f"{path} is no Python file")
+        raise ConfigurationError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -36,7 +36,7 @@ def load_prompt(path: Path | str, side: Side) -> str:
     ``{{steps}}`` stands for the reference actions of an agent that gets them, ``{{open}}`` for two literal braces.
 
     Raises:
-        ConfigurationError: There is no such file, it is no UTF-8 text, is empty, lacks the required placeholder,
+        ConfigurationError: There is no such file, it is not UTF-8 text, is empty, lacks the required placeholder,
             or has an unknown one.
     """
     text = _read(Path(path))
@@ -55,7 +55,7 @@ def official_guidelines(data_dir: Path | str) -> Prompting | None:
         The prompts for users without and with tools; None if the folder has no such guidelines.
 
     Raises:
-        ConfigurationError: A file of theirs cannot be read, is no UTF-8 text, or is empty.
+        ConfigurationError: A file of theirs cannot be read, is not UTF-8 text, or is empty.
 
     Source: τ²-bench v1.0.1, user simulator.
     """
@@ -108,8 +108,7 @@ def resolution_steps(task: Task, *, with_arguments: bool) -> str:
     actions = task.criteria.actions
     if not actions:
         raise ConfigurationError(
-            f"task {task.id!r} has no reference actions, which the agent needs; "
-            "deselect the task, or name another agent"
+            f"task {task.id!r} has no reference actions, which the agent needs; deselect the task, or use another agent"
         )
     lines = []
     for number, action in enumerate(actions, start=1):
@@ -123,11 +122,11 @@ def _read(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is no UTF-8 text: {error.reason} at byte {error.start}") from None
+        raise ConfigurationError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror or error}") from None
     if not text:
-        raise ConfigurationError(f"{path} is empty; a prompt was expected")
+        raise ConfigurationError(f"{path} is empty; expected a prompt")
     return text
 
 
@@ -135,11 +134,11 @@ def _check(template: str, *, required: Collection[str], known: Collection[str], 
     found = dict.fromkeys(_PLACEHOLDER.findall(template))
     for name in found:
         if name not in known and name != _BRACES:
-            hint = f"there is {_listed(known)}; for literal braces write {{{{{_BRACES}}}}}{name}}}}}"
+            hint = f"expected {_listed(known)}; for literal braces write {{{{{_BRACES}}}}}{name}}}}}"
             raise ConfigurationError(f"{where} has an unknown placeholder {_listed([name])}: {hint}")
     missing = [name for name in required if name not in found]
     if missing:
-        raise ConfigurationError(f"{where} lacks {_listed(missing)}, without which a model is not told its part")
+        raise ConfigurationError(f"{where} lacks {_listed(missing)}, which the model needs")
 
 
 def _listed(names: Collection[str]) -> str:

@@ -28,8 +28,8 @@ def as_message(reply: Any, side: Side) -> Reply:
         side: The side that replies.
 
     Raises:
-        ParticipantError: The reply is none of these, is empty or too long, or has a malformed tool call. Arguments
-            that are not a JSON object are no such fault: the call is answered with an error.
+        ParticipantError: The reply has another type, is empty or too long, or has a malformed tool call. Arguments
+            that are not a JSON object are not such a fault: the call is answered with an error.
     """
     role = AssistantMessage if side == "agent" else UserMessage
     if isinstance(reply, str):
@@ -83,7 +83,7 @@ def _text(content: Any, side: Side) -> str | None:
         parts = [part.get("text") for part in content if isinstance(part, dict)]
         content = "".join(part for part in parts if isinstance(part, str))
     if content is not None and not isinstance(content, str):
-        raise ParticipantError(f"respond() returned content {short_repr(content)}; expected text", side=side)
+        raise ParticipantError(f"respond() returned content {short_repr(content)}; expected a string", side=side)
     return content if content is None else writable(content)
 
 
@@ -108,7 +108,7 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
 
 
 def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
-    """Return the arguments as a JSON object; if they are none, an empty one and their text."""
+    """Return the arguments as a JSON object; if they are not, an empty one and their text."""
     if given is None or (isinstance(given, str) and not given.strip()):
         return {}, None
     try:
@@ -121,7 +121,7 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
 
 
 def _extra(value: Any) -> Any:
-    """Return a further field of a reply, or its text if it is no JSON."""
+    """Return a further field of a reply, or its text if it is not valid JSON."""
     try:
         return json_copy(value)
     except (ValueError, TypeError, RecursionError):

@@ -17,8 +17,8 @@ class _View:
     def __getattr__(self, name: str) -> NoReturn:
         if name in Task.model_fields or name in ("criteria", "message_history"):
             raise AttributeError(
-                f"task.{name} is not shown to this side; a participant that needs the whole task, with its reference "
-                "actions, declares it by the class attribute needs_reference = True, and reports then say so"
+                f"task.{name} is not available to this side; a participant that needs the reference actions must "
+                "declare needs_reference = True as a class attribute, and reports then show it"
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 

@@ -40,7 +40,7 @@ class BlockingCaller:
         """Call a function and return its result, awaited if it is awaitable.
 
         Raises:
-            ForeignError: The function raised something that is no ``Exception``, has cancelled itself, or raised an
+            ForeignError: The function raised something that is not an ``Exception``, has cancelled itself, or raised an
                 error that only a model call of its trial may raise.
             Exception: Anything else that the function raises.
         """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-#: ``ReprFileLocation`` and ``TerminalRepr`` are what pytest accepts as a report's ``longrepr`` if that is no text, and
+#: ``ReprFileLocation`` and ``TerminalRepr`` are what pytest accepts as a report's ``longrepr`` if not text, and
 #: ``TerminalWriter`` is what they write to. They can go once pytest exports base classes of its representations.
 __all__ = [
     "ReprFileLocation",
@@ -47,7 +47,7 @@ def junit_xml(config: pytest.Config) -> Any:
 
 
 def mark_last_failed(config: pytest.Config, nodeid: str) -> None:
-    """Let ``--lf`` run a test again although its report is no failure.
+    """Let ``--lf`` run a test again although its report is not a failure.
 
     It can go once pytest lets a plugin say which tests have failed.
     """
@@ -146,7 +146,7 @@ def load_conftests(config: Any, folder: Path) -> None:
 def default_collect_report(collector: pytest.Collector) -> pytest.CollectReport:
     """Return pytest's own report on a collector, without other plugins.
 
-    It can go once ``--lf`` does not skip collectors that are no files.
+    It can go once ``--lf`` does not skip collectors that are not files.
     """
     from _pytest.runner import pytest_make_collect_report
 

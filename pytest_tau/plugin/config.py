@@ -61,9 +61,7 @@ def run_config(config: pytest.Config) -> RunConfig:
 def _generate(values: OptionValues) -> int | None:
     count: int | None = values.get("generate")
     if count is not None and values.get("split") is not None:
-        raise pytest.UsageError(
-            f"{values.label('generate')}: tasks that are made are in no split; leave --tau-split away"
-        )
+        raise pytest.UsageError(f"{values.label('generate')}: generated tasks are not in a split; remove --tau-split")
     return count
 
 
@@ -72,7 +70,7 @@ def _difficulty(values: OptionValues) -> Difficulty:
     if found is None:
         return Difficulty()
     if values.get("generate") is None:
-        raise pytest.UsageError(f"{values.label('difficulty')}: is that of tasks made with --tau-generate N")
+        raise pytest.UsageError(f"{values.label('difficulty')}: applies to generated tasks only; add --tau-generate N")
     return found
 
 

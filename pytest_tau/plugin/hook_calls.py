@@ -136,19 +136,21 @@ def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:
             _check_evaluator(call, evaluator)
             if evaluator.name in built_in:
                 raise pytest.UsageError(
-                    call.mistake(f"an evaluator called {evaluator.name!r}", "a name that no built-in component has")
+                    call.mistake(
+                        f"an evaluator called {evaluator.name!r}", "a name other than those of the built-in components"
+                    )
                 )
             found[evaluator.name] = evaluator
     return tuple(found.values())
 
 
 def _check_evaluator(call: HookCall, evaluator: Any) -> None:
-    expected = "an object with a text as name and a method evaluate(task, messages, environment)"
+    expected = "an object with a string as name and a method evaluate(task, messages, environment)"
     method = getattr(evaluator, "evaluate", None)
     if isinstance(evaluator, type):
         raise pytest.UsageError(call.mistake(f"the class {evaluator.__name__}", f"an object: {evaluator.__name__}()"))
     if not callable(method):
-        raise pytest.UsageError(call.mistake(f"{shown(evaluator)}, which has no method evaluate", expected))
+        raise pytest.UsageError(call.mistake(f"{shown(evaluator)}, which has no evaluate method", expected))
     name = getattr(evaluator, "name", None)
     if not isinstance(name, str) or not name:
         raise pytest.UsageError(

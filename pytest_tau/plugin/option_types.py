@@ -65,9 +65,9 @@ def _written(value: Any, kind: Callable[[Any], Any]) -> str:
     if isinstance(value, list) and kind is outcome_names:
         return ",".join(map(str, value))
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        kinds = {bool: "a truth value", list: "a list", dict: "a table"}
+        kinds = {bool: "a boolean", list: "a list", dict: "a table"}
         # Not a TypeError: a usage error shows the text.
-        raise ValueError(f"expected a text or a number, got {kinds.get(type(value), type(value).__name__)}")  # noqa: TRY004
+        raise ValueError(f"expected a string or a number, got {kinds.get(type(value), type(value).__name__)}")  # noqa: TRY004
     return str(value)
 
 
@@ -176,7 +176,7 @@ def model_arguments(value: str) -> dict[str, Any]:
         # Not a TypeError: the text has the wrong content.
         raise ValueError(f'expected a JSON object such as {{"temperature": 0}}, got a {kind}')  # noqa: TRY004
     for name in sorted(_RESERVED & set(found)):
-        raise ValueError(f"{name!r} is not to be set here")
+        raise ValueError(f"{name!r} cannot be set here: pytest-tau sets it")
     return found
 
 
@@ -190,7 +190,7 @@ def difficulty(value: str) -> Difficulty:
         name, _, number = (each.strip() for each in part.partition("="))
         if name not in known or _DIFFICULTY.fullmatch(number) is None:
             expected = ", ".join(f"{each}=N" for each in known)
-            raise ValueError(f"expected some of {expected}, each N from 0 to 999, got {shorten(part.strip())!r}")
+            raise ValueError(f"expected a list of {expected}, each N from 0 to 999, got {shorten(part.strip())!r}")
         found[name] = int(number)
     return Difficulty(**found)
 

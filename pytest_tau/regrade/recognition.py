@@ -26,7 +26,7 @@ class DomainSource(Protocol):
         """Return a domain.
 
         Raises:
-            ConfigurationError: There is none of this name, or no data of it.
+            ConfigurationError: There is no domain of this name, or its data is missing.
         """
         ...
 

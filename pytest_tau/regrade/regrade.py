@@ -65,7 +65,7 @@ async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSou
     file = ResultFile.scan(path)
     report = FileReport(path, file.kind, unreadable=list(file.problems))
     if not file.size:
-        report.unreadable += [] if file.problems else [Unreadable("the file", "holds no simulations")]
+        report.unreadable += [] if file.problems else [Unreadable("the file", "has no simulations")]
         return report
     try:
         report.domain, domain = _domain(file, settings, domains)
@@ -92,7 +92,7 @@ def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) 
     name = settings.domain or file.domain or recognise_domain(file.called, domains)
     if name is None:
         raise ConfigurationError(
-            "the file names no domain, and its calls are no single domain's; --domain NAME grades all of its "
+            "the file names no domain and its calls do not identify one; --domain NAME grades all of its "
             f"simulations on that domain (known: {', '.join(domains.names())})"
         )
     try:
@@ -120,7 +120,9 @@ class _Regrader:
         except JudgeError as error:
             return Unreadable(run.entry, f"not judged: {error}")
         except TaskFormatError as error:
-            return Unreadable(run.entry, f"not graded: its task does not fit: {error.field}: {error.problem}")
+            return Unreadable(
+                run.entry, f"not graded: its task does not match the domain: {error.field}: {error.problem}"
+            )
         except (TauError, RecursionError) as error:
             return Unreadable(run.entry, f"not graded: {error}")
 
@@ -134,7 +136,7 @@ class _Regrader:
             task = self._todays[run.simulation.task_id]
         if task.unknown_criteria:
             names = ", ".join(task.unknown_criteria)
-            raise ConfigurationError(f"task {task.id!r} has evaluation criteria that are not known here: {names}")
+            raise ConfigurationError(f"task {task.id!r} has unknown evaluation criteria: {names}")
         return self._tasks.setdefault(canonical(task), task)
 
     async def _graded(self, run: StoredSimulation, task: Task) -> Regraded:

@@ -21,7 +21,7 @@ class ReplayDifference(NamedTuple):
 
     Attributes:
         message_idx: Number of the calling message, from 0.
-        flipped: The call failed then and succeeds now, or the reverse.
+        flipped: The recorded call failed and the replayed one succeeds, or the reverse.
         text: What differs, for people.
     """
 
@@ -59,9 +59,9 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
 
 def _format_difference(then: str, now: str, failed: bool, fails: bool) -> str:
     if failed and not fails:
-        return f"failed with {_short(then)!r}, succeeds now"
+        return f"failed with {_short(then)!r}, now succeeds"
     if fails and not failed:
-        return f"succeeded, fails now with {_short(now)!r}"
+        return f"succeeded, now fails with {_short(now)!r}"
     return _difference(then, now)
 
 

@@ -30,7 +30,7 @@ class Regraded:
         stored: The file's verdict; None if it has none.
         fresh: Ours.
         expected: The stored reward that the fresh one is compared with; None if nothing can be compared.
-        without_judge: Both leave the NL assertions out, because there is no judge.
+        without_judge: Both exclude the NL assertions, because there is no judge.
         replay_differences: The replayed results that differ from the recorded ones.
         rules: Rules of the profile, each of which alone makes the verdict differ from the official one.
     """
@@ -105,7 +105,10 @@ class FileReport:
 
     @property
     def lost(self) -> int:
-        """Return the number of simulations lost to the infrastructure; they are in no rate. Source: τ²-bench v1.0.1."""
+        """Return the number of simulations with infrastructure errors, which rates exclude.
+
+        Source: τ²-bench v1.0.1.
+        """
         return sum(result.termination_reason == "infrastructure_error" for result in self.results)
 
     def rates(self) -> tuple[dict[int, float], dict[int, float]]:

@@ -33,7 +33,7 @@ def reward_differences(stored: RewardInfo | None, fresh: RewardInfo) -> list[str
         else:
             continue
         lines += [] if met else [f"  {detail}" for detail in component.details(fresh)]
-    return lines or ["every check is met now; the file does not tell which one was not"]
+    return lines or ["every check is met now; the file does not state which one was not met"]
 
 
 def _gating_checks(info: RewardInfo, basis: RewardInfo) -> Iterator[tuple[str, Check, RewardComponent]]:

@@ -60,7 +60,7 @@ def survey(run: Run) -> dict[str, DomainContent]:
     """Return the content of a run by domain; that of a file which names none is under the empty name.
 
     Raises:
-        ConfigurationError: The run has kept no conversations.
+        ConfigurationError: The run has no stored conversations.
         OSError: A file cannot be opened.
     """
     found: dict[str, DomainContent] = {}

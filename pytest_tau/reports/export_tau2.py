@@ -1,7 +1,7 @@
 """A run's simulations of one domain as a results file that τ²-bench's own viewer and metrics read.
 
 Only fields that τ²-bench's files have are written, and what is not known is null. What is ours alone stands under
-``pytest_tau`` in the objects that may hold anything: ``info`` of a simulation and of a verdict.
+``pytest_tau`` in the objects that may have any content: ``info`` of a simulation and of a verdict.
 
 Source: τ²-bench v1.0.1, results files.
 """
@@ -37,11 +37,11 @@ def write_tau2(run: Run, file: IO[str], domain: str, content: DomainContent, inf
         run: The run.
         file: The target.
         domain: The domain's name.
-        content: What the run holds of it.
+        content: What the run has of it.
         info: The header of the run, as ``tau2_info`` makes it.
 
     Raises:
-        ConfigurationError: There is something that the format cannot hold.
+        ConfigurationError: The format cannot represent the content.
     """
     _check(domain, content)
     file.write(f'{{\n"timestamp": {as_json(_timestamp(run, content))},\n"info": {as_json(info)},\n"tasks": [')
@@ -58,7 +58,7 @@ def tau2_info(info: dict[str, Any], domain: str, content: DomainContent, policy:
     Args:
         info: The manifest of the run, or the header of its file.
         domain: The domain's name.
-        content: What the run holds of it.
+        content: What the run has of it.
         policy: The domain's policy, if it is known to be that of the run.
     """
     if "environment_info" in info:
@@ -111,8 +111,8 @@ def tau2_simulation(trial: StoredTrial) -> dict[str, Any]:
 def _check(domain: str, content: DomainContent) -> None:
     if content.changed:
         raise ConfigurationError(
-            f"task {min(content.changed)!r} of domain {domain!r} is there in two versions, which τ²-bench's format "
-            "cannot tell apart; --format jsonl keeps each simulation with its own"
+            f"task {min(content.changed)!r} of domain {domain!r} has two versions, which τ²-bench's format cannot "
+            "distinguish; --format jsonl keeps each simulation with its own"
         )
     if variants := find_variants(content.groups):
         raise ConfigurationError(
@@ -127,7 +127,7 @@ def _check_components(names: Iterable[str], task_id: str) -> None:
     for name in names:
         if name not in REWARD_TYPES:
             raise ConfigurationError(
-                f"the reward of task {task_id!r} hangs on {name!r}, which τ²-bench does not have "
+                f"the reward of task {task_id!r} depends on {name!r}, which τ²-bench does not have "
                 f"(it has {', '.join(REWARD_TYPES)}); --format jsonl and csv keep it"
             )
 

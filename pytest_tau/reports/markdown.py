@@ -140,7 +140,7 @@ def _rates(summary: DomainSummary) -> str:
     if not rates:
         return ""
     with_errors = {rate.k: rate for rate in scores.with_errors}
-    rows = [["", *(f"pass^{rate.k}" for rate in rates)], ["errors left out", *(_value(rate) for rate in rates)]]
+    rows = [["", *(f"pass^{rate.k}" for rate in rates)], ["errors excluded", *(_value(rate) for rate in rates)]]
     rows[1][0] = rows[1][0] if scores.errors else "rate"
     if any(rate.interval for rate in rates):
         rows.append(["95 % interval", *(rate.interval.format() if rate.interval else "" for rate in rates)])
@@ -164,7 +164,7 @@ def _facts(summary: DomainSummary) -> str:
     if summary.usage:
         rows.append(["models", ", ".join(format_usage(summary.usage))])
     if summary.restored:
-        rows.append(["restored", f"{plural(summary.restored, 'trial')} of an earlier run"])
+        rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)
 
 
@@ -209,7 +209,7 @@ def _groups(name: str, groups: Sequence[Scores]) -> str:
 def _failures(failing: Sequence[FailingTask]) -> str:
     if not failing:
         return ""
-    rows = [["task", "passed", "not met, or what went wrong"]]
+    rows = [["task", "passed", "not met, or error"]]
     for task in failing[:_MOST_TASKS]:
         passed = f"{task.passed} of {task.trials}"
         rows.append([task.name, passed, _format_reasons(task)])

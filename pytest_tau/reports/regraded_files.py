@@ -39,7 +39,7 @@ class Rewritten(NamedTuple):
     Attributes:
         path: The written file, or folder.
         fresh: The number of simulations with fresh rewards.
-        unjudged: Entries that keep their stored reward because nobody judged their NL assertions, then or now.
+        unjudged: Entries that keep their stored reward because NL assertions were not judged.
     """
 
     path: Path
@@ -190,7 +190,7 @@ def targets(paths: list[tuple[Path, Path]]) -> dict[Path, Path]:
     inputs = {source.resolve(): source for source, _ in paths}
     for source, target in paths:
         if target.resolve() in inputs:
-            raise ConfigurationError(f"{target} is an input; name another folder for the output")
+            raise ConfigurationError(f"{target} is an input; give another folder for the output")
         twin = next((each for each, path in found.items() if path == target and each != source), None)
         if twin is not None:
             raise ConfigurationError(f"{twin} and {source} would both be written to {target}; regrade them one by one")

@@ -25,7 +25,7 @@ _VARIANT_RATES = 4
 _LABEL = 15
 #: Characters of what was not met.
 LONGEST_NAME = 45
-#: Seconds below which nobody was waited for.
+#: Seconds below which durations are not shown.
 _NO_TIME = 0.1
 _NARROWEST = 30
 #: A table in less has no room for intervals.
@@ -87,12 +87,12 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
         ),
         ("mean reward", unlike_rate, [f"{mean:.3f}"] if mean is not None else []),
         ("errors", True, frequencies(summary.faults, most)),
-        ("errors said", everything, frequencies(summary.messages, most)),
+        ("messages", everything, frequencies(summary.messages, most)),
         ("ended by", many, frequencies(summary.endings, most)),
         ("not met", many, frequencies(summary.unmet, most)),
         ("a trial", many or usage, format_stats(stats, usage, scores.trials) if stats else []),
         ("models", everything, format_usage(usage) if usage else []),
-        ("restored", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
+        ("reused", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
     ]
     return [(label, parts) for label, wanted, parts in found if wanted and parts]
 
@@ -100,7 +100,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
 def format_floor(floor: Floor, scores: Scores) -> str:
     """Return how many tasks an agent passes that does nothing."""
     unknown = scores.tasks - floor.tasks
-    left_out = f"; not known of {plural(unknown, 'task')}" if unknown > 0 else ""
+    left_out = f"; unknown for {plural(unknown, 'task')}" if unknown > 0 else ""
     return f"{floor.passed} of {plural(floor.tasks, 'task')}{left_out}"
 
 
@@ -127,7 +127,7 @@ def format_usage(usage: Usage) -> list[str]:
     parts = [plural(usage.calls, "call"), f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"]
     if usage.unpriced_calls == usage.calls:
         return [*parts, "cost unknown"]
-    unknown = f" and {plural(usage.unpriced_calls, 'call')} of unknown price" if usage.unpriced_calls else ""
+    unknown = f" and {plural(usage.unpriced_calls, 'call')} with unknown price" if usage.unpriced_calls else ""
     return [*parts, f"{money(usage.known_cost)}{unknown}"]
 
 
@@ -153,7 +153,7 @@ def _is_rate(mean_reward: float, rates: Sequence[Rate]) -> bool:
 
 def _laid_out(label: str, parts: Sequence[str], width: int) -> list[str]:
     room = max(width - _LABEL - 2, _NARROWEST)
-    # A part stays on one line where a line has room for it: what does not break is no space to textwrap.
+    # A part stays on one line where a line has room for it: textwrap does not break at a no-break space.
     text = ", ".join(part.replace(" ", _UNBROKEN) for part in parts)
     wrapped = textwrap.wrap(text, room, break_on_hyphens=False)
     lines = [line.replace(_UNBROKEN, " ") for line in wrapped]

@@ -34,7 +34,7 @@ class SimulationSettings:
         limits: When a conversation is cut off.
         evaluation: How it is graded.
         solo: The agent works alone, from the ticket.
-        policy: Flavour of the domain's policy; None for its default.
+        policy: Variant of the domain's policy; None for its default.
         llms: Models by role, for trials that are given none of their own.
         prompting: How models are made to play a side.
     """

@@ -28,14 +28,14 @@ def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None)
         model: The judge's model; with one, ``llm`` is the default.
 
     Raises:
-        ConfigurationError: There is none of this name, it cannot be built, or it is none.
+        ConfigurationError: There is no judge of this name, it cannot be created, or it is not a judge.
     """
     spec = "llm" if spec is None and model is not None else spec
     if spec is None or spec in BUILT_IN_JUDGES:
         return BUILT_IN_JUDGES[spec] if spec else None
     if spec == "llm":
         if model is None:
-            raise ConfigurationError("judge 'llm' needs a model: name one with --tau-judge-llm")
+            raise ConfigurationError("judge 'llm' needs a model: add --tau-judge-llm MODEL")
         return LazyJudge(model.name)
     if ":" not in spec:
         raise ConfigurationError(unknown_name("judge", spec, ["llm", *BUILT_IN_JUDGES, "module:attribute"]))
@@ -45,7 +45,7 @@ def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None)
         judge: Judge = found() if isinstance(found, type) else found
     except Exception as error:
         # A foreign judge's constructor may raise anything.
-        raise ConfigurationError(f"judge {spec!r} cannot be built: {type(error).__name__}: {error}") from error
+        raise ConfigurationError(f"judge {spec!r} cannot be created: {type(error).__name__}: {error}") from error
     if not callable(getattr(judge, "judge", None)):
         raise ConfigurationError(f"judge {spec!r} has no method judge(statements, messages)")
     if not hasattr(judge, "name"):

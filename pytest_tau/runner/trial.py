@@ -63,7 +63,7 @@ class Trial:
         self.models = TrialModels(settings.llms, seed=seed)
 
     async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
-        """Build both participants, hold the conversation, grade it.
+        """Create both participants, run the conversation, grade it.
 
         Raises:
             ConfigurationError: A participant that cannot be used, or the task needs what the run lacks.
@@ -123,7 +123,7 @@ class Trial:
     async def _converse(
         self, simulation: Simulation, clock: Clock, agent: ParticipantSource, user: ParticipantSource
     ) -> None:
-        """Hold the conversation; however it ends, what was said is kept."""
+        """Run the conversation; its messages are kept however it ends."""
         participants: list[Participant] = []
         try:
             ending = await self._hold(simulation, clock, participants, (("agent", agent), ("user", user)))
@@ -166,7 +166,7 @@ class Trial:
             simulation.error = f"{type(error).__name__}: {error}"
 
     def _check(self) -> None:
-        """Tell what would only come out when the conversation has been paid for."""
+        """Report what would otherwise only be found after the conversation has been paid for."""
         evaluation, task = self.settings.evaluation, self.task
         components = known_components(evaluation.evaluators)
         for name in task.criteria.reward_basis:
@@ -175,11 +175,13 @@ class Trial:
                 raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
         check_comparable(task, self.domain.spec)
         if task.needs_judge and evaluation.judge is None:
-            raise ConfigurationError(f"task {task.id!r} needs a judge for its NL assertions, and there is none")
+            raise ConfigurationError(
+                f"task {task.id!r} needs a judge for its NL assertions: add --tau-judge or --tau-judge-llm"
+            )
         if isinstance(evaluation.judge, LazyJudge):
             evaluation.judge.bind(self.models.get("judge"))
         if self.settings.solo and not task.ticket:
-            raise ConfigurationError(f"task {task.id!r} has no ticket for an agent that works alone")
+            raise ConfigurationError(f"task {task.id!r} has no ticket, which solo mode needs")
 
     def _begin(self, clock: Clock) -> Simulation:
         return Simulation(
@@ -232,17 +234,17 @@ class Trial:
                 if is_interrupt(error):
                     raise
                 # Whatever a participant's constructor raises is that participant's fault.
-                return Ending(fault, error=f"the {side} could not be built: {describe(error)}")
+                return Ending(fault, error=f"the {side} could not be created: {describe(error)}")
 
         made = await _within(make(), self.settings.limits.timeout)
         if made is not None:
             return made
         limit, retries = self.settings.limits.timeout or 0.0, self._retry_seconds(side)
         if retries > limit / 2:
-            problem = f"the {side} was not built in time; {retries:.1f} s went to retries of model calls"
+            problem = f"the {side} was not created in time; {retries:.1f} s were spent on retries of model calls"
             return Ending("infrastructure_error", error=problem)
         reason: TerminationReason = "timeout" if side == "agent" else "user_error"
-        return Ending(reason, error=f"the {side} was not built in time")
+        return Ending(reason, error=f"the {side} was not created in time")
 
     def _retry_seconds(self, side: Side) -> float:
         return self.models.retries[side].seconds

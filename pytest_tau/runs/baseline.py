@@ -32,7 +32,7 @@ def write_baseline(folder: Path, records: Iterable[TrialRecord], manifest: Mappi
         OSError: A file cannot be written.
     """
     if simulation_files(folder):
-        raise ConfigurationError(f"{folder} has the conversations of a run in it; name another folder")
+        raise ConfigurationError(f"{folder} contains the conversations of a run; give another folder")
     ordered = sorted(records, key=lambda record: (record.domain, record.task_id, record.trial))
     folder.mkdir(parents=True, exist_ok=True)
     if folder == BASELINE:

@@ -79,7 +79,7 @@ class JoinedRuns:
             last: Whether the later one of two trials that differ is taken.
 
         Raises:
-            ConfigurationError: A line is no simulation, or trials differ; the error names file and line.
+            ConfigurationError: A line is not a simulation, or trials differ; the error names file and line.
             OSError: A file cannot be opened.
         """
         joined, differing = cls(files), list[str]()
@@ -91,13 +91,13 @@ class JoinedRuns:
             # A test that was run again in the same run stands there twice; the later one is what counted.
             again = there is not None and bool(key.test) and there.line.file == trial.line.file
             if there is not None and not last and not again:
-                differing.append(f"{key} is there twice and differs: {there.line} and {trial.line}")
+                differing.append(f"{key} occurs twice and differs: {there.line} and {trial.line}")
                 continue
             joined.replaced += there is not None
             joined.trials[key] = trial
         if differing:
             others = f" (and {len(differing) - 1} more)" if len(differing) > 1 else ""
-            raise ConfigurationError(f"{differing[0]}{others}; --last takes the later ones")
+            raise ConfigurationError(f"{differing[0]}{others}; add --last to use the later ones")
         return joined
 
     def write(self, file: Path) -> None:
@@ -149,9 +149,7 @@ def run_files(paths: Iterable[Path]) -> list[Path]:
 def _trial(line: Place, entry: object) -> tuple[TrialKey, JoinedTrial]:
     domain = entry.get("domain") if isinstance(entry, dict) else None
     if not isinstance(domain, str):
-        raise ConfigurationError(
-            f'{line}: expected a simulation as runs keep them, {{"domain": "…", "task_id": "…", …}}'
-        )
+        raise ConfigurationError(f'{line}: expected a stored simulation, {{"domain": "…", "task_id": "…", …}}')
     try:
         simulation = Simulation.model_validate(entry)
     except ValidationError as error:

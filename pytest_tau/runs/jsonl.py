@@ -46,7 +46,7 @@ def simulation_line(test: str, domain: Domain, task: Task, simulation: Simulatio
     """Return the line of a simulation, with all that it takes to grade it again: its test, its domain and its task.
 
     Raises:
-        ValueError: It holds something that is no JSON value.
+        ValueError: It contains something that is not a JSON value.
     """
     head = f'{TEST_PREFIX}{json.dumps(test)}, "domain": {json.dumps(domain.name)}'
     return f'{head}, {model_text(simulation)[1:-1]}, "task": {task_text(domain, task)}}}\n'
@@ -61,12 +61,12 @@ def model_text(model: Any, *, exclude_none: bool = False) -> str:
     """Return a model as JSON in one line, whatever text there is in it.
 
     Raises:
-        ValueError: It holds something that is no JSON value.
+        ValueError: It contains something that is not a JSON value.
     """
     try:
         return str(model.model_dump_json(exclude_none=exclude_none))
     except ValueError:
-        # A lone surrogate, which JSON may hold and pydantic does not write down.
+        # A lone surrogate, which JSON allows and pydantic does not write.
         text = json.dumps(model.model_dump(mode="json", exclude_none=exclude_none), ensure_ascii=False)
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
@@ -121,7 +121,7 @@ def copy_lines(files: Iterable[Path], chosen: Collection[Place], target: Path) -
 
 
 def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> None:
-    """Make one file of those of the workers, with one simulation for each test.
+    """Join the files of the workers into one, with one simulation for each test.
 
     A worker that was killed may have left simulations that were run again elsewhere, and a resumed run has the file
     that it began with.

@@ -25,7 +25,7 @@ RECORDS: Final = "records.jsonl"
 LOCK: Final = "run.lock"
 #: The HTML report, if no other file was named.
 REPORT: Final = "report.html"
-#: The index of a τ²-bench run that has a file for each simulation, and the folder of those files.
+#: The index of a τ²-bench run that has a file for each simulation, and the folder of these files.
 RESULTS_INDEX: Final = "results.json"
 RESULTS_FOLDER: Final = "simulations"
 

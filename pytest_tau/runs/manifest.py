@@ -34,7 +34,7 @@ NON_VERDICT_SETTINGS = frozenset(
 
 
 class _Strict(BaseModel):
-    # Fields of later versions and of other programs are no error.
+    # Fields of later versions and of other programs are not an error.
     model_config = ConfigDict(strict=True, extra="allow")
 
 
@@ -82,7 +82,7 @@ def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
         whole: Whether a manifest must have all that it takes to continue or join runs.
 
     Raises:
-        ConfigurationError: The file is not ours, of a later version, or has a field that is none; names the field.
+        ConfigurationError: The file is not ours, of a later version, or has an invalid field; names the field.
     """
     file = folder / MANIFEST
     try:
@@ -235,4 +235,4 @@ def _pairs(suffix: str, then: Mapping[str, Any], now: Mapping[str, Any], without
 
 
 def _format_difference(name: str, then: str, now: str) -> str:
-    return f"{name}: {then} then, {now} now"
+    return f"{name}: {then} in the earlier run, {now} now"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: Packages that a run may depend on.
 _PACKAGES = ("pytest", "pytest-xdist", "pydantic", "litellm")
-#: Seconds that git may take, so that a repository on a slow disk delays nobody.
+#: Seconds that git may take, so that a repository on a slow disk does not delay the run.
 _GIT_TIMEOUT = 5.0
 
 

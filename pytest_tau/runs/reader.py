@@ -1,4 +1,4 @@
-"""Runs, wherever they are from: a run's folder, a blessed baseline, or anybody's result file."""
+"""Runs from any source: a run's folder, a blessed baseline, or a result file."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class Run:
         """Yield the simulations, one at a time; of a test that was run again, the last.
 
         Raises:
-            ConfigurationError: The run has kept no conversations.
+            ConfigurationError: The run has no stored conversations.
             OSError: A file cannot be opened.
         """
         self.problems = []
         files = simulation_files(self.path) if self._own else [self.path]
         if not files:
-            raise ConfigurationError(f"{self.path} has no conversations, only records of them")
+            raise ConfigurationError(f"{self.path} has no conversations, only records of trials")
         last = _last_lines(files) if self._own and _repeats(files) else None
         for file in files:
             yield from self._of_file(file, last)
@@ -84,7 +84,7 @@ class Run:
         """Return the facts of each simulation, in the order of the files.
 
         Raises:
-            ConfigurationError: A line is no record.
+            ConfigurationError: A line is not a record.
             OSError: A file cannot be opened.
         """
         file = self.path / RECORDS
@@ -119,7 +119,7 @@ def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
     names = _runs_in(root / RUNS)
     if spec is None:
         if not names:
-            raise ConfigurationError(f"no run has been kept in {root / RUNS}")
+            raise ConfigurationError(f"no run is stored in {root / RUNS}")
         return Run(root / RUNS / names[-1])
     for path in (root / spec, root / RUNS / spec, *([root / BASELINE] if str(spec) == "baseline" else [])):
         if path.is_file() or is_run(path):
@@ -132,7 +132,7 @@ def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
             f"{root / spec}: expected {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX} in the folder"
         )
     if str(spec) == "baseline":
-        raise ConfigurationError(f"there is no baseline in {root / BASELINE} yet: tau bless RUN makes a run one")
+        raise ConfigurationError(f"no baseline in {root / BASELINE}: create one with tau bless RUN")
     raise ConfigurationError(unknown_name("run", str(spec), names[-_MOST_NAMED:]))
 
 
@@ -145,7 +145,7 @@ def _record(line: bytes, where: str) -> TrialRecord:
     try:
         return TrialRecord.from_dict(parse_json(line, is_line=True))
     except (ValueError, TypeError, AttributeError) as error:
-        raise ConfigurationError(f"{where}: no record of a trial: {str(error).splitlines()[0]}") from None
+        raise ConfigurationError(f"{where}: not a record of a trial: {str(error).splitlines()[0]}") from None
 
 
 def _last_lines(files: list[Path]) -> dict[str, tuple[Path, int]]:

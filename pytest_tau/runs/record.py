@@ -39,7 +39,7 @@ class TrialRecord:
         calls: Tool calls of both sides.
         failed_calls: Those of them that returned an error.
         duration: Seconds.
-        usage: What model calls came to, by role.
+        usage: The sums over model calls, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
         cost_told: USD in a result file of others, without saying for what.
         blame: Whose fault a failure looks like, and why; None if nothing failed.
@@ -112,7 +112,7 @@ class TrialRecord:
 
         Raises:
             TypeError: A field that identifies the trial is missing.
-            pydantic.ValidationError: The usage is none.
+            pydantic.ValidationError: The usage is not valid.
         """
         known = {each.name for each in fields(cls)}
         kept = {name: value for name, value in values.items() if name in known}
@@ -135,11 +135,11 @@ class TrialRecord:
 
         Args:
             simulation: It.
-            task: Its task, if it is at hand.
+            task: Its task, if it is available.
             domain: The domain's name.
             test: The node id of its test.
             restored: It was taken from an earlier run.
-            evaluators: The components of plugins, if they are at hand.
+            evaluators: The components of plugins, if they are available.
         """
         calls = simulation.calls
         verdict = simulation.reward_info
@@ -170,7 +170,7 @@ class TrialRecord:
         )
 
 
-#: Fields that are written whatever they hold.
+#: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 
 

@@ -20,7 +20,7 @@ M = TypeVar("M", bound=BaseModel)
 
 #: Where an export in τ²-bench's format keeps what that has no field for.
 OWN = "pytest_tau"
-#: No reward is larger; whatever is, or is no number at all, is none.
+#: No reward is larger. A larger value, or one that is not a number, is not a reward.
 _LARGEST = 1e6
 #: Nor is a duration or a cost.
 _LARGEST_NUMBER = 1e12
@@ -72,12 +72,12 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
         tasks: The file's tasks by id, or why one cannot be read.
 
     Raises:
-        EntryError: It holds no conversation.
+        EntryError: It has no conversation.
     """
     entry = _from_export(entry)
     messages = entry.get("messages")
     if not isinstance(messages, list) or (not messages and entry.get("ticks")):
-        voice = "a conversation in ticks, which is not graded here" if entry.get("ticks") else "no conversation"
+        voice = "a conversation in ticks, which cannot be graded" if entry.get("ticks") else "no conversation"
         raise EntryError(voice)
     if entry.get("task_id") is None:
         raise EntryError("no task_id")
@@ -182,7 +182,7 @@ def _reason(raw: Any) -> tuple[TerminationReason, str | None]:
         return "user_stop", None
     if raw in get_args(TerminationReason):
         return raw, None
-    return "unexpected_error", f"ended by {raw!r}, which is no known reason"
+    return "unexpected_error", f"ended by {raw!r}, which is not a known reason"
 
 
 def _reward(raw: Any) -> RewardInfo | None:

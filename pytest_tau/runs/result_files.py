@@ -1,6 +1,6 @@
 """Result files: of τ²-bench (one file, or a folder with a file a simulation), of τ-bench, and our own.
 
-A file is read twice and never as a whole: once for what holds for all of it, once for its simulations, one at a time.
+A file is read twice and never as a whole: once for what applies to all of it, once for its simulations, one at a time.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ class ResultFile:
         info: The header of a τ²-bench file.
         tasks: Its tasks by id, or why one cannot be read.
         called: How often which tool was called, by either side.
-        problems: What is wrong with the file outside its simulations, and with simulations that are no JSON.
-        entries: How many simulations it holds itself.
+        problems: What is wrong with the file outside its simulations, and with simulations that are not valid JSON.
+        entries: How many simulations it contains itself.
     """
 
     path: Path
@@ -133,7 +133,7 @@ class ResultFile:
             return read_tau1_entry(entry, name) if is_tau1(entry) else read_entry(entry, name, self.tasks)
         except EntryError as error:
             return Unreadable(name, str(error))
-        except ValidationError as error:  # such as an id that is no text
+        except ValidationError as error:  # such as an id that is not a text
             return Unreadable(name, first_problem(error))
 
     def _of_file(self, file: Path) -> StoredSimulation | Unreadable:
@@ -189,12 +189,12 @@ class ResultFile:
     def _find_files(self, folder: Path, index: Any) -> None:
         """Find the files of a folder: those of the index in its order, then those that it lacks."""
         ids = [entry.get("id") for entry in index if isinstance(entry, dict)] if isinstance(index, list) else []
-        # An id is no path: it stays in the folder.
+        # An id is not a path: it stays in the folder.
         listed = [folder / RESULTS_FOLDER / f"{Path(str(name)).name}.json" for name in ids]
         there = [*(folder / RESULTS_FOLDER).glob("*.json"), *(folder / RESULTS_FOLDER).glob("*.json.gz")]
         self._files = list(dict.fromkeys([*listed, *sorted(there)]))
         if self.kind == "τ²-bench":
-            self.kind += ", a file a simulation"
+            self.kind += ", one file per simulation"
 
 
 def works_alone(info: dict[str, Any]) -> bool:

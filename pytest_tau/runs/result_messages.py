@@ -1,4 +1,4 @@
-"""Messages and tool calls of anybody's result files, in today's format."""
+"""Messages and tool calls of result files from any source, in today's format."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def text_of(content: Any) -> str | None:
 
 
 def objects_in(value: Any) -> list[dict[str, Any]]:
-    """Return the objects in an array; none if it is no array."""
+    """Return the objects in an array; none if it is not an array."""
     return [part for part in value if isinstance(part, dict)] if isinstance(value, list) else []
 
 

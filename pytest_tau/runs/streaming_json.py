@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Arrays of a document that are given element by element.
 STREAMED: Final = frozenset({"simulations", "tasks"})
-#: The most characters of one entry, and of all that is no entry together; a long conversation has some 100,000.
+#: The most characters of one entry, and of everything else together; a long conversation has some 100,000.
 LARGEST: Final = 32 << 20
 
 _CHUNK: Final = 1 << 20
@@ -43,7 +43,7 @@ class Piece(NamedTuple):
         key: The key that it stands under; empty in an array at the top and in JSON lines.
         position: Its place in its array, or among the lines; None for the whole value of a key.
         value: The decoded value.
-        problem: Why there is none.
+        problem: Why there is no value.
         start: The position of its first character in the text of the file.
         end: The position after its last character; equal to ``start`` if it has no end.
     """
@@ -74,7 +74,7 @@ def pieces(path: Path) -> Iterator[Piece]:
     elif first == "{":
         yield from _members(text)
     else:
-        problem = f"no JSON document: begins with {first!r}" if first else f"the file is empty{text.why}"
+        problem = f"not a JSON document: begins with {first!r}" if first else f"the file is empty{text.why}"
         yield Piece("", None, problem=problem)
 
 
@@ -172,7 +172,7 @@ class _Text:
             return None
 
     def peek(self) -> str:
-        """Return the next character that is no space; empty at the end."""
+        """Return the next character that is not a space; empty at the end."""
         while True:
             if found := _NO_SPACE.search(self._buffer, self._at):
                 self._at = found.start()
@@ -182,7 +182,7 @@ class _Text:
                 return ""
 
     def take(self, expected: str) -> bool:
-        """Pass over the next character that is no space, if it is the expected one."""
+        """Pass over the next character that is not a space, if it is the expected one."""
         found = self.peek() == expected
         self._at += found
         return found
@@ -208,7 +208,7 @@ class _Text:
             seen = there
             if not self.more():
                 self._at = len(self._buffer)
-                return None, f"the file ends in the middle of it{self.why}"
+                return None, f"the file ends in the middle of an entry{self.why}"
 
     def _scalar(self) -> tuple[Any, str | None]:
         searched = self._at
@@ -220,7 +220,7 @@ class _Text:
             if not self.more():
                 break
         if found is None and self._at == len(self._buffer):
-            return None, f"the file ends in the middle of it{self.why}"
+            return None, f"the file ends in the middle of an entry{self.why}"
         return self._until(len(self._buffer) if found is None else found.start())
 
     def _until(self, end: int) -> tuple[Any, str | None]:
@@ -292,7 +292,7 @@ def _elements(text: _Text, key: str) -> Generator[Piece, None, bool]:
     number = 0
     while True:
         if not text.peek():
-            yield Piece(key, number, problem=f"the file ends before it{text.why}")
+            yield Piece(key, number, problem=f"the file ends before the entry{text.why}")
             return False
         start = text.position
         value, problem = text.value()
@@ -337,7 +337,7 @@ def _members(text: _Text) -> Iterator[Piece]:
 def _stuck(text: _Text, expected: str) -> str:
     found = text.peek()
     problem = f"expected {expected}, got {found!r}" if found else f"the file ends{text.why}"
-    return f"nothing can be read from here on: {problem}"
+    return f"nothing after this can be read: {problem}"
 
 
 def _lines(text: _Text) -> Iterator[Piece]:
@@ -353,4 +353,4 @@ def _lines(text: _Text) -> Iterator[Piece]:
             number += 1
         start = text.position
     if text.why:
-        yield Piece("", number, problem=f"the file ends before it{text.why}")
+        yield Piece("", number, problem=f"the file ends before the entry{text.why}")

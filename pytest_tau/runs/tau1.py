@@ -198,7 +198,7 @@ def _text_messages(trajectory: list[Any]) -> list[Message]:
 
 
 def _said_or_called(text: str, call_id: str) -> AssistantMessage:
-    """Return what follows the last ``Action:`` as a call; if it is no action, as a text to the user."""
+    """Return what follows the last ``Action:`` as a call; if it is not an action, as a text to the user."""
     action = text.rsplit("Action:", maxsplit=1)[-1].strip()
     try:
         parsed = parse_json(action, strict=False)

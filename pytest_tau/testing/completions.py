@@ -40,7 +40,7 @@ def chat_reply(request: Mapping[str, Any], answer: Any) -> Reply:
     """Return an answer, streamed if the request asks for that.
 
     Raises:
-        TypeError: The answer is no text, no assistant message and no chat completion, or it is not JSON.
+        TypeError: The answer is not a string, an assistant message or a chat completion, or it is not JSON.
     """
     whole = completion(request, answer)
     if request.get("stream"):
@@ -55,7 +55,7 @@ def completion(request: Mapping[str, Any], answer: Any) -> dict[str, Any]:
     messages and tools for the prompt, those of the message for the completion.
 
     Raises:
-        TypeError: The answer is no text, no assistant message and no chat completion.
+        TypeError: The answer is not a string, an assistant message or a chat completion.
     """
     asked = {name: value for name, value in request.items() if name not in _DELIVERY}
     fingerprint = digest(json.dumps(asked, sort_keys=True))
@@ -77,7 +77,7 @@ def _message(answer: Any, fingerprint: str) -> dict[str, Any]:
         return {"role": "assistant", "content": answer}
     if not isinstance(answer, dict):
         raise TypeError(
-            f"the script gave {answer!r}: expected a text, an assistant message, a chat completion or a Fault"
+            f"the script gave {answer!r}: expected a string, an assistant message, a chat completion or a Fault"
         )
     message = {"role": "assistant", "content": None, **answer}
     if message.get("tool_calls"):

@@ -185,7 +185,7 @@ class Stall(Fault):
 
 @dataclass(frozen=True)
 class MalformedBody(Fault):
-    """200 with a body that is no JSON; in a stream, an event that is no JSON."""
+    """200 with a body that is not valid JSON; in a stream, an event that is not valid JSON."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
         """Play the fault for one request."""
@@ -210,11 +210,11 @@ class TruncatedJSON(Fault):
 
 @dataclass(frozen=True)
 class WrongSchema(Fault):
-    """200 with JSON that is no chat completion: it has no ``choices``."""
+    """200 with JSON that is not a chat completion: it has no ``choices``."""
 
     def play(self, request: Mapping[str, Any], wire: Wire) -> None:
         """Play the fault for one request."""
-        text = json.dumps({"status": "ok", "output": [{"text": "This is no chat completion."}]})
+        text = json.dumps({"status": "ok", "output": [{"text": "This is not a chat completion."}]})
         streamed = stream_reply([event(text), event("[DONE]")])
         wire.send(streamed if request.get("stream") else Reply(200, [text.encode()]))
 
@@ -244,7 +244,7 @@ class Faults:
         seed: The seed of the random choice.
 
     Raises:
-        ConfigurationError: A rate outside of 0 to 1, or kinds that are no faults.
+        ConfigurationError: A rate outside of 0 to 1, or kinds that are not faults.
     """
 
     rate: float
@@ -253,10 +253,10 @@ class Faults:
 
     def __post_init__(self) -> None:
         if not 0 <= self.rate <= 1:
-            raise ConfigurationError(f"the rate of faults is {self.rate!r}: expected a number from 0 to 1")
+            raise ConfigurationError(f"the rate of faults: expected a number from 0 to 1, got {self.rate!r}")
         if not self.kinds or not all(isinstance(kind, Fault) for kind in self.kinds):
             raise ConfigurationError(
-                f"the kinds of faults are {self.kinds!r}: expected faults, such as [ServerError()]"
+                f"the kinds of faults: expected faults such as [ServerError()], got {self.kinds!r}"
             )
 
     def get(self, number: int) -> Fault | None:

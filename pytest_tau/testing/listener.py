@@ -64,7 +64,7 @@ class Connection(BaseHTTPRequestHandler):
     def _serve_request(self) -> None:
         length = self.headers.get("Content-Length", "0" if self.command == "GET" else "")
         if not length.isdecimal():
-            self.send_error(411, "The server reads no body without a Content-Length")
+            self.send_error(411, "The server needs a Content-Length to read a body")
             return
         body = self.rfile.read(int(length))
         if len(body) < int(length):  # the client has disconnected

@@ -69,7 +69,7 @@ class ModelServer:
             RuntimeError: It is running.
         """
         if self._listener is not None:
-            raise RuntimeError("the model server is running already")
+            raise RuntimeError("the model server is already running")
         self._listener = Listener(self._serve, self._remember_error)
         self._port = self._listener.port
 
@@ -130,7 +130,7 @@ class ModelServer:
             model = {"id": "scripted", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
             connection.send(Reply(200, [json.dumps({"object": "list", "data": [model]}).encode()]))
         else:
-            text = f"{request.method} {request.path} is not served here: there are POST {_CHAT} and GET {_MODELS}"
+            text = f"{request.method} {request.path} is not served: expected POST {_CHAT} or GET {_MODELS}"
             connection.send(refusal(404, text, code="unknown_url"))
 
     def _serve_chat(self, request: HTTPRequest, connection: Connection) -> None:
@@ -180,7 +180,7 @@ class ModelServer:
 
 
 def _decoded(body: bytes) -> Any:
-    """Return the body's JSON; None if it is none."""
+    """Return the body's JSON; None if it is not JSON."""
     try:
         return parse_json(body)
     except DocumentError:
@@ -190,9 +190,9 @@ def _decoded(body: bytes) -> Any:
 def _problem(request: Any) -> str | None:
     """Return what is wrong with a request, or None."""
     if not isinstance(request, dict):
-        return "The body of the request is no JSON object."
+        return "The body of the request is not a JSON object."
     if not isinstance(request.get("model"), str):
-        return "You must provide a model parameter: a text."
+        return "You must provide a model parameter: a string."
     messages = request.get("messages")
     if not isinstance(messages, list) or not messages or not all(isinstance(message, dict) for message in messages):
         return "You must provide a messages parameter: a list of at least one object."

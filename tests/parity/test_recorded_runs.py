@@ -152,7 +152,7 @@ def test_the_two_that_differ_differ_by_a_call_that_succeeds_now(regrade: Regrade
     for result in regrade("tau1_retail_grok-4-fast_tools").differing:
         flipped = [difference for difference in result.replay_differences if difference.flipped]
         assert [difference.tool for difference in flipped] == ["modify_pending_order_address"]
-        assert "failed with 'Error: non-pending order cannot be modified', succeeds now" in result.reasons[-1]
+        assert "failed with 'Error: non-pending order cannot be modified', now succeeds" in result.reasons[-1]
 
 
 def test_the_strict_profile_names_its_rules(regrade: Regrade) -> None:

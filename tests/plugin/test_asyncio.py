@@ -425,7 +425,7 @@ class TestTestFunctions:
     @pytest.mark.parametrize(
         ("test", "problem"),
         [
-            ("async def test_it(tau_run):\n    pass", "the test requests tau_run and does not await tau_run()"),
+            ("async def test_it(tau_run):\n    pass", "the test requests tau_run but does not await tau_run()"),
             ("def test_it(tau_run):\n    pass", "tau_run is for async tests: request tau_simulation"),
             ("async def test_it(tau_run, tau_simulation):\n    pass", "run the same trial: request one of them"),
             ("async def test_it(tau_run):\n    await tau_run()\n    await tau_run()", "tau_run runs one trial"),
@@ -449,7 +449,9 @@ class TestTestFunctions:
         asyncio_project.tests("async def test_it(tau_run):\n    await tau_run()\n", scope="function")
         run = asyncio_project.run()
         run.outcomes(failed=1)
-        run.line("the async fixture client lives on that of another scope", 'pytest.mark.asyncio(loop_scope="session")')
+        run.line(
+            "the async fixture client is on the loop of another scope", 'pytest.mark.asyncio(loop_scope="session")'
+        )
         assert run.line("events:").split() == ["events:", "closed"]
 
     def test_a_timeout_of_the_test_cancels_the_trial(self, asyncio_project):

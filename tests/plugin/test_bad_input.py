@@ -25,7 +25,7 @@ class TestNames:
             (["--tau-grading", "lenient"], ["--tau-grading", "'lenient'", "official", "strict"]),
             (
                 ["--tau-agent-llm", "openai/gpt-4.1"],
-                ["an agent that is a model needs a user that listens", "--tau-user-llm"],
+                ["an agent with a model needs a user that answers it", "--tau-user-llm"],
             ),
         ],
     )
@@ -147,16 +147,16 @@ class TestParticipants:
             ("parts.py:NoForm", ["NoForm", "respond(message)", "get_init_state", "(messages, tools)"]),
             ("parts.py:NUMBER", ["3", "respond(message)"]),
             ("parts.py:one_argument", ["one_argument", "it must accept (messages, tools)"]),
-            ("parts.py:AsksTooMuch", ["AsksTooMuch cannot be built", "asks for 'api_key'", "can ask for tools"]),
+            ("parts.py:AsksTooMuch", ["AsksTooMuch cannot be created", "needs 'api_key'", "can take tools"]),
         ],
     )
     def test_refused(self, refused, option, spec, parts):
         refused(option, spec, *parts)
 
     def test_what_each_side_can_ask_for(self, refused):
-        run = refused("agent", "parts.py:AsksTooMuch", "an agent can ask for", "policy", "task", "seed", "llm_args")
+        run = refused("agent", "parts.py:AsksTooMuch", "an agent can take", "policy", "task", "seed", "llm_args")
         run.lacks("instructions")
-        refused("user", "parts.py:AsksTooMuch", "a user can ask for", "instructions").lacks("policy")
+        refused("user", "parts.py:AsksTooMuch", "a user can take", "instructions").lacks("policy")
 
     def test_syntax_error_is_reported_with_its_place(self, refused):
         refused("agent", "broken.py:Agent", "SyntaxError", "line 1")
@@ -169,7 +169,7 @@ class TestParticipants:
             ("3", ["rec.json", "expected a conversation or an array of them"]),
             ('[{"task_id": "x"}]', ["rec.json", "entry 0", "messages"]),
             ('{"task_id": "x", "messages": [{"role": "robot"}]}', ["rec.json", "entry 0", "messages.0"]),
-            ('{"task_id": "x", "messages": []}', ["rec.json has a conversation of none of the tasks of 'mock'"]),
+            ('{"task_id": "x", "messages": []}', ["rec.json has no conversation of any task of 'mock'"]),
         ],
     )
     def test_recordings(self, project, content, parts):

@@ -59,9 +59,9 @@ class TestBaseline:
         assert found.ret == pytest.ExitCode.TESTS_FAILED
         found.outcomes(passed=4, failed=8)
         found.line("tau: baseline: baseline (")
-        found.line("tau: this run beside baseline (", "12 tasks in both, trials of each: 1")
+        found.line("tau: this run compared with baseline (", "12 tasks in both, trials per task: 1")
         found.line("tau: pass^1 1.000 -> 0.333: -0.667 (95 % interval", "p = 0.004)")
-        found.line("tau: a significant loss; a loss of 0.", "would be found with a chance of 80 %")
+        found.line("tau: a significant loss; minimum detectable loss at 80 % power: 0.")
         names = found.line("tau: worse on 8 tasks: ").rpartition(": ")[2].split(", ")
         assert sorted(names) == [f"t{number}" for number in range(8)]
         found.line("tau: sign-flip test over tasks (Fisher 1935), two-sided mid-p, exact")
@@ -72,7 +72,7 @@ class TestBaseline:
         project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(2, 20)])
         found = blessed("Agent", "--tau-baseline", "baseline")
         found.line("10 tasks in both")
-        found.line("tau: left out: 2 tasks only in baseline (", "8 tasks only in this run")
+        found.line("tau: excluded: 2 tasks only in baseline (", "8 tasks only in this run")
         found.line("tau: every task passes as often as before")
 
     @pytest.mark.parametrize("workers", WORKERS)
@@ -85,7 +85,9 @@ class TestBaseline:
     def test_a_run_below_the_results_is_found_by_its_name(self, run, project):
         run("Agent", "--tau-results", "kept")
         name = next((project.path / "kept").iterdir()).name
-        run("Agent", "--tau-results", "kept", "--tau-baseline", name).line(f"tau: this run beside {name}: 12 tasks")
+        run("Agent", "--tau-results", "kept", "--tau-baseline", name).line(
+            f"tau: this run compared with {name}: 12 tasks"
+        )
 
     def test_a_baseline_is_never_written_by_a_run(self, blessed, project):
         files = {file: file.read_bytes() for file in (project.path / "baseline").iterdir()}
@@ -106,7 +108,7 @@ class TestBaseline:
 
     def test_one_that_cannot_be_read_is_a_usage_error(self, run, project):
         project.write("broken/records.jsonl", '{"domain": "mock"}\n')
-        run("Agent", "--tau-baseline", "broken").usage_error("--tau-baseline:", "records.jsonl, line 1: no record")
+        run("Agent", "--tau-baseline", "broken").usage_error("--tau-baseline:", "records.jsonl, line 1: not a record")
         project.write("empty/records.jsonl", "")
         run("Agent", "--tau-baseline", "empty").usage_error("--tau-baseline:", "has no trials")
 
@@ -120,7 +122,7 @@ class TestFailOnRegression:
         assert found.ret == pytest.ExitCode.TESTS_FAILED
         found.outcomes(passed=4, failing=8)
         found.line("tau: --tau-fail-on regression: a regression")
-        found.line("tau: 8 failing: no single trial fails the run, only a regression does")
+        found.line("tau: 8 failing: single trials do not fail the run, only a regression does")
 
     @pytest.mark.parametrize("workers", WORKERS)
     def test_what_may_be_chance_does_not(self, blessed, workers):

@@ -55,7 +55,7 @@ def test_the_domain_that_the_instructions_name(project, a_task):
 
 def test_a_file_without_a_domain_asks_for_one(project, a_task):
     file = project.tasks("tasks.tau.json", [a_task()])
-    project.run().usage_error(str(file), "which domain?", "--tau-domain", "mock", "telecom")
+    project.run().usage_error(str(file), "no domain given", "--tau-domain", "mock", "telecom")
 
 
 def test_a_domain_of_ones_own(shelf):

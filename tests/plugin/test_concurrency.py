@@ -544,7 +544,7 @@ class TestOtherPlugins:
         )
         run = world.run(plugins=["asyncio"])
         run.outcomes(passed=3)
-        run.lacks("held alone")
+        run.lacks("run serially")
         assert world.most() == 2
 
 
@@ -581,7 +581,7 @@ class TestOwnSetup:
             world.conftest(more=override)
         run = world.run()
         run.outcomes(passed=1)
-        run.line(f"tau: 1 trial was held alone, in the setup of the test, because of fixtures: {name} (1)")
+        run.line(f"tau: 1 trial was run serially, in the setup of the test, because of fixtures: {name} (1)")
         assert world.made_first() == []
 
     def test_an_override_for_one_folder(self, world):
@@ -599,7 +599,7 @@ class TestOwnSetup:
         )
         run = world.run()
         run.outcomes(passed=2, failed=2)
-        run.line("tau: 2 trials were held alone", "because of fixtures: tau_agent (2)")
+        run.line("tau: 2 trials were run serially", "because of fixtures: tau_agent (2)")
         assert world.made_first() == ["a", "b"]
         assert [event for event in world.log if event in ("setup c", "made c", "setup d", "made d")] == [
             "setup c",
@@ -644,7 +644,7 @@ class TestOwnSetup:
         )
         run = world.run()
         run.outcomes(passed=4)
-        run.line("tau: 1 trial was held alone", "because of fixtures: shop (1)")
+        run.line("tau: 1 trial was run serially", "because of fixtures: shop (1)")
         assert [name.partition("[")[0] for name in world.made_first()] == ["test_after", "test_number", "test_number"]
 
     @pytest.mark.parametrize("scope", ["function", "class", "module", "package"])
@@ -661,7 +661,7 @@ class TestOwnSetup:
         )
         run = world.run()
         run.outcomes(passed=2)
-        run.line("tau: 2 trials were held alone", "because of fixtures: everywhere (2)")
+        run.line("tau: 2 trials were run serially", "because of fixtures: everywhere (2)")
         assert world.of("fixture") == ["up", "down"] * (2 if scope in ("function", "class") else 1)
         assert world.log[1] == "fixture up"
 
@@ -679,7 +679,7 @@ class TestOwnSetup:
         )
         run = world.run("--tau-concurrency", concurrency)
         run.outcomes(passed=4)
-        run.lacks("held alone")
+        run.lacks("run serially")
         assert world.log[:3] == ["setup a", "fixture up", "made a"]
         assert world.log[-1] == "fixture down"
         second = next(event for event in world.log[1:] if event.startswith("setup"))
@@ -740,7 +740,7 @@ class TestOwnSetup:
         )
         run = world.run()
         run.outcomes(passed=2, skipped=2, xfailed=2)
-        run.lacks("held alone")
+        run.lacks("run serially")
         assert sorted(name.partition("[")[0] for name in world.of("begin")) == ["test_it", "test_xfail", "z"]
 
     def test_a_test_that_is_skipped_in_its_setup_wants_no_trial(self, world):
@@ -891,7 +891,7 @@ class TestMoney:
         world.tasks(*"abcdefgh")
         run = world.run("--tau-budget", "1", "--tau-concurrency", "3", "-rs")
         run.line("tau: mock: 3 tasks, 3 trials; 3 passed")
-        run.line("tau: 5 of the trials not run: the budget is spent")
+        run.line("tau: 5 trials not run: the budget is spent")
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         assert world.of("begin") == ["a", "b", "c"]
         assert sorted(world.kept()) == ["a", "b", "c"]

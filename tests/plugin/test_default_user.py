@@ -56,7 +56,9 @@ def test_the_ways_out(own, project):
     own("--tau-agent", "own.py:Agent", user_scenario=SILENT | {"script": SCRIPT}).outcomes(passed=1)
     run = own("--tau-agent", "own.py:Agent", "--tau-user", "gold", user_scenario=SILENT)
     run.outcomes(passed=1)
-    run.line("tau: user gold plays the reference actions whatever the agent says; --tau-user scripted listens")
+    run.line(
+        "tau: user gold plays the reference actions and ignores what the agent says; --tau-user scripted answers the agent"
+    )
     project.write("user.py", "def user(messages, tools):\n    return '###STOP###' if messages[3:] else 'Milk!'\n")
     own("--tau-agent", "own.py:Agent", "--tau-user", "user.py:user", user_scenario=SILENT).outcomes(passed=1)
 

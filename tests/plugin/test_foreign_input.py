@@ -84,7 +84,7 @@ class TestManifest:
 def test_a_lone_surrogate_in_an_id(project, a_task):
     project.tasks("mock/t.tau.json", [a_task(), a_task("buy\ud800")])
     run = project.run("mock/t.tau.json")
-    run.usage_error("t.tau.json: task #1: id: ", r"buy\\ud800", "has a lone surrogate, which is no character")
+    run.usage_error("t.tau.json: task #1: id: ", r"buy\\ud800", "has a lone surrogate, which is not a character")
 
 
 class TestNumbers:
@@ -118,7 +118,7 @@ class TestResultsThatCannotBeKept:
         run = project.run(*MOCK, "--tau-trials", "2", "--tau-results", "taken", *workers)
         run.outcomes(passed=2)
         run.line("tau: mock: 1 task, 2 trials; 2 passed")
-        run.line("tau: the run failed: 2 simulations could not be kept")
+        run.line("tau: the run failed: 2 simulations could not be stored")
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         files = [Path(found) for found in re.findall(r"they are in (.*?), which tau merge can join", run.text)]
         lines = [line for file in files for line in file.read_text(encoding="utf-8").splitlines()]
@@ -158,12 +158,12 @@ class TestTwoAtOnce:
         running = self._start(project, *workers)
         try:
             run = project.run(*self.ARGS, "--tau-resume", *workers)
-            run.usage_error("--tau-resume: .tau/runs/", f"is in use: process {running.pid} on", "uses it since")
+            run.usage_error("--tau-resume: .tau/runs/", f"is in use: process {running.pid} on", "has used it since")
         finally:
             (project.path / "go").touch()
             running.wait(120)
         run = project.run(*self.ARGS, "--tau-resume", *workers)
-        run.line("1 of 1 trial taken from the earlier run")
+        run.line("1 of 1 trial reused from the earlier run")
         (folder,) = project.path.glob(".tau/runs/*")
         assert sorted(file.name for file in folder.iterdir()) == ["run.json", "simulations.jsonl"]
 

@@ -54,7 +54,9 @@ class TestGates:
         run.line("tau: gates: pass^1 >= 0.7, mock:errors <= 0.2")
         run.line("tau: gate pass^1 >= 0.7: 0.800 (95 % interval", "): met")
         run.line("tau: gate mock:errors <= 0.2: 0.091 (95 % interval", "): met")
-        run.line("tau: 2 failing and 1 broken: no single trial fails the run, the gates decide (-rx explains each)")
+        run.line(
+            "tau: 2 failing and 1 broken: single trials do not fail the run, only the gates do (-rx explains each)"
+        )
         for word in ("FAILED", "FAILURES", "ERRORS", "reference action not made", "XFAIL"):
             run.lacks(word)
 
@@ -87,16 +89,16 @@ class TestGates:
     def test_errors_fail_the_run_only_by_a_gate_of_their_own(self, agents):
         run = agents("--tau-gate", "pass^1>=1", good=3, lost=1)
         assert run.ret == pytest.ExitCode.OK
-        run.line("tau: broken trials have no verdict and are left out; --tau-gate 'errors<=0' has them fail the run")
+        run.line("tau: trials with an error have no verdict and are excluded; --tau-gate 'errors<=0' fails on errors")
         run = agents("--tau-gate", "pass^1>=1", "--tau-gate", "errors<=0", good=3, lost=1)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("tau: gate errors <= 0: 0.250", "missed")
-        run.lacks("left out; --tau-gate")
+        run.lacks("excluded; --tau-gate")
 
     def test_undecidable_gate_is_missed(self, agents):
         run = agents("--tau-gate", "pass^1>=0", lost=2)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("tau: gate pass^1 >= 0: missed: no task has 1 trials with a verdict, the most is 0")
+        run.line("tau: gate pass^1 >= 0: missed: no task has 1 trials with a verdict (at most 0)")
         run = agents("--tau-gate", "pass^4>=0", good=2)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("tau: gate pass^4 >= 0: missed: no task has 4 trials")
@@ -201,7 +203,7 @@ class TestOtherFailures:
             (["--tau-gate", "pass^1=0.8"], "--tau-gate: 'pass^1=0.8': expected one of >=, >, <=, <"),
             (["--tau-gate", "mok:pass^1>=0.8"], "unknown domain 'mok'; did you mean 'mock'?"),
             (["--tau-stop-early"], "--tau-stop-early: needs a gate"),
-            (["--tau-fail-on", "regression"], "--tau-fail-on: compared with what? Name a run with --tau-baseline"),
+            (["--tau-fail-on", "regression"], "--tau-fail-on: needs a run to compare with: add --tau-baseline RUN"),
             (["--tau-fail-on", "loss"], "--tau-fail-on: expected regression, got 'loss'"),
         ],
     )
@@ -221,15 +223,15 @@ class TestStopEarly:
         run.outcomes(failing=5, skipped=15)
         run.line("SKIPPED [15]", "not run: the gates are settled")
         run.line("tau: stopped early, pass^1 >= 0.8 can no longer be met: 15 trials not run")
-        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most 0.750 with the trials that were not run")
+        run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most 0.750 whatever the remaining trials give")
 
     def test_gates_that_can_no_longer_be_missed(self, agents):
         args = ["--tau-gate", "pass^1>=0.5", "--tau-gate", "errors<=0.6", "--tau-stop-early"]
         run = agents(*args, good=10)
         assert run.ret == pytest.ExitCode.OK
         run.outcomes(passed=5, skipped=5)
-        run.line("tau: stopped early, no gate can be missed any more: 5 trials not run")
-        run.line("tau: gate pass^1 >= 0.5: 1.000", "met, at least 0.500 with the trials that were not run")
+        run.line("tau: stopped early, every gate is certain to be met: 5 trials not run")
+        run.line("tau: gate pass^1 >= 0.5: 1.000", "met, at least 0.500 whatever the remaining trials give")
 
     def test_without_the_option_everything_is_run(self, agents):
         agents("--tau-gate", "pass^1>=0.8", "--tb=no", bad=10).outcomes(failing=10)

@@ -61,21 +61,21 @@ def test_two_workers_make_the_same(made):
 def test_unsound_task_is_reported_before_anything_runs(project):
     project.write("conftest.py", CONFTEST.replace("EXTRA", "[:0]"))
     run = project.run("--tau-domain=made", "--tau-generate=2")
-    run.usage_error("gen-300-0", "a generated task fails its verification: a greeting alone earns reward 1")
+    run.usage_error("gen-300-0", "a generated task does not pass its verification: a greeting alone earns reward 1")
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--tau-generate=0"], "--tau-generate: expected a whole number of at least 1, got '0'"),
-        (["--tau-generate=1", "--tau-split=base"], "tasks that are made are in no split"),
-        (["--tau-difficulty=requests=2"], "--tau-difficulty: is that of tasks made with --tau-generate N"),
+        (["--tau-generate=1", "--tau-split=base"], "generated tasks are not in a split"),
+        (["--tau-difficulty=requests=2"], "--tau-difficulty: applies to generated tasks only; add --tau-generate N"),
         (
             ["--tau-generate=1", "--tau-difficulty=hard"],
-            "expected some of requests=N, faults=N, distractors=N, got 'hard'",
+            "expected a list of requests=N, faults=N, distractors=N, each N from 0 to 999, got 'hard'",
         ),
-        (["--tau-generate=1", "--tau-difficulty=requests=-1"], "expected some of"),
-        (["--tau-generate=1", "--tau-domain=mock"], "domain 'mock' makes no tasks"),
+        (["--tau-generate=1", "--tau-difficulty=requests=-1"], "expected a list of"),
+        (["--tau-generate=1", "--tau-domain=mock"], "domain 'mock' cannot generate tasks"),
     ],
 )
 def test_what_cannot_be_made(made, options, message):

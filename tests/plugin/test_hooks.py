@@ -226,7 +226,7 @@ class TestMistakes:
             ),
             (
                 hook("evaluators()", "return [3]"),
-                "got 3, which has no method evaluate, expected an object with a text as name",
+                "got 3, which has no evaluate method, expected an object with a string as name",
             ),
             (CLASS + hook("evaluators()", "return [P]"), "(conftest.py:6): got the class P, expected an object: P()"),
             (
@@ -270,7 +270,7 @@ class TestMistakes:
         [
             (
                 hook("make_agent()", "return 5"),
-                "pytest_tau_make_agent (conftest.py:1): 5 is no agent: expected a class with",
+                "pytest_tau_make_agent (conftest.py:1): 5 is not a valid agent: expected a class with",
             ),
             (hook("make_user()", "return 'nobody'"), "pytest_tau_make_user (conftest.py:1): unknown user 'nobody'"),
             (

@@ -133,7 +133,7 @@ def test_a_folder_is_refused(project: Project, a_task: Callable[..., dict[str, A
 def test_it_needs_what_the_run_keeps(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:
     project.tasks("mock/t.tau.json", [a_task()])
     run = project.run("--tau-html", "r.html", "--tau-results", "none")
-    run.usage_error("--tau-html: shows what the run keeps, and --tau-results none keeps nothing")
+    run.usage_error("--tau-html: needs a stored run, but --tau-results none stores nothing")
 
 
 def test_nothing_is_written_where_nothing_is_run(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:

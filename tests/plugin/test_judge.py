@@ -43,7 +43,7 @@ class TestJudge:
             run.line("reward 0 = DB 1 x NL_ASSERTION 0")
             run.line("judged untrue: It is short.  (scripted)")
             run.lacks("judged untrue: It is polite.")
-        run.lacks("every statement alike")
+        run.lacks("same verdict for every statement")
 
     @pytest.mark.parametrize("define", ["def", "async def"])
     def test_a_judge_class_in_a_file(self, project, judged, define):

@@ -212,7 +212,7 @@ class TestMistakes:
             ('domain="mock", tasks=3', ["tasks", "3"]),
             ("domain=3", ["domain", "3"]),
             ('"mock"', ["tau", "domain=", "'mock'"]),
-            ("", ["which domain?", "--tau-domain"]),
+            ("", ["no domain given", "--tau-domain"]),
             ('domain="mock", split="judged"', ["2 of 2 tasks need a judge", "--tau-judge"]),
         ],
     )

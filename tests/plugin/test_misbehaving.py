@@ -18,7 +18,7 @@ RAISED = (
 PLACES = ("constructor", "respond", "async", "stop", "close", "greeting")
 #: Other ways, with what their failures say.
 OTHER = {
-    "number-greeting": "its greeting is int 5; expected text",
+    "number-greeting": "its greeting: expected a string, got int 5",
     "async-cancel_all": "CancelledError: its code has cancelled it",
     "thread-cancel_all": "CancelledError: its code has cancelled it",
     "async-foreign_task": "CancelledError: its code has cancelled it",

@@ -117,7 +117,7 @@ class TestBeforeAnythingRuns:
             ("openai/gpt-4.1-mimi", ["unknown model 'openai/gpt-4.1-mimi'", "'openai/gpt-4.1-mini'"]),
             ("opnai/gpt-4.1", ["unknown provider 'opnai'", "did you mean 'openai'"]),
             ("gtp-4.1", ["'gtp-4.1'", "gpt-4.1"]),
-            ("openai/", ["'openai/' is no model's name", "like openai/gpt-4.1"]),
+            ("openai/", ["'openai/' is not a model name", "such as openai/gpt-4.1"]),
             ("", ["--tau-agent-llm"]),
         ],
     )
@@ -237,7 +237,7 @@ class TestOverHTTP:
 
         run = served("--tau-timeout", "1", script=script)
         run.outcomes(errors=1)
-        run.line("infrastructure_error: no end after 1 s (waited ", "of it for retries of model calls)")
+        run.line("infrastructure_error: no end after 1 s (waited ", "of it in retries of model calls)")
         (entry,) = [json.loads(line) for line in models.kept()[0].read_text(encoding="utf-8").splitlines()]
         assert entry["termination_reason"] == "infrastructure_error"
 
@@ -379,7 +379,7 @@ class TestOverHTTP:
                 "test_own.py", "--tau-agent-llm", "openai/a", "--tau-user", "gold", "--tau-agent-llm-args", args, *more
             )
         run.outcomes(failed=1)
-        run.line("openai/a: the key among the model's arguments was refused")
+        run.line("openai/a: the key in the model's arguments was refused")
         run.lacks(KEY)
 
 
@@ -474,7 +474,7 @@ class TestFaults:
         run.outcomes(errors=1)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("ModelError: model x: this went wrong")
-        run.line("tau: mock: 1 task, 1 trial; 1 error; no rate; errors are left out of the rate")
+        run.line("tau: mock: 1 task, 1 trial; 1 error; no rate; errors are excluded")
         run.lacks("Traceback")
 
     def test_error_is_not_shown_as_reward_0(self, models):
@@ -537,7 +537,7 @@ class TestFaults:
         run = models.run()
         run.outcomes(failed=1)
         run.line("cut off: too many failed calls")
-        run.line("tau: agent fake/agent: 10 calls", "10 calls of unknown tools")
+        run.line("tau: agent fake/agent: 10 calls", "10 calls to unknown tools")
 
 
 class TestToolCalls:
@@ -574,7 +574,7 @@ class TestToolCalls:
         """)
         run = models.run()
         run.outcomes(passed=1)
-        run.line("tau: agent fake/agent: 3 calls", "of unknown tools")
+        run.line("tau: agent fake/agent: 3 calls", "to unknown tools")
 
     def test_one_call_is_no_plural(self, models):
         models.script("""
@@ -583,7 +583,7 @@ class TestToolCalls:
                     return called("create_tasks")
                 return reference(role, request)
         """)
-        models.run().line("1 call of ")
+        models.run().line("1 call to ")
 
     def test_text_next_to_calls_is_kept_and_not_delivered(self, models):
         models.script("""
@@ -699,7 +699,7 @@ class TestInterruptions:
             "mock/cassettes/t.tau/two.trial-0.cassette.part",
         ]
         run.line("tau: mock: 1 task, 1 trial; 1 passed")
-        run.line("tau: simulations kept in")
+        run.line("tau: simulations stored in")
         for word in ("Task was destroyed", "never awaited", "INTERNALERROR"):
             run.lacks(word)
 

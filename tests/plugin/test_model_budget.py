@@ -21,7 +21,7 @@ def test_stops_starting_trials_once_it_is_spent(four):
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.line("tau: budget: $2")
     run.line("SKIPPED", "not run: the budget of $2 is spent ($2.0000)")
-    run.line("tau: 2 of the trials not run: the budget is spent")
+    run.line("tau: 2 trials not run: the budget is spent")
     run.line("tau: mock: 2 tasks, 2 trials; 2 passed")
     assert len(four.calls()) == 8
 
@@ -29,12 +29,12 @@ def test_stops_starting_trials_once_it_is_spent(four):
 def test_a_trial_that_was_begun_is_finished(four):
     run = four.run(ALONE, "--tau-budget", "0.1")
     run.outcomes(passed=1, skipped=3)
-    run.line("tau: 3 of the trials not run: the budget is spent")
+    run.line("tau: 3 trials not run: the budget is spent")
 
 
 def test_running_trials_are_finished(four):
     run = four.run("--tau-budget", "0.1", "--tau-concurrency=2", "--tau-trials", "5")
-    line = run.line("of the trials not run: the budget is spent")
+    line = run.line("not run: the budget is spent")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     # What was begun before the first had ended, and at most one more while its cost was noted.
     assert int(line.split()[1]) >= 17
@@ -108,13 +108,13 @@ def test_a_price_that_is_known_now_and_then_is_never_all_there_is(four):
     run = four.run("--tau-task", "one")
     run.line("tau: agent fake/agent: 2 calls, 2,000 + 40 tokens, $0.5000")
     run.line("tau: user fake/user: 2 calls, 2,000 + 40 tokens, cost unknown")
-    run.line("tau: models together: 4 calls", "$0.5000 and 2 calls of unknown price")
+    run.line("tau: models together: 4 calls", "$0.5000 and 2 calls with unknown price")
 
 
 def test_two_processes_share_it(four):
     run = four.run(ALONE, "--tau-budget", "2", "--tau-trials", "5", "-n", "2", "--dist", "load", "--maxschedchunk=1")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    line = run.line("of the trials not run: the budget is spent")
+    line = run.line("not run: the budget is spent")
     # Both may have begun their last one before either was done.
     assert int(line.split()[1]) >= 17, run.text
     assert len(four.calls()) <= 12
@@ -166,5 +166,5 @@ def test_nothing_is_left_behind_by_a_trial_that_was_not_run(four):
 
 def test_spent_budget_does_not_suggest_naming_tasks(four):
     run = four.run(ALONE, "--tau-budget", "0")
-    run.line("tau: 4 of the trials not run: the budget is spent")
+    run.line("tau: 4 trials not run: the budget is spent")
     run.lacks("name a domain")

@@ -64,7 +64,7 @@ class TestPlaces:
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
         run = models.run("--tau-record", "--tau-trials", "2")
         run.outcomes(passed=4)
-        run.line("tau: model calls: recorded where there is no cassette, else replayed")
+        run.line("tau: model calls: recorded if there is no cassette, else replayed")
         assert models.cassettes() == [
             f"mock/cassettes/t.tau/{task}.trial-{trial}.cassette" for task in ("one", "two") for trial in (0, 1)
         ]
@@ -230,7 +230,7 @@ class TestRecording:
         models.calls()
         run = models.run("--tau-replay", "-n", "2", "--tau-trials", "2")
         run.outcomes(passed=12)
-        run.line("tau: models together: 48 calls", "all replayed: nothing was spent on them")
+        run.line("tau: models together: 48 calls", "all replayed at no cost")
         assert models.calls() == []
         folders = sorted({file.parent for file in models.kept()})
         replayed = sorted(line for file in folders[-1].glob("*.jsonl") for line in file.read_bytes().splitlines())
@@ -244,7 +244,7 @@ class TestReplaying:
         run = models.run("--tau-replay", "--tau-trials", "2")
         run.outcomes(passed=2)
         run.line("tau: model calls: replayed")
-        run.line("tau: models together: 8 calls, 8,000 + 160 tokens, $2.0000 (all replayed: nothing was spent on them)")
+        run.line("tau: models together: 8 calls, 8,000 + 160 tokens, $2.0000 (all replayed at no cost)")
         assert models.calls() == []
         first, second = models.kept()
         # A line for each trial, in the order in which they have ended.
@@ -280,7 +280,7 @@ class TestReplaying:
         scripted('"Who are you?"', '"Done."', file="other.py")
         run = project.run("--tau-agent", "other.py:Scripted", "--tau-user-llm", "fake/user", "--tau-replay")
         run.outcomes(errors=1)
-        run.line("call 2, of the user, is not the recorded one")
+        run.line("call 2, of the user, differs from the recorded one")
         run.line("messages[3]", "Done.", "Who are you?")
         assert models.calls() == []
 
@@ -288,7 +288,7 @@ class TestReplaying:
         run = models.run("--tau-replay")
         run.outcomes(errors=1)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("no such cassette, and the user calls a model", "buy-milk.trial-0.cassette")
+        run.line("no such cassette, but the user calls a model", "buy-milk.trial-0.cassette")
         assert models.calls() == []
         project.run(*again(run, "record it: ")).outcomes(passed=1)
         assert models.cassettes() == [RECORDED]
@@ -371,7 +371,8 @@ class TestDifferences:
     def test_arguments(self, differs):
         args = ["--tau-agent-llm-args", '{"temperature": 0.5}']
         differs(
-            *args, parts=["call 2, of the agent, is not the recorded one", "args.temperature: recorded 0.0, now 0.5"]
+            *args,
+            parts=["call 2, of the agent, differs from the recorded one", "args.temperature: recorded 0.0, now 0.5"],
         )
 
     def test_the_model(self, differs):
@@ -396,14 +397,14 @@ class TestDifferences:
 
     def test_the_recording_goes_on(self, differs, project, a_task):
         run = differs("--tau-max-steps", "2", fixed={"failed": 1})
-        run.line("the recording goes on")
+        run.line("the recording has more calls")
 
     def test_more_calls_than_recorded(self, models, project, a_task):
         models.run("--tau-record", "--tau-max-steps", "2").outcomes(failed=1)
         models.calls()
         run = models.run("--tau-replay")
         run.outcomes(errors=1)
-        run.line("the agent makes a call more than the 1 call of the recording")
+        run.line("the agent makes one call more than the 1 call of the recording")
         assert models.calls() == []
 
     @pytest.fixture
@@ -440,7 +441,7 @@ class TestDifferences:
         run = models.run("--tau-domain", "shelf", "--tau-replay")
         run.outcomes(errors=1)
         run.line(f"{reason} since the recording")
-        run.line("call 2, of the agent, is not the recorded one")
+        run.line("call 2, of the agent, differs from the recorded one")
         assert models.calls() == []
         project.run(*again(run, "record again: ")).outcomes(passed=1)
         assert models.calls()
@@ -516,7 +517,7 @@ class TestDamage:
     def test_edited(self, models, project, cassette):
         text = cassette.read_text(encoding="utf-8").replace("Buy milk, please.", "Buy bread, please.")
         cassette.write_text(text, encoding="utf-8")
-        self.broken(models, project, "was changed since it was recorded")
+        self.broken(models, project, "was changed after it was recorded")
 
     def test_not_merged_to_the_end(self, models, project, cassette):
         lines = cassette.read_text(encoding="utf-8").splitlines(keepends=True)
@@ -531,13 +532,13 @@ class TestDamage:
         project.tasks("mock/t.tau.json", [a_task("other")])
         run = models.run("--tau-replay")
         run.outcomes(errors=1)
-        run.line("is of trial 0 of task 'buy-milk' of mock; this is trial 0 of task 'other' of mock")
+        run.line("is a recording of trial 0 of task 'buy-milk' of mock; this is trial 0 of task 'other' of mock")
         project.run(*again(run, "record again: ")).outcomes(passed=1)
 
     def test_of_another_version(self, models, project, cassette):
         text = cassette.read_text(encoding="utf-8").replace('{"cassette": 1,', '{"cassette": 2,')
         cassette.write_text(text, encoding="utf-8")
-        self.broken(models, project, "has version 2 of the format; known is 1")
+        self.broken(models, project, "has format version 2; expected 1")
 
     def test_other_line_ends_do_no_harm(self, models, cassette):
         cassette.write_bytes(cassette.read_bytes().replace(b"\n", b"\r\n"))

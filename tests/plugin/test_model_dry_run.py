@@ -91,7 +91,9 @@ def test_replays_are_no_experience(models):
 def test_unknown_prices_stay_unknown(models):
     models.script("cost = None")
     models.run().outcomes(passed=1)
-    models.run("--tau-dry-run").line("about 4 model calls, cost unknown: some prices are", "by 1 earlier trial")
+    models.run("--tau-dry-run").line(
+        "about 4 model calls, cost unknown: the prices of some calls are unknown", "by 1 earlier trial"
+    )
 
 
 def test_with_replay_nothing_would_be_called(dry):
@@ -108,7 +110,7 @@ def test_without_models_there_are_no_calls(models, project):
     run = project.run("--tau-dry-run")
     assert run.ret == pytest.ExitCode.OK
     run.line("tau: dry run: 1 task, 1 trial; nothing was run")
-    run.line("tau: dry run: no model calls: no model is configured")
+    run.line("tau: dry run: no model calls: no model is given")
     project.ini("tau_agent_llm = fake/a", "tau_user_llm = fake/u")
     project.run("--tau-dry-run", "--tau-agent", "gold").line("tau: dry run: no model calls")
 
@@ -149,8 +151,8 @@ def test_what_an_earlier_run_has_would_not_be_called(models):
     models.run("--tau-trials", "2").outcomes(passed=2)
     run = models.run("--tau-dry-run", "--tau-resume", "--tau-trials", "3")
     run.line("tau: dry run: 1 task, 3 trials; nothing was run")
-    run.line("tau: dry run: 2 trials would be taken from the earlier run")
+    run.line("tau: dry run: 2 trials would be reused from the earlier run")
     run.line("about 4 model calls")
     run = models.run("--tau-dry-run", "--tau-resume", "--tau-trials", "2")
-    run.line("tau: dry run: 2 trials would be taken from the earlier run")
+    run.line("tau: dry run: 2 trials would be reused from the earlier run")
     run.lacks("model calls")

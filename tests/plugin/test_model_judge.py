@@ -55,7 +55,7 @@ class TestVerdicts:
     def test_a_judge_that_is_named_wins_over_the_model(self, judged):
         run = judged.run("--tau-judge", "accept", *JUDGE)
         run.outcomes(passed=1)
-        run.line("NL assertions judged by 'accept': every statement alike")
+        run.line("NL assertions judged by 'accept': same verdict for every statement")
         assert "judge" not in judged.calls()
 
     def test_nothing_to_judge_is_no_call(self, models):
@@ -91,7 +91,7 @@ class TestBadAnswers:
         run = judged.run(*JUDGE)
         run.outcomes(errors=1)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("JudgeError: judge 'fake/judge' gave 3 answers, none of which can be used")
+        run.line("JudgeError: judge 'fake/judge' gave 3 answers, none of them valid")
         run.line("tau: mock: 1 task, 1 trial; 1 error")
         assert judged.calls() == ["agent", "agent", "judge", "judge", "judge", "user", "user"]
         (entry,) = [json.loads(line) for line in judged.kept()[0].read_text(encoding="utf-8").splitlines()]
@@ -158,7 +158,7 @@ class TestRecorded:
         project.tasks("mock/t.tau.json", [a_task(criteria=criteria)])
         run = judged.run(*JUDGE, "--tau-replay")
         run.outcomes(errors=1)
-        run.line("call 5, of the judge, is not the recorded one")
+        run.line("call 5, of the judge, differs from the recorded one")
         run.line("2: It is long.")
         run.lacks("of a conversation that went otherwise")
         assert judged.calls() == []
@@ -168,7 +168,7 @@ class TestRecorded:
         project.tasks("mock/t.tau.json", [a_task()])
         run = judged.run("--tau-replay")
         run.outcomes(errors=1)
-        run.line("the recording goes on: 1 call of the judge was not made")
+        run.line("the recording has more calls: 1 call of the judge was not made")
 
 
 @pytest.mark.usefixtures("litellm_at_hand")
@@ -230,7 +230,7 @@ class TestRegrade:
         with ModelServer(lambda _request: "I think so.") as server:
             monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
             assert main(["regrade", file, "--judge-llm", "openai/judge"]) == 1
-        assert "none of which can be used" in capsys.readouterr().out
+        assert "none of them valid" in capsys.readouterr().out
 
     @pytest.mark.parametrize(
         ("args", "message"),
@@ -238,8 +238,8 @@ class TestRegrade:
             (["--judge-llm", "openai/gpt-4.1"], "set OPENAI_API_KEY"),
             (["--judge-llm", "openai/gpt-4.1", "--judge-llm-args", "x"], "--judge-llm-args: expected a JSON object"),
             (["--judge-llm", "opnai/gpt-4.1"], "unknown provider 'opnai'; did you mean 'openai'"),
-            (["--judge", "llm"], "name one with --judge-llm"),
-            (["--judge", "accept", "--judge-llm", "openai/x"], "not of --judge accept"),
+            (["--judge", "llm"], "add --judge-llm MODEL"),
+            (["--judge", "accept", "--judge-llm", "openai/x"], "remove it, or --judge accept"),
         ],
     )
     def test_mistakes_are_reported(self, kept, capsys, monkeypatch, args, message):

@@ -76,7 +76,7 @@ class TestNamesAndArguments:
         run.outcomes(passed=1)
         run.line("agent llm (fake/a), user llm (fake/u), judge fake/j")
         run.line("tau: budget: $3.5")
-        run.line("tau: simulations kept in kept/")
+        run.line("tau: simulations stored in kept/")
         assert of("agent", models)[0]["args"]["top_p"] == 0.5
         assert of("user", models)[0]["args"]["top_p"] == 0.25
 
@@ -91,7 +91,7 @@ class TestNamesAndArguments:
 class TestWhoPlays:
     def test_agent_llm_without_a_user_is_an_error(self, project, models):
         run = project.run("--tau-agent-llm", "fake/agent")
-        run.usage_error("needs a user that listens", "--tau-user-llm", "--tau-user scripted", "--tau-user gold")
+        run.usage_error("needs a user that answers it", "--tau-user-llm", "--tau-user scripted", "--tau-user gold")
         assert not models.asked
 
     def test_gold_user_can_be_selected(self, project, models):
@@ -103,10 +103,10 @@ class TestWhoPlays:
     @pytest.mark.parametrize("agent", ["llm", "llm-solo", "llm-gt", "llm-gt-noargs"])
     def test_an_agent_that_is_a_model_needs_one(self, project, models, agent):
         run = project.run("--tau-agent", agent)
-        run.usage_error(f"agent '{agent}' needs a model: name one with --tau-agent-llm")
+        run.usage_error(f"agent '{agent}' needs a model: add --tau-agent-llm MODEL")
 
     def test_a_user_that_is_a_model_needs_one(self, project, models):
-        project.run("--tau-user", "llm").usage_error("user 'llm' needs a model: name one with --tau-user-llm")
+        project.run("--tau-user", "llm").usage_error("user 'llm' needs a model: add --tau-user-llm MODEL")
 
     @pytest.mark.parametrize("agent", ["gold", "noop"])
     def test_agents_without_a_model_call_none_whatever_the_ini_names(self, project, models, agent):
@@ -249,7 +249,7 @@ def test_own({arguments}):
         own(body="pass")
         run = project.run("test_own.py")
         run.outcomes(errors=1)
-        run.line("the fixture tau_model needs the agent's model: name one with --tau-agent-llm")
+        run.line("the fixture tau_model needs the agent's model: add --tau-agent-llm MODEL")
         run.lacks("Traceback")
 
     def test_an_agent_of_a_fixture_can_be_built_from_it(self, own, models):
@@ -409,7 +409,7 @@ class TestPrompts:
         """)
         run = models.run("--tau-agent-context", "2000")
         run.outcomes(failed=1)
-        run.line("tau: agent context: 2,000 tokens, older messages are left out")
+        run.line("tau: agent context: 2,000 tokens, the oldest messages are dropped")
         sizes = [len(call["said"]) for call in of("agent", models)]
         assert sizes[0] == 3
         assert len(sizes) == 6
@@ -461,9 +461,9 @@ class TestBadValues:
             (["--tau-agent-llm-args", ""], [JSON]),
             (["--tau-user-llm-args", "{'temperature': 1}"], ["--tau-user-llm-args: expected a JSON object"]),
             (["--tau-judge-llm-args", "{"], ["--tau-judge-llm-args: expected a JSON object"]),
-            (["--tau-agent-llm-args", '{"model": "x"}'], ["--tau-agent-llm-args: 'model' is not to be set here"]),
-            (["--tau-agent-llm-args", '{"messages": []}'], ["'messages' is not to be set here"]),
-            (["--tau-agent-llm-args", '{"stream": true}'], ["'stream' is not to be set here"]),
+            (["--tau-agent-llm-args", '{"model": "x"}'], ["--tau-agent-llm-args: 'model' cannot be set here"]),
+            (["--tau-agent-llm-args", '{"messages": []}'], ["'messages' cannot be set here"]),
+            (["--tau-agent-llm-args", '{"stream": true}'], ["'stream' cannot be set here"]),
             (["--tau-agent-tool-calls", "texts"], ["--tau-agent-tool-calls: expected native or text, got 'texts'"]),
             (["--tau-user-tool-calls", "TEXT"], ["--tau-user-tool-calls: expected native or text, got 'TEXT'"]),
             (["--tau-agent-context", "0"], ["--tau-agent-context: expected a whole number of at least 1, got '0'"]),
@@ -479,7 +479,7 @@ class TestBadValues:
             (["--tau-budget", "nan"], ["--tau-budget: expected a number of at least 0, got 'nan'"]),
             (["--tau-record=everything"], ["--tau-record: expected missing or all, got 'everything'"]),
             (["--tau-record", "--tau-replay"], ["--tau-record and --tau-replay: expected one of them"]),
-            (["--tau-judge", "llm"], ["judge 'llm' needs a model: name one with --tau-judge-llm"]),
+            (["--tau-judge", "llm"], ["judge 'llm' needs a model: add --tau-judge-llm MODEL"]),
         ],
     )
     def test_is_a_usage_error_that_says_what_would_be_right(self, models, args, parts):
@@ -517,7 +517,7 @@ class TestResults:
     def test_simulations_are_kept_below_the_root_directory(self, models, project):
         run = models.run("--tau-trials", "2")
         (file,) = models.kept()
-        run.line(f"tau: simulations kept in .tau/runs/{file.parent.name}")
+        run.line(f"tau: simulations stored in .tau/runs/{file.parent.name}")
         assert file.parent.name.endswith("-run")
         entries = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
         assert [(entry["domain"], entry["task_id"], entry["trial"]) for entry in entries] == [
@@ -536,13 +536,13 @@ class TestResults:
     def test_elsewhere(self, models, project):
         run = models.run("--tau-results", "there/runs")
         (file,) = project.path.glob("there/runs/*/simulations.jsonl")
-        run.line(f"tau: simulations kept in there/runs/{file.parent.name}")
+        run.line(f"tau: simulations stored in there/runs/{file.parent.name}")
         assert not (project.path / ".tau").exists()
 
     def test_nowhere(self, models, project):
         run = models.run("--tau-results", "none")
         run.outcomes(passed=1)
-        run.lacks("simulations kept")
+        run.lacks("simulations stored")
         assert not (project.path / ".tau").exists()
         assert not (project.path / "none").exists()
 
@@ -550,10 +550,10 @@ class TestResults:
         project.write("there", "a file")
         run = models.run("--tau-results", "there")
         run.outcomes(passed=1)
-        run.line("tau: simulations cannot be kept in", "there/", "Not a directory")
-        run.lacks("simulations kept in")
+        run.line("tau: simulations cannot be stored in", "there/", "Not a directory")
+        run.lacks("simulations stored in")
         run.line("they are in", "tau-simulations-", "which tau merge can join")
-        run.line("tau: the run failed: 1 simulation could not be kept in the folder of the run")
+        run.line("tau: the run failed: 1 simulation could not be stored in the folder of the run")
         assert run.ret == pytest.ExitCode.TESTS_FAILED
 
     def test_the_domain_is_in_the_folders_name(self, models, project):

@@ -31,23 +31,23 @@ class TestHeader:
     def test_gold_stands_in_for_an_agent_that_was_not_named(self, mock):
         run = mock()
         run.line("tau: domain mock, seed 300, bundled data, agent gold, user gold")
-        run.line("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
+        run.line("tau: no agent and no model given: gold plays the reference actions (see --tau-agent)")
 
     def test_a_named_agent_is_no_stand_in(self, mock):
         run = mock("--tau-agent", "gold")
         run.line("tau: domain mock", "agent gold")
-        run.lacks("no agent named")
+        run.lacks("no agent and no model")
 
     @pytest.mark.parametrize("args", [["mock/t.tau.json"], []])
     def test_gold_stands_in_for_task_files_too(self, project, a_task, args):
         project.tasks("mock/t.tau.json", [a_task()])
         run = project.run(*args)
         run.outcomes(passed=1)
-        run.line("tau: no agent named and no model configured: gold plays")
+        run.line("tau: no agent and no model given: gold plays")
 
     def test_settings_that_differ_from_the_default_are_shown(self, mock):
         run = mock("--tau-grading", "strict", "--tau-judge", "accept", "--tau-solo", "--tau-policy", "default")
-        run.line("user dummy, solo, policy default, judge accept (every statement alike), grading strict")
+        run.line("user dummy, solo, policy default, judge accept (same verdict for every statement), grading strict")
 
     def test_quiet_has_no_header(self, project):
         project.run("--tau-domain", "mock", "-q").lacks("tau: domain")
@@ -238,12 +238,12 @@ class TestJudgeAndGrading:
     def test_accept(self, project):
         run = project.run("--tau-domain", "mock", "--tau-split", "judged", "--tau-judge", "accept")
         run.outcomes(passed=2)
-        run.line("tau: NL assertions judged by 'accept': every statement alike")
+        run.line("tau: NL assertions judged by 'accept': same verdict for every statement")
 
     def test_reject(self, project):
         run = project.run("--tau-domain", "mock", "--tau-split", "judged", "--tau-judge", "reject")
         run.outcomes(failed=2)
-        run.line("NL assertions judged by 'reject': every statement alike, no one read it")
+        run.line("NL assertions judged by 'reject': same verdict for every statement, no statement was read")
         run.line("judged untrue: The agent says that the task was created.")
 
     def test_ini(self, project):

@@ -131,8 +131,8 @@ MESSAGES = {
     "Exits": "SystemExit: bye",
     "Hangs": "no end after 0.3 s",
     "HangsAsync": "no end after 0.3 s",
-    "Unbuildable": "could not be built: RuntimeError: no licence",
-    "SlowToBuild": "was not built in time",
+    "Unbuildable": "could not be created: RuntimeError: no licence",
+    "SlowToBuild": "was not created in time",
     "BadStop": "TypeError: is_stop is broken",
     "function": "OSError: function failed",
     "Stateful": "LookupError: no state",
@@ -233,7 +233,7 @@ def test_faults_of_both_kinds_are_counted_apart(project, a_task):
     run.outcomes(passed=2, errors=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.line("tau: mock: 3 tasks, 3 trials; 2 passed, 1 error; pass^1 1.000")
-    run.line("errors are left out of the rate; counted as failures pass^1 is 0.667")
+    run.line("errors are excluded; counting them as failures, pass^1 is 0.667")
     run.line("ERROR mock/t.tau.json::b[trial-0]", "ConnectionError: provider down")
 
 

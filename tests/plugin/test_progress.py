@@ -36,7 +36,7 @@ class TestText:
     def test_calls_of_unknown_price(self):
         assert (
             ProgressCounts(done=1, total=2, cost=0.5, unpriced=3).text()
-            == "1 of 2 done; $0.50 and 3 calls of unknown price"
+            == "1 of 2 done; $0.50 and 3 calls with unknown price"
         )
 
     @pytest.mark.parametrize(("passed", "percent"), [(0, 0), (1, 1), (999, 99), (1000, 100)])

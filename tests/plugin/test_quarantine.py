@@ -111,13 +111,13 @@ class TestExpected:
         project.write("q.toml", entry(task="bad-*", reason="x") + entry(task="bod-1", reason="y"))
         run = tasks("--tau-quarantine", "q.toml", "-n2")
         run.outcomes(passed=1, xfailed=2)
-        run.line("tau: quarantine: entry 2, 'bod-1', is no task", "did you mean 'bad-1'")
+        run.line("tau: quarantine: entry 2, 'bod-1', is not a task", "did you mean 'bad-1'")
 
     def test_side_by_side(self, project, tasks):
         project.write("q.toml", entry(task="bad-*", reason="x"))
         run = tasks("--tau-quarantine", "q.toml", "--tau-concurrency", "3")
         run.outcomes(passed=1, xfailed=2)
-        run.lacks("held alone")
+        run.lacks("run serially")
 
 
 class TestReports:
@@ -127,7 +127,7 @@ class TestReports:
         project.write("q.toml", entry(task="good", reason="x"))
         run = tasks("--tau-quarantine", "q.toml", "--tau-trials", "2", "--tau-task", "good")
         run.outcomes(xpassed=2)
-        run.line("tau: quarantine: passed in every trial, and may leave it: mock::good")
+        run.line("tau: quarantine: passed in every trial and can be removed: mock::good")
 
     def test_what_passes_now_and_then_may_not(self, project, tasks):
         project.write(
@@ -144,13 +144,13 @@ class TestReports:
     def test_over_workers_too(self, project, tasks):
         project.write("q.toml", entry(task="good", reason="x"))
         run = tasks("--tau-quarantine", "q.toml", "-n2", "--tau-task", "good")
-        run.line("tau: quarantine: passed in every trial, and may leave it: mock::good")
+        run.line("tau: quarantine: passed in every trial and can be removed: mock::good")
 
     def test_an_entry_ends_after_its_last_day(self, project, tasks):
         project.write("q.toml", entry(task="bad-1", reason="x", until="2020-02-29") + entry(task="bad-2", reason="y"))
         run = tasks("--tau-quarantine", "q.toml")
         run.outcomes(passed=1, failed=1, xfailed=1)
-        run.line("tau: quarantine: entry 1, 'bad-1', has expired on 2020-02-29: x")
+        run.line("tau: quarantine: entry 1, 'bad-1', expired on 2020-02-29: x")
 
     def test_entry_applies_until_its_date(self, project, tasks):
         project.write("q.toml", entry(task="bad-*", reason="x", until="2999-01-01"))
@@ -161,7 +161,7 @@ class TestReports:
     def test_an_entry_that_names_no_task(self, project, tasks):
         project.write("q.toml", entry(task="goood", reason="x") + entry(task="good", reason="y", domain="retail"))
         run = tasks("--tau-quarantine", "q.toml")
-        run.line("tau: quarantine: entry 1, 'goood', is no task of this run's domains; did you mean 'good'?")
+        run.line("tau: quarantine: entry 1, 'goood', is not a task of this run's domains; did you mean 'good'?")
         run.lacks("entry 2")
 
     def test_a_task_that_is_only_not_selected_is_there(self, project, tasks):
@@ -169,7 +169,7 @@ class TestReports:
             "q.toml", entry(task="good", reason="x") + entry(task="create-task", reason="another of the domain")
         )
         for selected in (["--tau-task", "bad-1"], ["-k", "bad-1"]):
-            tasks("--tau-quarantine", "q.toml", *selected).lacks("is no task")
+            tasks("--tau-quarantine", "q.toml", *selected).lacks("is not a task")
 
 
 class TestMistakes:
@@ -182,19 +182,19 @@ class TestMistakes:
             ("x = 1\n", "expected tables [[quarantine]] and nothing else, got 'x'"),
             ("quarantine = 1\n", "expected tables [[quarantine]] and nothing else"),
             ("quarantine = [1]\n", "entry 1: expected a table"),
-            (entry(task="a"), "entry 1: reason: is missing"),
-            (entry(reason="x"), "entry 1: task: is missing"),
-            (entry(task="a", reason="x") + entry(task="", reason="x"), "entry 2: task: expected a text, got ''"),
-            (entry(task="a", reason=3), "entry 1: reason: expected a text, got 3"),
+            (entry(task="a"), "entry 1: reason: missing"),
+            (entry(reason="x"), "entry 1: task: missing"),
+            (entry(task="a", reason="x") + entry(task="", reason="x"), "entry 2: task: expected a string, got ''"),
+            (entry(task="a", reason=3), "entry 1: reason: expected a string, got 3"),
             (
                 entry(task="a", reason="x", owner="me"),
-                "entry 1: there is no field 'owner': expected task, reason, domain",
+                "entry 1: unknown field 'owner': expected task, reason, domain",
             ),
             (
                 entry(task="a", reason="x", until='"soon"'),
-                "entry 1: until: expected a day such as 2026-12-31, got 'soon'",
+                "entry 1: until: expected a date such as 2026-12-31, got 'soon'",
             ),
-            (entry(task="a", reason="x", until="7"), "entry 1: until: expected a day such as 2026-12-31, got 7"),
+            (entry(task="a", reason="x", until="7"), "entry 1: until: expected a date such as 2026-12-31, got 7"),
         ],
     )
     def test_usage_error(self, project, tasks, text, message):

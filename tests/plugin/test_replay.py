@@ -62,7 +62,7 @@ def test_only_recorded_tasks_run_and_both_sides_replay(project, record):
     run.line("mock::create-task[trial-0] PASSED")
     run.line("mock::dismiss-after-done[trial-0] PASSED")
     run.line("agent replay:rec.json, user replay:rec.json")
-    run.line("tau: only tasks that rec.json has conversations of (2)")
+    run.line("tau: only tasks with a conversation in rec.json (2)")
     run.lacks("differ")
 
 

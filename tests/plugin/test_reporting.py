@@ -234,13 +234,13 @@ class TestNativeValues:
         [
             ("tau_trials = 2.5", "tau_trials: expected a whole number of at least 1, got '2.5'"),
             ("tau_trials = 0", "tau_trials: expected a whole number of at least 1, got '0'"),
-            ("tau_trials = true", "tau_trials: expected a text or a number, got a truth value"),
-            ("tau_trials = [1]", "tau_trials: expected a text or a number, got a list"),
+            ("tau_trials = true", "tau_trials: expected a string or a number, got a boolean"),
+            ("tau_trials = [1]", "tau_trials: expected a string or a number, got a list"),
             ("tau_solo = 1", "tau_solo: expected true or false, got 1"),
-            ("tau_agent = {a = 1}", "tau_agent: expected a text or a number, got a table"),
-            ("tau_domain = [true]", "tau_domain: expected a text or a number, got a truth value"),
+            ("tau_agent = {a = 1}", "tau_agent: expected a string or a number, got a table"),
+            ("tau_domain = [true]", "tau_domain: expected a string or a number, got a boolean"),
             ("tau_grading = 3", "tau_grading: expected official or strict, got '3'"),
-            ("tau_seed = 2020-01-01", "tau_seed: expected a text or a number, got date"),
+            ("tau_seed = 2020-01-01", "tau_seed: expected a string or a number, got date"),
         ],
     )
     def test_other_values_are_refused(self, project, line, problem):
@@ -297,12 +297,12 @@ class TestHeader:
         project.write("conftest.py", f"import pytest\n\n{self.AGENT}{made}():\n    return Agent()\n")
         run = project.run("--tau-domain", "mock", "--tau-task", "create-task")
         run.line(f"tau: domain mock, seed 300, bundled data, agent {shown}, user scripted")
-        run.lacks("no agent named")
+        run.lacks("no agent and no model")
         run.lacks("given the reference actions")
         run = project.run("--tau-domain", "mock", "--tau-task", "create-task", "-n", "2")
         run.line("tau: domain mock, seed 300, bundled data")
         run.line(f"tau: 1 trial: agent {shown}, user scripted")
-        run.lacks("no agent named")
+        run.lacks("no agent and no model")
 
     def test_two_agents_of_a_fixture(self, project):
         project.write(
@@ -326,14 +326,14 @@ class TestHeader:
         run.line("tau: seed 300, bundled data")
         run.line("tau: 1 trial: agent fixture tau_agent, user scripted")
         run.line("tau: 1 trial: agent parameter tau_agent, user scripted")
-        run.lacks("no agent named")
+        run.lacks("no agent and no model")
 
     def test_a_hook(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task()])
         project.write("conftest.py", f"{self.AGENT}def pytest_tau_make_agent():\n    return Agent()\n")
         project.run().line("agent hook pytest_tau_make_agent, else gold, user scripted")
         assert self.recorded(project) == {"agent": ["hook pytest_tau_make_agent, else gold"], "user": ["scripted"]}
-        project.run("--tau-resume").line("tau: resume: 1 of 1 trial taken from the earlier run")
+        project.run("--tau-resume").line("tau: resume: 1 of 1 trial reused from the earlier run")
 
     def test_a_marker(self, project):
         project.write(

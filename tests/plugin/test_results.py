@@ -57,7 +57,7 @@ class TestSimulations:
     def test_nothing_is_kept_where_nothing_is_wanted(self, project):
         run = project.run(*MOCK, "--tau-results", "none")
         run.outcomes(passed=3)
-        run.lacks("simulations kept")
+        run.lacks("simulations stored")
         assert not (project.path / ".tau").exists()
         assert not (project.path / "none").exists()
 
@@ -117,7 +117,7 @@ class TestSimulations:
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, limits)
         assert problem is not None
-        assert problem.startswith(f"simulations cannot be kept in {tmp_path}")
+        assert problem.startswith(f"simulations cannot be stored in {tmp_path}")
         assert file.append("three\n") is None
         assert (tmp_path / "simulations.jsonl").read_text() == "one\nthree\n"
 
@@ -144,7 +144,7 @@ class TestSimulations:
         )
         run = project.run(*MOCK)
         run.outcomes(passed=3)
-        run.line("tau: a simulation cannot be kept in", "simulations.jsonl", "object")
+        run.line("tau: a simulation cannot be stored in", "simulations.jsonl", "object")
 
 
 class TestRunInfo:
@@ -243,7 +243,7 @@ class TestRunInfo:
 
     def test_what_the_budget_does_not_allow(self, models, project):
         models.run("--tau-trials", "3", "--tau-budget", "1", "--tau-concurrency", "1")
-        assert manifest(project)["excluded"] == {"the budget was spent": 2}
+        assert manifest(project)["excluded"] == {"the budget is spent": 2}
 
     def test_tests_of_the_same_task_are_counted_separately(self, project):
         project.write(

@@ -133,7 +133,7 @@ class TestKilled:
 
         status, text = killable.run("--tau-resume", "--junitxml=r.xml", *options)
         assert status == pytest.ExitCode.TESTS_FAILED, text
-        assert f"tau: resume: {len(kept)} of 12 trials taken from the earlier run" in text
+        assert f"tau: resume: {len(kept)} of 12 trials reused from the earlier run" in text
         assert len(killable.built()) == 12 - len(kept)
         assert folders(project, "runs") == [folder]
         (whole,) = folders(project, "whole")
@@ -186,7 +186,7 @@ class TestRestored:
         run = project.run(*MOCK, "--tau-agent", "noop", "--tau-resume", *options)
         run.outcomes(failed=3)
         run.line("tau: resume: 2 finished simulations in .tau/runs/")
-        run.line("tau: resume: 2 of 3 trials taken from the earlier run")
+        run.line("tau: resume: 2 of 3 trials reused from the earlier run")
         assert len(lines(cut_off)) == 3
         assert folders(project) == [cut_off]
 
@@ -213,7 +213,7 @@ class TestRestored:
         first = project.run(*args)
         again = project.run(*args, "--tau-resume")
         again.outcomes(failed=3)
-        again.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        again.line("tau: resume: 3 of 3 trials reused from the earlier run")
         assert "reward 0 = DB 0" in failures(first)
         assert failures(again) == failures(first)
 
@@ -239,7 +239,7 @@ class TestRestored:
         run = models.run("--tau-trials", "4", "--tau-resume", "--tau-budget", "0.5", "--tau-concurrency=1")
         run.outcomes(passed=4)
         assert len(models.calls()) == 4
-        run.line("tau: resume: 3 of 4 trials taken from the earlier run")
+        run.line("tau: resume: 3 of 4 trials reused from the earlier run")
         assert len(models.kept()) == 1
 
     def test_what_is_restored_needs_no_budget(self, models):
@@ -295,7 +295,7 @@ class TestRestored:
         project.run(*MOCK, "--tau-task", "create-task").outcomes(passed=1)
         run = project.run("--tau-domain", "mock", "--tau-resume", "--tau-trials", "2", "-k", "create-task or dismiss")
         run.outcomes(passed=4, deselected=28)
-        run.line("tau: resume: 1 of 4 trials taken from the earlier run")
+        run.line("tau: resume: 1 of 4 trials reused from the earlier run")
         (folder,) = folders(project)
         assert info_of(folder)["planned"] == {"mock": {"create-task": 2, "dismiss-after-done": 2}}
         assert info_of(folder)["settings"]["tasks"] == ["create-task"]
@@ -317,7 +317,7 @@ class TestRestored:
         file.write_text(file.read_text().replace('"task_id":"a"', '"task_id":"b"'), encoding="utf-8")
         run = project.run("--tau-resume")
         run.outcomes(passed=1)
-        run.line("tau: resume: 0 of 1 trial taken from the earlier run")
+        run.line("tau: resume: 0 of 1 trial reused from the earlier run")
 
     def test_lines_that_are_none_are_passed_over(self, project, cut_off):
         file = cut_off / "simulations.jsonl"
@@ -326,7 +326,7 @@ class TestRestored:
         file.write_bytes(b"\0\0\n" + broken + whole[1])
         run = project.run(*MOCK, "--tau-agent", "noop", "--tau-resume")
         run.outcomes(failed=3)
-        run.line("tau: resume: 1 of 3 trials taken from the earlier run")
+        run.line("tau: resume: 1 of 3 trials reused from the earlier run")
 
 
 class TestTestsOfOnesOwn:
@@ -363,7 +363,7 @@ class TestTestsOfOnesOwn:
         run = project.run("-s", "--tau-resume")
         run.outcomes(passed=1)
         run.lacks("built")
-        run.line("tau: resume: 1 of 1 trial taken from the earlier run")
+        run.line("tau: resume: 1 of 1 trial reused from the earlier run")
 
     def test_a_test_that_fails_by_itself_is_run_again_with_the_same_simulation(self, project, monkeypatch):
         project.write(
@@ -382,7 +382,7 @@ class TestTestsOfOnesOwn:
         monkeypatch.delenv("FAIL")
         run = project.run("--tau-resume")
         run.outcomes(passed=1)
-        run.line("tau: resume: 1 of 1 trial taken from the earlier run")
+        run.line("tau: resume: 1 of 1 trial reused from the earlier run")
 
     @pytest.mark.parametrize(
         ("fixture", "test"),
@@ -422,7 +422,7 @@ class TestTestsOfOnesOwn:
         project.run().outcomes(passed=1)
         run = project.run("--tau-resume")
         run.outcomes(passed=1)
-        run.line("tau: resume: 0 of 1 trial taken from the earlier run")
+        run.line("tau: resume: 0 of 1 trial reused from the earlier run")
 
 
 class TestRerun:
@@ -475,13 +475,13 @@ class TestRerun:
     ):
         run = project.run(*mixed, *given)
         run.outcomes(**outcomes)
-        run.line(f"tau: resume: {taken} of 3 trials taken from the earlier run")
+        run.line(f"tau: resume: {taken} of 3 trials reused from the earlier run")
         if taken < 3:
             run.line("tau: resume: 3 finished simulations in .tau/runs/", f"; run again: {3 - taken} (")
         # The next reader takes the later ones, too.
         after = project.run(*mixed, "--tau-resume")
         after.outcomes(**outcomes)
-        after.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        after.line("tau: resume: 3 of 3 trials reused from the earlier run")
         assert len(folders(project)) == 1
 
     def test_what_an_ini_asks_for(self, project, mixed):
@@ -513,7 +513,7 @@ class TestWhichRun:
         named = {"path": first.relative_to(project.path), "absolute path": first, "name": first.name}[how]
         run = project.run(*MOCK, "--tau-agent", "noop", f"--tau-resume={named}")
         run.outcomes(failed=3)
-        run.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        run.line("tau: resume: 3 of 3 trials reused from the earlier run")
 
     def test_one_that_ended_before_its_first_simulation(self, project):
         project.run(*MOCK).outcomes(passed=3)
@@ -523,7 +523,7 @@ class TestWhichRun:
         assert len(lines(folder)) == 3
 
     def test_no_run(self, project):
-        project.run(*MOCK, "--tau-resume").usage_error("--tau-resume: expected an earlier run, and none is kept in")
+        project.run(*MOCK, "--tau-resume").usage_error("--tau-resume: expected an earlier run, but none is stored in")
         project.run(*MOCK, "--tau-rerun=failed").usage_error("--tau-rerun: expected an earlier run")
         assert not (project.path / ".tau").exists()
 
@@ -536,12 +536,12 @@ class TestWhichRun:
     def test_nothing_is_kept(self, project):
         project.run(*MOCK)
         run = project.run(*MOCK, "--tau-results", "none", "--tau-resume")
-        run.usage_error("--tau-resume: expected an earlier run, and nothing is kept (--tau-results none)")
+        run.usage_error("--tau-resume: expected an earlier run, but nothing is stored (--tau-results none)")
 
     def test_elsewhere(self, project):
         project.run(*MOCK, "--tau-results", "there")
         run = project.run(*MOCK, "--tau-results", "there", "--tau-resume")
-        run.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        run.line("tau: resume: 3 of 3 trials reused from the earlier run")
         assert not (project.path / ".tau").exists()
 
     def test_folder_without_the_settings_of_its_run(self, project):
@@ -567,15 +567,15 @@ class TestRefused:
     @pytest.mark.parametrize(
         ("options", "message"),
         [
-            (["--tau-seed=1"], "seed: 300 then, 1 now"),
-            (["--tau-seed=1", "-n2"], "seed: 300 then, 1 now"),
-            (["--tau-agent=noop"], 'agent: "gold" then, "noop" now'),
-            (["--tau-user=noop"], 'user: "gold" then, "noop" now'),
-            (["--tau-grading=strict"], 'grading: "official" then, "strict" now'),
-            (["--tau-max-steps=7"], "max_steps: 200 then, 7 now"),
-            (["--tau-timeout=0"], "timeout: 1800.0 then, null now"),
-            (["--tau-judge=accept"], 'judge: null then, "accept" now'),
-            (["--tau-solo"], "solo: null then, true now"),
+            (["--tau-seed=1"], "seed: 300 in the earlier run, 1 now"),
+            (["--tau-seed=1", "-n2"], "seed: 300 in the earlier run, 1 now"),
+            (["--tau-agent=noop"], 'agent: "gold" in the earlier run, "noop" now'),
+            (["--tau-user=noop"], 'user: "gold" in the earlier run, "noop" now'),
+            (["--tau-grading=strict"], 'grading: "official" in the earlier run, "strict" now'),
+            (["--tau-max-steps=7"], "max_steps: 200 in the earlier run, 7 now"),
+            (["--tau-timeout=0"], "timeout: 1800.0 in the earlier run, null now"),
+            (["--tau-judge=accept"], 'judge: null in the earlier run, "accept" now'),
+            (["--tau-solo"], "solo: null in the earlier run, true now"),
         ],
     )
     def test_other_settings(self, project, options, message):
@@ -583,7 +583,7 @@ class TestRefused:
         (folder,) = folders(project)
         before = {file: file.read_bytes() for file in folder.iterdir()}
         run = project.run(*MOCK, "--tau-resume", *options)
-        run.usage_error("--tau-resume: .tau/runs/", "was run otherwise")
+        run.usage_error("--tau-resume: .tau/runs/", "was run with other settings")
         run.line(message)
         assert {file: file.read_bytes() for file in folder.iterdir()} == before
 
@@ -592,8 +592,8 @@ class TestRefused:
         other = ["--tau-agent-llm", "fake/other", "--tau-user-llm", "fake/user"]
         run = project.run(*other, "--tau-agent-llm-args", '{"temperature": 1, "api_key": "sesame"}', "--tau-resume")
         run.usage_error("--tau-resume")
-        run.line('agent_llm: "fake/agent" then, "fake/other" now')
-        run.line('agent_llm_args: {"temperature": 0.0} then, {"temperature": 1} now')
+        run.line('agent_llm: "fake/agent" in the earlier run, "fake/other" now')
+        run.line('agent_llm_args: {"temperature": 0.0} in the earlier run, {"temperature": 1} now')
         run.lacks("sesame")
 
     def test_another_prompt_of_the_same_name(self, models, project):
@@ -601,7 +601,9 @@ class TestRefused:
         models.run("--tau-agent-prompt", "p.txt").outcomes(passed=1)
         models.run("--tau-agent-prompt", "p.txt", "--tau-resume").outcomes(passed=1)
         prompt.write_text("Be kind. {{policy}}", encoding="utf-8")
-        models.run("--tau-agent-prompt", "p.txt", "--tau-resume").usage_error("agent prompt: ", " then, ", " now")
+        models.run("--tau-agent-prompt", "p.txt", "--tau-resume").usage_error(
+            "agent prompt: ", " in the earlier run, ", " now"
+        )
 
     def test_what_no_verdict_hangs_on_may_differ(self, models, project):
         models.run("--tau-concurrency=1").outcomes(passed=1)
@@ -627,7 +629,7 @@ class TestRefused:
         shelf.write(file, change)
         run = shelf.run("--tau-domain", "shelf", "--tau-resume", *workers)
         run.usage_error("--tau-resume: .tau/runs/")
-        run.line(message, " then, ", " now")
+        run.line(message, " in the earlier run, ", " now")
 
     def test_other_tools(self, shelf):
         shelf.run("--tau-domain", "shelf").outcomes(passed=2)
@@ -641,7 +643,7 @@ class TestRefused:
         project.run().outcomes(passed=2)
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two", ticket="Do.")])
         run = project.run("--tau-resume", *workers)
-        run.usage_error("task 'two' of mock: ", " then, ", " now")
+        run.usage_error("task 'two' of mock: ", " in the earlier run, ", " now")
         run.lacks("task 'one'")
         # What is not selected does not matter.
         project.run("--tau-resume", "--tau-task", "one", *workers).outcomes(passed=1)
@@ -676,7 +678,7 @@ class TestRefused:
         info["hashes"]["grader"] = "0" * 16
         (folder / "run.json").write_text(json.dumps(info), encoding="utf-8")
         run = project.run(*MOCK, "--tau-resume")
-        run.usage_error("rules of grading: 0000000000000000 of pytest-tau ", " then, ")
+        run.usage_error("rules of grading: 0000000000000000 of pytest-tau ", " in the earlier run, ")
 
     def test_many_differences_are_abbreviated(self, project, a_task):
         project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(20)])
@@ -707,4 +709,4 @@ def test_another_commit_is_reported_and_not_refused(project):
     git("commit", "-qm", "Two", "--allow-empty")
     run = project.run(*MOCK, "--tau-resume")
     run.outcomes(passed=3)
-    run.line("tau: resume: the project was at ", " then, and is at ", " now")
+    run.line("tau: resume: the project was at ", " in the earlier run and is at ", " now")

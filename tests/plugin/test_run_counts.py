@@ -109,13 +109,13 @@ class TestDenominators:
         reasons = {"mock::b[trial-1]": "budget", "mock::c[trial-0]": "no ticket"}
         lines = count_lines(self.planned(a=2, b=2, c=2), records(a="pe", b="f"), reasons)
         assert lines == [
-            "3 tasks x 2 trials planned: 2 run, 1 error, 1 not run (budget), 1 not run (no ticket), 1 not run (not reached)"
+            "3 tasks x 2 trials planned: 2 run, 1 error, 1 not run (budget), 1 not run (no ticket), 1 not run (session ended early)"
         ]
 
     def test_everything_adds_up(self):
         planned = self.planned(a=4, b=4)
         assert count_lines(planned, records(a="ppe", b="pfff")) == [
-            "2 tasks x 4 trials planned: 6 run, 1 error, 1 not run (not reached)"
+            "2 tasks x 4 trials planned: 6 run, 1 error, 1 not run (session ended early)"
         ]
 
     def test_unequal_numbers_of_trials(self):
@@ -123,8 +123,8 @@ class TestDenominators:
 
     def test_excluded_trials_are_counted(self):
         lines = count_lines(self.planned(a=1), records(a="p"), {}, {"deselected": 3, "in other shards": 0})
-        assert lines == ["1 task x 1 trial planned: all run; left out: 3 deselected"]
-        assert count_lines({}, [], {}, {"deselected": 3}) == ["no trials planned; left out: 3 deselected"]
+        assert lines == ["1 task x 1 trial planned: all run; excluded: 3 deselected"]
+        assert count_lines({}, [], {}, {"deselected": 3}) == ["no trials planned; excluded: 3 deselected"]
 
     def test_nothing_where_there_was_nothing(self):
         assert count_lines({}, []) == []
@@ -154,11 +154,11 @@ class TestRun:
     @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
     def test_errors_and_deselected(self, tasks, workers):
         run = tasks("-k", "not two", *workers, names=("one", "two", "broken"))
-        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 error; left out: 1 deselected")
+        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 error; excluded: 1 deselected")
 
     def test_broken_off(self, tasks):
         run = tasks("-x", "--tau-seed", "1")
-        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not reached)")
+        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (session ended early)")
 
     def test_skipped(self, project, tasks):
         project.write(
@@ -184,7 +184,7 @@ class TestRun:
             """,
         )
         run = tasks("-k", "not two", "--tau-results", "kept", *workers, names=("one", "two", "three"))
-        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not today); left out: 1 deselected")
+        run.line("tau: 2 tasks x 1 trial planned: 1 run, 1 not run (not today); excluded: 1 deselected")
         (file,) = (project.path / "kept").glob("*/run.json")
         manifest = json.loads(file.read_text())
         assert manifest["planned"] == {"mock": {"one": 1, "three": 1}}
@@ -205,4 +205,4 @@ def test_an_interrupted_controller_knows_what_was_planned_by_the_node_ids(pytest
     TrialCounter(pytestconfig, counts).pytest_xdist_node_collection_finished(ids)
     assert counts.trials == {"mock": {"a": 2}, "t.py": {"test_mine[a": 1}}
     (line,) = count_lines(counts.planned, [])
-    assert line == "2 tasks, 3 trials planned: 0 run, 3 not run (not reached)"
+    assert line == "2 tasks, 3 trials planned: 0 run, 3 not run (session ended early)"

@@ -126,7 +126,7 @@ class TestReports:
         assert project.run(*args, "--tau-shard", "2/3").ret == pytest.ExitCode.OK
         run = project.run(*args, "--tau-shard", "3/3")
         assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
-        run.line("tau: shard 3/3: none of 2 trials: with so few, use at most 2 shards")
+        run.line("tau: shard 3/3: none of 2 trials: use at most 2 shards")
         run.lacks("no simulation was run")
 
     def test_where_nothing_is_chosen_no_part_is_a_success(self, project):
@@ -200,7 +200,7 @@ def test_runs_of_all_parts_merge_to_the_run_of_the_whole(models, project, a_task
     args = ["--tau-trials", "2"]
     whole = models.run(*args)
     for number in (1, 2, 3):
-        models.run(*args, "--tau-shard", f"{number}/3", "--tau-results", "runs").line("tau: simulations kept in runs")
+        models.run(*args, "--tau-shard", f"{number}/3", "--tau-results", "runs").line("tau: simulations stored in runs")
     monkeypatch.chdir(project.path)
     capsys.readouterr()
     assert main(["merge", "runs", "-o", "merged"]) == 0

@@ -59,7 +59,7 @@ def own_test(project, body, marks='domain="mock", tasks="create-task"', name="te
 def test_the_trajectory_of_a_task_is_stored_as_text_and_compared(snap):
     first = snap("--tau-snapshot")
     first.outcomes(failed=1)
-    first.line("reward 1, and no snapshot is stored")
+    first.line("reward 1, but no snapshot is stored")
     first.line("store it: pytest", "mock/t.tau.json::buy-milk[trial-0]", "--tau-snapshot=calls --snapshot-update")
     first.line("FAILED", "- no snapshot is stored")
     first.lacks("Traceback")
@@ -92,12 +92,12 @@ def test_a_departure_is_a_failure_of_its_own_with_a_diff_and_can_be_accepted(sna
     options = ("--tau-snapshot", "--tau-agent", scripted(*looking), "--tau-user", "gold")
     run = snap(*options)
     run.outcomes(failed=1)
-    run.line("reward 1, and the trajectory is not as stored")
+    run.line("reward 1, but the trajectory differs from the stored one")
     run.line("in mock/__snapshots__/t.tau/buy-milk[trial-0].tausnap")
     run.line("+  agent calls get_users() ->")
     run.lacks("-  agent calls create_task")
-    run.line("if that is meant: pytest", "--tau-agent", "--tau-snapshot=calls --snapshot-update")
-    run.line("FAILED", "- the trajectory is not as stored")
+    run.line("if this is intended: pytest", "--tau-agent", "--tau-snapshot=calls --snapshot-update")
+    run.line("FAILED", "- the trajectory differs from the stored one")
     run.line("tau: mock: 1 task, 1 trial; 1 passed")
 
     snap(*options, "--snapshot-update").line("1 snapshot updated.")
@@ -133,13 +133,13 @@ def test_a_domain_has_its_snapshots_where_pytest_was_started(snap):
 
 def test_the_ini_has_it_too(snap):
     snap.project.ini("tau_snapshot = calls")
-    snap().line("reward 1, and no snapshot is stored")
+    snap().line("reward 1, but no snapshot is stored")
 
 
 def test_invalid_settings_are_reported_before_anything_runs(snap):
     snap("--tau-snapshot=call").usage_error("--tau-snapshot: expected calls or messages, got 'call'")
     blocked = snap.project.run("--tau-snapshot")
-    blocked.usage_error("--tau-snapshot needs syrupy, which -p no:syrupy keeps out of this run")
+    blocked.usage_error("--tau-snapshot needs syrupy, which is disabled by -p no:syrupy")
 
 
 def test_without_syrupy_the_extra_is_named(pytester, monkeypatch, a_task):
@@ -218,14 +218,14 @@ def test_only_simulations_are_compared(snap):
     own_test(snap.project, "assert tau_simulation.calls == tau_snapshot")
     run = snap("tests", "--assert=rewrite", "--snapshot-update")
     run.outcomes(failed=1)
-    run.line("tau_snapshot compares a simulation, such as tau_simulation, and not a list")
+    run.line("tau_snapshot: expected a simulation such as tau_simulation, got a list")
 
 
 def test_the_changes_of_another_simulation_are_not_made_up(snap):
     body = 'assert tau_simulation.model_copy(update={"id": "other"}) == tau_snapshot'
     own_test(snap.project, body)
     run = snap("tests", "--assert=rewrite", "--snapshot-update")
-    run.line("what a conversation has changed in the databases is known of tau_simulation alone")
+    run.line("database changes are known only for tau_simulation")
 
 
 def test_the_tests_of_the_documentation_do_what_they_show(snap):

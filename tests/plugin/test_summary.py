@@ -58,7 +58,7 @@ def summary_of(run) -> list[str]:
 
 FIRST = (
     "tau: mock: 6 tasks, 6 trials; 3 passed, 2 failed, 1 error; pass^1 0.600; "
-    "errors are left out of the rate; counted as failures pass^1 is 0.500"
+    "errors are excluded; counting them as failures, pass^1 is 0.500"
 )
 
 
@@ -89,7 +89,7 @@ class TestTerminal:
     def test_verbose_is_everything(self, mixed):
         lines = summary_of(mixed("-v"))
         assert "tau:  with errors    pass^1 0.500, errors counted as failures" in lines
-        assert any(line.startswith("tau:  errors said    ") and "provider down" in line for line in lines)
+        assert any(line.startswith("tau:  messages    ") and "provider down" in line for line in lines)
         assert "tau:  mean reward    0.600" in lines
 
     def test_every_line_is_explained(self, models):

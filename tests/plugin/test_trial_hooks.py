@@ -73,7 +73,7 @@ class TestMakers:
         folders.write("conftest.py", f"def pytest_tau_make_agent(item):\n    return {made}\n")
         run = folders.run("a")
         run.outcomes(errors=1)
-        run.line("is no agent")
+        run.line("is not a valid agent")
         run.lacks("def check_form")  # the message is enough; our own code is not what is wrong
 
     def test_a_domains_tasks(self, project):

@@ -167,7 +167,7 @@ class TestIds:
         agents("--maxfail=2", "--tau-trials", "2").outcomes(passed=2, failed=2)
         run = agents("--tau-trials", "2", "--tau-resume", *workers)
         run.outcomes(passed=6, failed=6)
-        run.line("tau: resume: 4 of 12 trials taken from the earlier run")
+        run.line("tau: resume: 4 of 12 trials reused from the earlier run")
         run.line("tau:  Good", "3       6   1.000")
 
     def test_cassettes_of_different_agents_are_different_files(self, agents, project):
@@ -251,7 +251,7 @@ class TestSummary:
         run.line("tau: 3 tasks x 1 trial planned: all run")
         run.lacks("flaky")
         again = project.run("--tau-agent", "parts.py:Good", *USER, "--tau-resume", *workers)
-        again.line("tau: resume: 3 of 3 trials taken from the earlier run")
+        again.line("tau: resume: 3 of 3 trials reused from the earlier run")
 
     def test_flaky_tasks_have_the_name_of_the_variant(self, agents, project):
         source = FIXTURE.replace("(request)", "(request, tau_trial)")
@@ -356,7 +356,7 @@ class TestBaseline:
         project.write("conftest.py", FIXTURE.replace("[Good, Bad]", "[Good, Bad], ids=['new', 'old']"))
         run = project.run(*USER, "--tau-baseline", blessed, "--tau-fail-on", "regression", *workers)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("this run beside", "8 tasks in both, trials of each: 1")
+        run.line("this run compared with", "8 tasks in both, trials per task: 1")
         run.line("tau: new: pass^1 1.000 -> 1.000: +0.000")
         run.line("tau: old: pass^1 1.000 -> 0.000: -1.000", "a significant loss")
         run.line("tau: worse on 8 tasks:", "t0 [old]")
@@ -364,7 +364,7 @@ class TestBaseline:
     def test_one_of_them_against_a_run_of_both(self, blessed, project):
         run = project.run(*USER, "--tau-baseline", blessed, "-k", "new")
         run.line("tau: pass^1 1.000 -> 1.000: +0.000")
-        run.line("tau: left out: 8 tasks only in")
+        run.line("tau: excluded: 8 tasks only in")
 
 
 class TestCounts:
@@ -398,9 +398,7 @@ class TestCounts:
         pytest.importorskip("pytest_repeat")
         project.write("test_it.py", TESTS.replace("def test_one", "@pytest.mark.repeat(3)\ndef test_one"))
         run = project.run("-p", "pytest_repeat", *("--tau-agent", "gold"))
-        run.line(
-            "test_it.py::test_one: repetitions of a task are trials: replace the marker repeat(N) by tau(trials=N)"
-        )
+        run.line("test_it.py::test_one: the marker repeat(N) does not repeat trials: use tau(trials=N) instead")
         assert run.ret == pytest.ExitCode.USAGE_ERROR
 
 
@@ -411,4 +409,4 @@ def test_files_of_a_domain_that_is_compared_with_a_run_of_another_test(project, 
     project.run("mock::create-task", *args)
     project.write("test_it.py", TESTS.partition("def test_other")[0])
     run = project.run("test_it.py", *args, "--tau-baseline", next((project.path / ".tau/runs").iterdir()))
-    run.line("1 task in both, trials of each: 1")
+    run.line("1 task in both, trials per task: 1")

@@ -389,7 +389,7 @@ class TestTasks:
     def test_undeclared_participant_error_explains_the_declaration(self, project, a_task):
         run = self._run(project, a_task, "--tau-agent", "asks.py:Careless", "--tau-user", "gold")
         run.outcomes(failed=1)
-        run.line("task.evaluation_criteria is not shown to this side", "needs_reference = True")
+        run.line("task.evaluation_criteria is not available to this side", "needs_reference = True")
 
 
 class TestReports:

@@ -20,7 +20,7 @@ def test_domains_trials_and_a_judge(shelf):
     run.line("tau: domain shelf, mock, seed 300, bundled data, agent gold, user gold, judge accept")
     run.line("tau: mock: 18 tasks, 36 trials; 36 passed; pass^1 1.000 pass^2 1.000")
     run.line("tau: shelf: 2 tasks, 4 trials; 4 passed; pass^1 1.000 pass^2 1.000")
-    run.line("tau: NL assertions judged by 'accept': every statement alike")
+    run.line("tau: NL assertions judged by 'accept': same verdict for every statement")
 
 
 def test_outcomes_and_reports_are_those_of_one_process(project, a_task):

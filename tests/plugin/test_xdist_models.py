@@ -131,7 +131,7 @@ def test_results_and_summary_are_those_of_one_process(tasks, project, python, op
         assert run.ret == pytest.ExitCode.OK
         run.line("tau: mock: 5 tasks, 10 trials; 10 passed; pass^1 1.000 pass^2 1.000")
         run.line("tau: models together: 40 calls, 40,000 + 800 tokens, $10.0000")
-        run.line("tau: simulations kept in .tau/runs/")
+        run.line("tau: simulations stored in .tau/runs/")
     assert before.keys() == after.keys()
     for key, entry in after.items():
         assert entry.keys() == before[key].keys()
@@ -146,7 +146,7 @@ def test_recorded_here_and_replayed_there(tasks, project):
     models.calls()
     run = models.run("--tau-replay", "-n2")
     run.outcomes(passed=3)
-    run.line("(all replayed: nothing was spent on them)")
+    run.line("(all replayed at no cost)")
     assert models.calls() == []
     assert {name: (project.path / name).read_bytes() for name in models.cassettes()} == recorded
 
@@ -228,14 +228,14 @@ def test_fewer_calls_than_workers_are_a_usage_error(models, project, where):
     option = ["--tau-llm-concurrency=2"] if where == "option" else []
     name = "--tau-llm-concurrency" if where == "option" else "tau_llm_concurrency"
     run = models.run("-n3", *option)
-    run.usage_error(f"{name}: expected at least 3, one call for each of the 3 workers, got 2")
+    run.usage_error(f"{name}: expected at least 3, one call for each worker, got 2")
 
 
 def test_the_budget_is_spent_together(tasks):
     models = tasks(20)
     run = models.run("-n2", "--tau-budget=3", "--tau-concurrency=1")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    left = int(run.line("of the trials not run: the budget is spent").split()[1])
+    left = int(run.line("not run: the budget is spent").split()[1])
     # Both may have begun their last one before either was done.
     assert 16 <= left <= 17
     run.lacks("share")
@@ -260,7 +260,7 @@ def test_a_trial_whose_worker_was_killed_is_run_again(tasks, project, dist):
     run.outcomes(passed=6, rerun=1)
     assert run.ret == pytest.ExitCode.OK
     run.line("tau: mock: 6 tasks, 6 trials; 6 passed; pass^1 1.000")
-    run.line("tau: 1 worker was lost; the trials under way there were run again")
+    run.line("tau: 1 worker was lost; the trials that were running there were run again")
     assert len(kept(project)) == 6
     cases = list(ET.parse(project.path / "r.xml").getroot().iter("testcase"))
     assert sorted(case.get("name") for case in cases) == [f"t{number}[trial-0]" for number in range(6)]
@@ -273,7 +273,7 @@ def test_one_that_kills_every_worker_is_an_error_and_the_others_are_not(tasks, p
     run = models.run("-n2", f"--dist={dist}", "--junitxml=r.xml")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     run.line("tau: mock: 6 tasks, 6 trials; 5 passed, 1 error; pass^1 1.000")
-    run.line("ERROR mock/t.tau.json::t3[trial-0] - the worker was killed while it ran this trial, 2 times")
+    run.line("ERROR mock/t.tau.json::t3[trial-0] - the worker crashed 2 times while it ran this trial")
     assert sorted(kept(project)) == [(f"t{number}", 0) for number in (0, 1, 2, 4, 5)]
     suite = ET.parse(project.path / "r.xml").getroot().find("testsuite")
     assert (suite.get("tests"), suite.get("errors")) == ("6", "1")
@@ -292,7 +292,7 @@ def test_a_run_that_lost_trials_for_good_is_no_success(tasks):
     run = models.run("-n1", "--max-worker-restart=0", "--tau-concurrency=1")
     run.outcomes(passed=2, rerun=1)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line("tau: not every test was run: 1 worker was lost, and not replaced")
+    run.line("tau: not every test was run: 1 worker was lost and not replaced")
 
 
 # Other machines.
@@ -334,7 +334,7 @@ def test_results_and_cassettes_of_another_machine_arrive(tasks, project, socket_
     run.outcomes(passed=3)
     assert run.ret == pytest.ExitCode.OK
     run.line("tau: mock: 3 tasks, 3 trials; 3 passed; pass^1 1.000")
-    run.line("tau: simulations kept in .tau/runs/")
+    run.line("tau: simulations stored in .tau/runs/")
     assert sorted(kept(project)) == [("t0", 0), ("t1", 0), ("t2", 0)]
     there = sorted(path.relative_to(folder) for path in folder.rglob("*.cassette"))
     home = Path("pyexecnetcache") / project.path.name
@@ -349,9 +349,9 @@ def test_workers_here_and_elsewhere_have_a_part_of_the_budget_each(tasks, projec
     run = distant("--tx=popen", f"--tx=popen//chdir={elsewhere}", "--tau-budget=4", "--tau-concurrency=1", "-rs")
     run.outcomes(passed=4, skipped=8)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    run.line("tau: budget: $2 for each of 2 workers, as not all of them are on this machine")
+    run.line("tau: budget: $2 for each of 2 workers, because not all of them are on this machine")
     run.line("SKIPPED", "not run: this worker's share of the budget, $2 of $4, is spent ($2.0000)")
-    run.line("tau: 8 of the trials not run: the budget is spent")
+    run.line("tau: 8 trials not run: the budget is spent")
     assert len(kept(project)) == 4
 
 
@@ -382,9 +382,9 @@ def test_nothing_but_cassettes_is_written_and_nothing_outside(tasks, project, di
     """)
     run = distant(f"--tx=popen//chdir={elsewhere}")
     run.outcomes(passed=1)
-    run.line("a file that worker gw0 sent is not written: ../out.cassette is outside of", str(project.path))
-    run.line("a file that worker gw0 sent is not written: /tmp/out.cassette is outside of")
-    run.line("a file that worker gw0 sent is not written: conftest.py is no cassette")
+    run.line("a file that worker gw0 sent is not written: ../out.cassette is outside ", str(project.path))
+    run.line("a file that worker gw0 sent is not written: /tmp/out.cassette is outside ")
+    run.line("a file that worker gw0 sent is not written: conftest.py is not a cassette")
     assert models.cassettes() == ["in.cassette"]
     assert not (project.path.parent / "out.cassette").exists()
     assert (project.path / "conftest.py").read_bytes() != b"x"

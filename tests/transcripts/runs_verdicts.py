@@ -26,7 +26,7 @@ QUARANTINE = """
 
     [[quarantine]]
     task = "god-1"
-    reason = "is no task"
+    reason = "is not a task"
 """
 OWN_SNAPSHOT = """
     import pytest

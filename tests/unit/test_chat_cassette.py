@@ -311,7 +311,7 @@ def forged(path: Path, change: Callable[[list[dict[str, Any]]], Any]) -> str:
 
 def test_an_edited_cassette_is_refused(path: Path) -> None:
     told = changed(path, lambda text: text.replace("Yes 1.", "No 1."))
-    assert told == "line 42: the file was changed since it was recorded: its digest differs"
+    assert told == "line 42: the file was changed after it was recorded: its digest differs"
 
 
 @pytest.mark.parametrize(
@@ -325,7 +325,7 @@ def test_an_edited_cassette_is_refused(path: Path) -> None:
     ],
 )
 def test_no_edit_passes(path: Path, old: str, new: str) -> None:
-    assert "the file was changed since it was recorded" in changed(path, lambda text: text.replace(old, new, 1))
+    assert "the file was changed after it was recorded" in changed(path, lambda text: text.replace(old, new, 1))
 
 
 @pytest.mark.parametrize(
@@ -354,27 +354,27 @@ def test_a_cassette_cut_off_anywhere_is_never_replayed(path: Path) -> None:
 
 def test_a_broken_line_is_named(path: Path) -> None:
     told = changed(path, lambda text: text.replace('{"call": 2', '{"call" 2'))
-    assert told == "line 24: is not JSON: Expecting ':' delimiter"
+    assert told == "line 24: is not valid JSON: Expecting ':' delimiter"
     told = changed(path, lambda text: text.replace('"Yes 1."}', '"Yes 1.}', 1))
-    assert told.startswith("line 30: is not JSON: Invalid control character")
+    assert told.startswith("line 30: is not valid JSON: Invalid control character")
 
 
 def test_an_unfinished_merge_is_named(path: Path) -> None:
     marks = '<<<<<<< ours\n   "Be brief.",\n=======\n   "Be short.",\n>>>>>>> theirs\n'
     told = changed(path, lambda text: text.replace('   "Be brief.",\n', marks))
-    assert told == "line 14: has the marks of an unfinished merge"
+    assert told == "line 14: has conflict markers of an unfinished merge"
 
 
 def test_invalid_cassette_is_reported(path: Path) -> None:
     for content, told in {
         b"": "line 1: the file is empty",
         b"\n \n": "line 1: the file is empty",
-        b'{"a": 1}\n': "line 1: this is no cassette",
-        b"[1]\n": "line 1: is no object: [1]",
-        b"\n\nHello}\n": "line 3: is not JSON: Expecting value",
+        b'{"a": 1}\n': "line 1: not a cassette file",
+        b"[1]\n": "line 1: is not an object: [1]",
+        b"\n\nHello}\n": "line 3: is not valid JSON: Expecting value",
         b'{"cassette": 1,\n "\xff"': "line 2: is not UTF-8",
-        b'{"cassette": 2}\n{"ended": 1}': "line 1: has version 2 of the format; known is 1",
-        b'{"cassette": 2}\n{"what": 1}': "line 1: has version 2 of the format; known is 1",
+        b'{"cassette": 2}\n{"ended": 1}': "line 1: has format version 2; expected 1",
+        b'{"cassette": 2}\n{"what": 1}': "line 1: has format version 2; expected 1",
         b"[" * 100_000: "line 1: is not valid JSON: nested more than 200 levels deep",
         b'{"a":' + b"1" * 5000 + b"}": "line 1: ",
     }.items():
@@ -391,21 +391,27 @@ def test_invalid_cassette_is_reported(path: Path) -> None:
         (lambda v: v[0].pop("trial"), "line 1: trial: Field required"),
         (lambda v: v[1].update(role="agnet"), "line 2: call 1: role: Input should be 'agent', 'user' or 'judge'"),
         (lambda v: v[1].update(rolle="agent"), "line 2: call 1: rolle: Extra inputs are not permitted"),
-        (lambda v: v[2].pop("reply"), "line 3: call 2: has not one of reply, too_long, unanswered"),
-        (lambda v: v[2].update(too_long="x"), "line 3: call 2: has not one of reply, too_long, unanswered"),
+        (lambda v: v[2].pop("reply"), "line 3: call 2: expected one of reply, too_long, unanswered"),
+        (lambda v: v[2].update(too_long="x"), "line 3: call 2: expected one of reply, too_long, unanswered"),
         (lambda v: v[2].update(kept=9), "line 3: call 2: keeps or drops 9 messages of call 1, which has 2"),
-        (lambda v: v[2].update(of=7), "line 3: call 2: keeps messages of call 7, which is no earlier one of its role"),
-        (lambda v: v[2]["messages"].append({"content": {"lines": 1}}), 'line 3: call 2: "lines" is no list of texts'),
-        (lambda v: v[2]["messages"].append({"content": {"plain": 1}}), 'line 3: call 2: "plain" is no object'),
+        (
+            lambda v: v[2].update(of=7),
+            "line 3: call 2: keeps messages of call 7, which is not an earlier call of its role",
+        ),
+        (
+            lambda v: v[2]["messages"].append({"content": {"lines": 1}}),
+            'line 3: call 2: "lines" is not a list of strings',
+        ),
+        (lambda v: v[2]["messages"].append({"content": {"plain": 1}}), 'line 3: call 2: "plain" is not an object'),
         (
             lambda v: v[2]["reply"]["usage"] or v[2]["reply"].update(usage={"x": 1}),
             "line 3: call 2: usage.x: Extra inputs",
         ),
-        (lambda v: v.pop(2), "line 4: tells of 3 calls, and the file has 2"),
-        (lambda v: v.append(v[1]), "line 6: goes on after its end"),
-        (lambda v: v.append(v[-1]), "line 6: goes on after its end"),
+        (lambda v: v.pop(2), "line 4: states 3 calls, but the file has 2"),
+        (lambda v: v.append(v[1]), "line 6: has content after its end"),
+        (lambda v: v.append(v[-1]), "line 6: has content after its end"),
         (lambda v: v[-1].update(ended="well"), "line 5: ended: Input should be"),
-        (lambda v: v.pop(0), "line 1: this is no cassette"),
+        (lambda v: v.pop(0), "line 1: not a cassette file"),
     ],
 )
 def test_what_does_not_fit_is_named(path: Path, change: Callable[[Any], Any], told: str) -> None:

@@ -212,11 +212,11 @@ def test_what_a_participant_does_to_its_messages_is_not_recorded(path: Path) -> 
 def test_request_or_answer_that_is_not_json_is_reported(path: Path) -> None:
     recorder = Recorder(path, WHOSE, rerun_command=AGAIN)
     lines = error_lines(recorder, request("Hi", args={"stop": {"a"}}))
-    assert "the agent is no JSON" in lines[0]
+    assert "the agent is not valid JSON" in lines[0]
     assert "the arguments: Object of type set" in lines[0]
     assert lines[-1] == f"record again: {AGAIN}"
     bad = ChatReply(message={"content": object()})
-    with pytest.raises(ReplayError, match="an answer to the agent is no JSON"):
+    with pytest.raises(ReplayError, match="an answer to the agent is not valid JSON"):
         answers(recorder, ("agent", request("Hi")), ask=Scripted(bad))
 
 
@@ -318,7 +318,7 @@ def test_a_call_after_the_end_of_a_trial_that_the_clock_ended_ends_the_replay(pa
     for role in ("agent", "user"):
         with pytest.raises(RecordingEnded):
             answers(player, (role, request("two")))
-    with pytest.raises(ReplayError, match="the judge makes a call more than the 0 calls of the recording"):
+    with pytest.raises(ReplayError, match="the judge makes one call more than the 0 calls of the recording"):
         answers(player, ("judge", request("verdict?")))
 
 
@@ -386,7 +386,7 @@ def test_a_recording_that_goes_on_is_an_error(path: Path) -> None:
     with pytest.raises(ReplayError) as caught:
         player.finish("agent_error", "KeyError", TIMES)
     assert str(caught.value).splitlines() == [
-        f"{path}: the recording goes on: 2 calls of the user were not made, from call 2 on",
+        f"{path}: the recording has more calls: 2 calls of the user were not made, from call 2 on",
         "the recorded trial ended with user_stop, this one with agent_error",
         f"record again: {AGAIN}",
     ]
@@ -614,7 +614,7 @@ def test_a_difference_begins_with_the_place_and_ends_with_the_command(path: Path
     player = Player(path, WHOSE, rerun_command=AGAIN)
     answers(player, ("agent", request("Policy", "Hello")))
     assert error_lines(player, request("Policy", "Bye?")) == [
-        f"{path}: call 2, of the agent, is not the recorded one",
+        f"{path}: call 2, of the agent, differs from the recorded one",
         'messages[1].content: recorded "Bye", now "Bye?"',
         f"record again: {AGAIN}",
     ]
@@ -638,7 +638,11 @@ def test_what_has_changed_of_the_trial_is_named(path: Path) -> None:
         ({"args": {"temperature": 0}}, {"args": {"temperature": 0.0}}, "args.temperature: recorded 0, now 0.0"),
         ({"args": {"logprobs": 1}}, {"args": {"logprobs": True}}, "args.logprobs: recorded 1, now true"),
         ({}, {"args": {"top_p": 0.9}}, "args.top_p: not recorded, now 0.9"),
-        ({"args": {"stop": ["a", "b"]}}, {"args": {"stop": ["a"]}}, 'args.stop[1]: recorded "b", not sent now'),
+        (
+            {"args": {"stop": ["a", "b"]}},
+            {"args": {"stop": ["a"]}},
+            'args.stop[1]: recorded "b", not in the request now',
+        ),
         ({}, {"tool_choice": "required"}, 'tool_choice: recorded null, now "required"'),
         (
             {"tools": [schema("look"), schema("add")]},
@@ -648,7 +652,7 @@ def test_what_has_changed_of_the_trial_is_named(path: Path) -> None:
         (
             {"tools": [schema("look"), schema("add")]},
             {"tools": [schema("add")]},
-            f"tools[0]: look: recorded {json.dumps(schema('look'))}, not sent now",
+            f"tools[0]: look: recorded {json.dumps(schema('look'))}, not in the request now",
         ),
         (
             {"tools": [schema("look")]},
@@ -719,9 +723,9 @@ def test_a_text_that_was_written_anew_shows_both_sides(path: Path) -> None:
     assert lines[2:] == [
         "  @@ line 1 @@",
         *(f"  - Old {n}." for n in range(5)),
-        "  - … 35 lines more",
+        "  - … 35 more lines",
         *(f"  + New {n}." for n in range(5)),
-        "  + … 25 lines more",
+        "  + … 25 more lines",
     ]
 
 
@@ -734,7 +738,7 @@ def test_differences_are_bounded(path: Path) -> None:
     lines = error_lines(Player(path, WHOSE), request(messages=two))
     assert len(lines) <= 40
     assert lines[-1].startswith("… and 9")
-    assert any("lines more" in line for line in lines)
+    assert any("more lines" in line for line in lines)
 
 
 def test_a_call_more_than_was_recorded_is_shown(path: Path) -> None:
@@ -742,7 +746,7 @@ def test_a_call_more_than_was_recorded_is_shown(path: Path) -> None:
     player = Player(path, WHOSE, rerun_command=AGAIN)
     answers(player, ("agent", request("one")))
     assert error_lines(player, request("one", "two")) == [
-        f"{path}: the agent makes a call more than the 1 call of the recording",
+        f"{path}: the agent makes one call more than the 1 call of the recording",
         'messages[1]: {"role": "user", "content": "two"}',
         f"record again: {AGAIN}",
     ]
@@ -753,7 +757,7 @@ def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
     with pytest.raises(ReplayError) as caught:
         Player(path, Identity("tiny", "lamp", 1, 7), rerun_command=AGAIN)
     assert str(caught.value).splitlines() == [
-        f"{path}: is of trial 0 of task 'lamp' of tiny; this is trial 1 of task 'lamp' of tiny",
+        f"{path}: is a recording of trial 0 of task 'lamp' of tiny; this is trial 1 of task 'lamp' of tiny",
         f"record again: {AGAIN}",
     ]
 
@@ -761,4 +765,4 @@ def test_a_cassette_of_another_trial_is_refused(path: Path) -> None:
 def test_missing_cassette_is_reported_with_the_command(path: Path) -> None:
     with pytest.raises(ReplayError) as caught:
         Player(path, WHOSE, rerun_command=AGAIN)
-    assert str(caught.value) == f"{path}: there is no recording of this trial\nrecord again: {AGAIN}"
+    assert str(caught.value) == f"{path}: no recording of this trial\nrecord again: {AGAIN}"

@@ -97,7 +97,7 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["lint"], "tau lint: name a domain or a task file"),
         (["regrade", "x.json", "--grading", "kind"], "invalid choice: 'kind'"),
         (["regrade", "x.json"], "tau regrade: no such file: x.json"),
-        (["regrade", "."], "a folder of results holds results.json and simulations/"),
+        (["regrade", "."], "expected a folder with results.json and simulations/"),
         (["regrade", "x.json", "--domain", "bank"], "unknown domain 'bank'"),
         (["regrade", "x.json", "--data", "."], "--data: expected a folder with domains/<name>/ in it"),
         (
@@ -171,12 +171,12 @@ def test_what_differs_stands_side_by_side_and_exits_with_1(tau: Tau, results: An
         "       1      0  task t trial 1",
         "                   DB: not met",
         '                     agent tasks/task_3/title  expected "Buy milk", got "Bread"',
-        "  graded on bundled data: for runs on τ²-bench's own, name it with --data",
+        "  graded on the bundled data; for runs on τ²-bench's data, add --data DIR",
         "b.json (τ²-bench, mock): 1 simulation, 1 differ; stored pass^1 0.000; fresh pass^1 1.000",
         "  stored  fresh",
         "       0      1  task t",
-        "                   every check is met now; the file does not tell which one was not",
-        "  graded on bundled data: for runs on τ²-bench's own, name it with --data",
+        "                   every check is met now; the file does not state which one was not met",
+        "  graded on the bundled data; for runs on τ²-bench's data, add --data DIR",
         "2 files: 3 simulations, 1 agree, 2 differ",
     ]  # fmt: skip
 
@@ -197,7 +197,7 @@ def test_verbose_shows_every_simulation_and_every_difference(tau: Tau, results: 
     recorded = simulation("Buy milk", result="Added.")
     ran = tau("regrade", results(recorded))
     assert ran.lines[1:] == [
-        "  replay: 1 tool result of 1 simulation not as recorded, 0 of them between success and failure (-v shows them)"
+        "  replay: 1 tool result of 1 simulation not as recorded, 0 with success and failure swapped (-v shows them)"
     ]
     ran = tau("regrade", "-v", results(recorded, simulation("Buy milk", reward=None, trial=1)))
     assert ran.lines[1:3] == ["  stored  fresh", "       1      1  task t"]
@@ -228,7 +228,7 @@ def test_a_run_that_grades_nothing_is_no_success(tau: Tau, tmp_path: Path) -> No
     ran = tau("regrade", "notes.txt")
     assert (ran.status, ran.lines) == (
         1,
-        ["notes.txt (simulations): 0 simulations, 1 unreadable", "  unreadable: 1", "    the file: no JSON document: begins with 'n'"],
+        ["notes.txt (simulations): 0 simulations, 1 unreadable", "  unreadable: 1", "    the file: not a JSON document: begins with 'n'"],
     )  # fmt: skip
 
 
@@ -241,8 +241,8 @@ def test_the_profile_s_rules_are_counted(tau: Tau, results: Any) -> None:
     ran = tau("regrade", "--grading", "strict", name)
     assert ran.status == 1
     assert "                   by the rule whole_phrases" in ran.lines
-    assert "  strict: 1 verdict not as under official: whole_phrases 1" in ran.lines
-    assert "  strict: 1 on tasks that pass without an agent; 1 of them pass" in ran.lines
+    assert "  strict: 1 verdict changed from official: whole_phrases 1" in ran.lines
+    assert "  strict: 1 on tasks that pass without an agent, 1 passed" in ran.lines
 
 
 def test_without_a_judge_it_is_said(tau: Tau, results: Any, tmp_path: Path) -> None:
@@ -252,7 +252,7 @@ def test_without_a_judge_it_is_said(tau: Tau, results: Any, tmp_path: Path) -> N
     ran = tau("regrade", "-v", name)
     assert ran.status == 0
     assert "       1      1  task t (without the judge)" in ran.lines
-    assert "  without the judge: 1 simulation with NL assertions (name one with --judge)" in ran.lines
+    assert "  without the judge: 1 simulation with NL assertions (add --judge)" in ran.lines
     assert tau("regrade", "--judge", "reject", name).status == 1
     (tmp_path / "judges.py").write_text(
         "class Kind:\n"
@@ -268,7 +268,7 @@ def test_infrastructure_errors_are_shown_next_to_the_rate(tau: Tau, results: Any
     ran = tau("regrade", results(simulation("Buy milk"), lost))
     assert ran.lines == [
         "r.json (τ²-bench, mock): 2 simulations, 2 agree; pass^1 1.000",
-        "  lost to the infrastructure, and in no rate: 1 simulation",
+        "  infrastructure errors, excluded from rates: 1 simulation",
     ]
 
 
@@ -357,7 +357,7 @@ def test_lint_takes_task_files(tau: Tau, tmp_path: Path) -> None:
     file = tmp_path / "own.json"
     file.write_text(json.dumps([task]), encoding="utf-8")
     ran = tau("lint", str(file))
-    assert ran.status == 2 and "which domain? Name one with --domain" in ran.err
+    assert ran.status == 2 and "no domain given: add --domain NAME" in ran.err
     ran = tau("lint", "--domain", "mock", str(file))
     assert ran.status == 1 and "title: missing" in ran.out
     file.write_text(json.dumps({"domain": "mock", "tasks": [task]}), encoding="utf-8")

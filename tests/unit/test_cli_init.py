@@ -169,10 +169,10 @@ def test_an_existing_file_is_not_overwritten(tau: Any, tmp_path: Path) -> None:
     status, out, err = tau("init")
     assert (status, out) == (2, "")
     assert err == (
-        "tau init: these files exist, so nothing was written:\n"
+        "tau init: nothing was written, because these files exist:\n"
         "  conftest.py\n"
         "  bookings\n"
-        "name another folder: tau init NAME\n"
+        "give another folder: tau init NAME\n"
     )
     assert written(tmp_path) == {"conftest.py", "bookings"}
     assert tmp_path.joinpath("conftest.py").read_text() == "# mine\n"

@@ -100,9 +100,9 @@ def test_runs_become_one_file_and_a_summary(tau: Tau) -> None:
     ran = tau("merge", "one", "two", "-o", "out")
     assert (ran.status, ran.err) == (0, "")
     assert ran.lines == [
-        "mock: 2 tasks, 4 trials; 2 passed, 1 failed, 1 error; pass^1 0.500 pass^2 1.000; errors are left out of the rate; "
-        "counted as failures pass^1 is 0.500; 1 task",
-        "  with fewer than 2 trials, counted up to those",
+        "mock: 2 tasks, 4 trials; 2 passed, 1 failed, 1 error; pass^1 0.500 pass^2 1.000; errors are excluded; "
+        "counting them as failures, pass^1 is 0.500; 1 task with",
+        "  fewer than 2 trials, counted only up to that number",
         "own: 1 task, 1 trial; 1 passed; pass^1 1.000",
         "agent fake/m: 10 calls, 5,000 + 100 tokens, $2.5000",
         "out/simulations.jsonl: 5 simulations of 2 files",
@@ -121,7 +121,7 @@ def test_cost_is_shown_by_role_or_as_unknown(tau: Tau) -> None:
     assert ran.lines[1:4] == [
         "agent fake/m: 4 calls, 2,000 + 40 tokens, $1.0000",
         "user local/m: 3 calls, 0 + 0 tokens, cost unknown",
-        "models together: 7 calls, 2,000 + 40 tokens, $1.0000 and 3 calls of unknown price",
+        "models together: 7 calls, 2,000 + 40 tokens, $1.0000 and 3 calls with unknown price",
     ]
 
 
@@ -171,7 +171,7 @@ def test_the_same_twice_counts_once(tau: Tau) -> None:
     write("a.jsonl", kept(), kept(trial=1))
     write("b.jsonl", json.dumps(dict(reversed(kept().items()))), kept(trial=2))
     ran = tau("merge", "a.jsonl", "b.jsonl", "-o", "out")
-    assert ran.lines[0] == "identical in several places: 1 line left out"
+    assert ran.lines[0] == "duplicates: 1 line excluded"
     assert ran.lines[1].startswith("mock: 1 task, 3 trials; 3 passed")
     assert ran.lines[2] == "agent fake/m: 6 calls, 3,000 + 60 tokens, $1.5000"
     assert [entry["trial"] for entry in merged()] == [0, 1, 2]
@@ -181,8 +181,8 @@ def test_the_same_twice_counts_once(tau: Tau) -> None:
 def test_one_that_differs_is_refused(tau: Tau, change: dict[str, Any]) -> None:
     write("a.jsonl", kept("other"), kept("odd task", 3))
     write("b.jsonl", kept("odd task", 3, **change))
-    told = "trial 3 of task 'odd task' of domain 'mock' is there twice and differs: a.jsonl, line 2 and b.jsonl, line 1"
-    assert_refused(tau("merge", "a.jsonl", "b.jsonl", "-o", "out"), told, "--last takes the later ones")
+    told = "trial 3 of task 'odd task' of domain 'mock' occurs twice and differs: a.jsonl, line 2 and b.jsonl, line 1"
+    assert_refused(tau("merge", "a.jsonl", "b.jsonl", "-o", "out"), told, "add --last to use the later ones")
 
 
 def test_number_of_differences_is_reported(tau: Tau) -> None:
@@ -225,7 +225,7 @@ def test_a_file_that_is_cut_off_counts_up_to_there(tau: Tau, rest: str) -> None:
     write("a.jsonl", kept(), rest, end="")
     write("b.jsonl", kept("b"))
     ran = tau("merge", "a.jsonl", "b.jsonl", "-o", "out")
-    assert (ran.status, ran.lines[0]) == (0, "a.jsonl, line 2: cut off, and left out")
+    assert (ran.status, ran.lines[0]) == (0, "a.jsonl, line 2: cut off and excluded")
     assert merged() == [kept(), kept("b")]
 
 
@@ -241,10 +241,10 @@ def test_a_complete_last_line_needs_no_newline(tau: Tau) -> None:
         ("{", "not valid JSON: Expecting property name enclosed in double quotes (column 2)"),
         ('{"text": "\udcff"}', "not UTF-8 text: invalid start byte at byte 10"),
         ("[" * 100_000, "not valid JSON: nested more than 200 levels deep"),
-        ("[]", 'expected a simulation as runs keep them, {"domain": "…", "task_id": "…", …}'),
-        ("7", "expected a simulation as runs keep them"),
-        ('{"task_id": "t"}', "expected a simulation as runs keep them"),
-        ('{"domain": 7}', "expected a simulation as runs keep them"),
+        ("[]", 'expected a stored simulation, {"domain": "…", "task_id": "…", …}'),
+        ("7", "expected a stored simulation"),
+        ('{"task_id": "t"}', "expected a stored simulation"),
+        ('{"domain": 7}', "expected a stored simulation"),
         ('{"domain": "mock"}', "id: field required"),
         (json.dumps(kept(trial="first")), "trial: input should be a valid integer"),
         (json.dumps(kept(termination_reason="bored")), "termination_reason: input should be 'user_stop'"),
@@ -274,11 +274,11 @@ def test_texts_of_a_file_do_not_steer_the_terminal(tau: Tau) -> None:
     [
         (["none", "-o", "out"], "no such file or folder: none"),
         (["empty", "-o", "out"], "empty: expected simulations*.jsonl in the folder or below it"),
-        (["blank.jsonl", "-o", "out"], "there is no complete simulation in blank.jsonl"),
-        (["cut.jsonl", "blank.jsonl", "-o", "out"], "there is no complete simulation in cut.jsonl, blank.jsonl"),
+        (["blank.jsonl", "-o", "out"], "no complete simulation in blank.jsonl"),
+        (["cut.jsonl", "blank.jsonl", "-o", "out"], "no complete simulation in cut.jsonl, blank.jsonl"),
         (["a.jsonl", "none", "-o", "out"], "no such file or folder: none"),
-        (["a.jsonl", "-o", "there"], "there/simulations.jsonl is there already; name a folder without one"),
-        (["there", "-o", "there"], "there/simulations.jsonl is there already"),
+        (["a.jsonl", "-o", "there"], "there/simulations.jsonl already exists; give another folder"),
+        (["there", "-o", "there"], "there/simulations.jsonl already exists"),
         (["a.jsonl", "-o", "a.jsonl"], "a.jsonl"),
     ],
 )

@@ -308,7 +308,7 @@ def test_export_has_the_policy_of_the_project_s_domain(tau: Tau, project: Path) 
         ("pytest_tau_domains(): return {}['x']", "pytest_tau_domains (conftest.py:1) raised KeyError: 'x'"),
         (
             "pytest_tau_evaluators(): return [print]",
-            "pytest_tau_evaluators (conftest.py:1): got a builtin_function_or_method, which has no method evaluate",
+            "pytest_tau_evaluators (conftest.py:1): got a builtin_function_or_method, which has no evaluate method",
         ),
         ("pytest_tau_evaluators(config, x): return []", "pytest_tau_evaluators"),
     ],

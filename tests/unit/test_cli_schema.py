@@ -342,7 +342,7 @@ def test_the_commands_of_the_page_write_schemas(
     ("args", "problem"),
     [
         (["task", "--domain", "bank"], "unknown domain 'bank'"),
-        (["run", "--domain", "mock"], "--domain is for the schema of tasks, not for that of run"),
+        (["run", "--domain", "mock"], "--domain applies to the schema of tasks, not to that of run"),
     ],
 )
 def test_unknown_schema_is_an_error(args: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:

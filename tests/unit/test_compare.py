@@ -194,10 +194,10 @@ class TestComparison:
         assert [key.task_id for key, _ in found.worse] == ["c"]
         assert [key.task_id for key, _ in found.better] == ["b"]
         lines = found.lines()
-        assert lines[0] == "now beside then: 3 tasks in both, trials of each: 1 to 2 and 1 to 4"
+        assert lines[0] == "now compared with then: 3 tasks in both, trials per task: 1 to 2 and 1 to 4"
         assert lines[1] == (
-            "left out: 1 task only in then, 2 tasks only in now, 1 task with nothing but errors in one of them, "
-            "2 errors then and 1 now"
+            "excluded: 1 task only in then, 2 tasks only in now, 1 task with only errors in one of the runs, "
+            "2 errors before and 1 after"
         )
         assert lines[2].startswith("pass^1 0.833 -> 0.667: -0.167 (no interval with fewer than 6 tasks, p = ")
         assert "worse on 1 task: c (1 of 1 -> 0 of 1)" in lines
@@ -212,7 +212,7 @@ class TestComparison:
             assert told in found.lines()[2]
         same = self.compare(good, good)
         assert not same.significant
-        assert same.lines()[2].startswith("no significant difference; a loss of 0.")
+        assert same.lines()[2].startswith("no significant difference; minimum detectable loss at 80 % power: 0.")
         assert "every task passes as often as before" in same.lines()
 
     def test_many_tasks_are_named_up_to_ten(self):
@@ -229,8 +229,8 @@ class TestComparison:
         after = trials(*((str(number), "ff") for number in range(12)))
         assert "a significant loss" in self.compare(before, after).lines()
         few = trials(*((str(number), "pf") for number in range(5)))
-        told = "no significant difference; with so few tasks, not even the loss of everything would be found"
-        assert self.compare(few, few).lines()[2].startswith(told)
+        expected = "no significant difference; too few tasks to detect any loss at 80 % power"
+        assert self.compare(few, few).lines()[2].startswith(expected)
 
     def test_equal_ids_of_different_domains_are_different_tasks(self):
         before = trials(("0", "p"), domain="one") + trials(("0", "f"), domain="two")
@@ -265,7 +265,7 @@ class TestComparison:
         ]
         found = self.compare(trials(("a", "p")), trials(("a", "p")), hashes())
         assert found.warnings() == [
-            "no hashes in now: whether tasks, policy, tools or grading are the same is not known"
+            "no hashes in now: it is unknown whether tasks, policy, tools and grading are the same"
         ]
 
 
@@ -319,7 +319,7 @@ class TestCompareCommand:
     def test_it_prints_the_comparison(self, tau, runs):
         status, out = tau("compare", *runs[:2])
         assert status == 0
-        assert "bad beside good: 12 tasks in both, trials of each: 1" in out
+        assert "bad compared with good: 12 tasks in both, trials per task: 1" in out
         assert "pass^1 1.000 -> 0.000: -1.000 (95 % interval" in out
         assert "a significant loss" in out
         assert "warning: no hashes in good and bad" in out
@@ -331,12 +331,12 @@ class TestCompareCommand:
         assert tau("compare", good, fair, "--fail-on", "regression")[0] == 0
 
     def test_the_later_run_is_the_latest_unless_another_is_named(self, tau, runs, tmp_path):
-        assert "no run has been kept" in tau("compare", runs[0])[1]
+        assert "no run is stored" in tau("compare", runs[0])[1]
         latest = tmp_path / ".tau" / "runs" / "20260101-000000-1-mock"
         latest.mkdir(parents=True)
         lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
         (latest / "records.jsonl").write_text("\n".join(lines))
-        assert f"{latest.name} beside good" in tau("compare", runs[0])[1]
+        assert f"{latest.name} compared with good" in tau("compare", runs[0])[1]
 
     def test_a_baseline_that_is_not_there_says_how_to_make_one(self, tau, runs):
         status, out = tau("compare", "baseline", runs[0])
@@ -366,15 +366,15 @@ class TestBlessCommand:
         assert ".tau/baseline: the baseline is good, 12 trials" in out
         assert (tmp_path / ".tau" / ".gitignore").read_text() == "*\n"
         status, out = tau("compare", "baseline", runs[1])
-        assert "bad beside baseline (good): 12 tasks in both" in out
+        assert "bad compared with baseline (good): 12 tasks in both" in out
         assert "1.000 -> 0.000" in out
 
     def test_only_the_command_changes_it(self, tau, runs):
         tau("bless", runs[0])
         tau("compare", runs[1], runs[2])
-        assert "beside baseline (good)" in tau("compare", "baseline", runs[1])[1]
+        assert "compared with baseline (good)" in tau("compare", "baseline", runs[1])[1]
         tau("bless", runs[1])
-        assert "beside baseline (bad)" in tau("compare", "baseline", runs[0])[1]
+        assert "compared with baseline (bad)" in tau("compare", "baseline", runs[0])[1]
 
     def test_it_can_be_kept_where_it_is_committed(self, tau, runs, tmp_path):
         status, out = tau("bless", runs[0], "--to", "tests/agent")
@@ -382,7 +382,7 @@ class TestBlessCommand:
         assert "pytest --tau-baseline tests/agent" in out
         assert sorted(file.name for file in (tmp_path / "tests" / "agent").iterdir()) == ["records.jsonl", "run.json"]
         assert not (tmp_path / ".tau").exists()
-        assert "bad beside agent (good)" in tau("compare", "tests/agent", runs[1])[1]
+        assert "bad compared with agent (good)" in tau("compare", "tests/agent", runs[1])[1]
         # In the same order whatever the run's was, without keys.
         first = (tmp_path / "tests" / "agent" / "records.jsonl").read_text()
         assert [json.loads(line)["task_id"] for line in first.splitlines()][:3] == ["0", "1", "10"]
@@ -393,16 +393,16 @@ class TestBlessCommand:
         (tmp_path / "run" / "simulations.jsonl").write_text("{}\n")
         status, out = tau("bless", runs[0], "--to", "run")
         assert status == 2
-        assert "has the conversations of a run in it" in out
+        assert "contains the conversations of a run" in out
 
     def test_unreadable_files_are_reported(self, tau, runs, tmp_path):
         whole = gzip.decompress((tmp_path / runs[0]).read_bytes())
         (tmp_path / "part.json").write_bytes(whole[: whole.rindex(b"{")])
         status, out = tau("bless", "part.json")
         assert status == 0
-        assert "left out: part.json: entry 11" in out
+        assert "excluded: part.json: entry 11" in out
         assert "the baseline is part, 11 trials" in out
-        assert "left out" not in tau("bless", runs[0])[1]
+        assert "excluded" not in tau("bless", runs[0])[1]
 
     def test_interrupted_run_is_reported(self, tau, tmp_path):
         (tmp_path / "run").mkdir()
@@ -417,4 +417,4 @@ class TestBlessCommand:
     def test_without_any_run_there_is_nothing_to_bless(self, tau):
         status, out = tau("bless")
         assert status == 2
-        assert "no run has been kept" in out
+        assert "no run is stored" in out

@@ -201,7 +201,7 @@ def test_a_call_of_the_users_that_breaks_an_assertion(domain: Domain) -> None:
         "reward_basis": ["ENV_ASSERTION"],
     }
     on, off = call("switch", "user"), call("switch", "user")
-    diverged(found(domain, wanted, on, off), 4, "user called switch()", "phone_on() could no longer hold")
+    diverged(found(domain, wanted, on, off), 4, "user called switch()", "phone_on() could no longer be true")
 
 
 def test_an_assertion_that_wants_false(domain: Domain) -> None:

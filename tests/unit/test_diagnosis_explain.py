@@ -337,8 +337,8 @@ def test_statements_judged_untrue_and_a_judge_who_reads_nothing(domain: Domain) 
     wanted = task({"nl_assertions": ["It is kind."], "reward_basis": ["NL_ASSERTION"]})
     lines = about(failed(domain, wanted, options={"judge": BUILT_IN_JUDGES["reject"]}))
     assert lines == [
-        "NL assertions judged by 'reject': every statement alike, no one read it",
-        "judged untrue: It is kind.  (--tau-judge reject: every statement is judged alike)",
+        "NL assertions judged by 'reject': same verdict for every statement, no statement was read",
+        "judged untrue: It is kind.  (--tau-judge reject: same verdict for every statement)",
     ]
 
 

@@ -23,7 +23,7 @@ class Library(Database):
 
 
 def test_a_tool_without_a_kind() -> None:
-    with pytest.raises(ConfigurationError, match=r'Tools\.lend: name its kind: one of @tool\("read"\)'):
+    with pytest.raises(ConfigurationError, match=r'Tools\.lend: expected a kind: one of @tool\("read"\)'):
 
         class Tools(Toolkit[Library]):
             @tool  # type: ignore[arg-type]
@@ -42,7 +42,7 @@ def test_a_tool_of_an_unknown_kind(kind: Any) -> None:
 
 
 def test_a_tool_without_a_docstring() -> None:
-    with pytest.raises(ConfigurationError, match=r"Tools\.lend has no docstring: write one"):
+    with pytest.raises(ConfigurationError, match=r"Tools\.lend has no docstring: add one"):
 
         class Tools(Toolkit[Library]):
             @tool("write")
@@ -51,7 +51,9 @@ def test_a_tool_without_a_docstring() -> None:
 
 
 def test_a_parameter_without_a_type() -> None:
-    with pytest.raises(ConfigurationError, match=r"Tools\.lend: parameter 'reader' has no type: .*'reader: str'"):
+    with pytest.raises(
+        ConfigurationError, match=r"Tools\.lend: parameter 'reader' has no type annotation: .*'reader: str'"
+    ):
 
         class Tools(Toolkit[Library]):
             @tool("write")

@@ -170,7 +170,7 @@ def test_one_whose_answers_fail_is_reported_on_like_any_other(domain: Domain, an
 
 def test_a_stored_verdict_is_reported_on_and_not_found_again(domain: Domain) -> None:
     stored = StoredComponent("POLITE")
-    with pytest.raises(EvaluatorError, match="'POLITE' is not at hand"):
+    with pytest.raises(EvaluatorError, match="'POLITE' is not available"):
         stored.grade(GradingInput(task(), [], domain, OFFICIAL), RewardInfo(reward=0.0))
 
 

@@ -185,13 +185,13 @@ ONE, TWO = json.loads(GOOD)["verdicts"]
 @pytest.mark.parametrize(
     ("answer", "problem"),
     [
-        ("", "there is no JSON object with verdicts"),
-        ("All of them are met.", "there is no JSON object with verdicts"),
-        (GOOD[:-2], "there is no JSON object with verdicts"),
-        ('{"verdict": []}', "there is no JSON object with verdicts"),
-        (json.dumps([ONE, TWO]), "there is no JSON object with verdicts"),
-        ("{" * 100_000, "there is no JSON object with verdicts"),
-        ('{"verdicts":' * 2_000, "there is no JSON object with verdicts"),
+        ("", "it has no JSON object with verdicts"),
+        ("All of them are met.", "it has no JSON object with verdicts"),
+        (GOOD[:-2], "it has no JSON object with verdicts"),
+        ('{"verdict": []}', "it has no JSON object with verdicts"),
+        (json.dumps([ONE, TWO]), "it has no JSON object with verdicts"),
+        ("{" * 100_000, "it has no JSON object with verdicts"),
+        ('{"verdicts":' * 2_000, "it has no JSON object with verdicts"),
         ('{"verdicts": true}', "verdicts must be a list, got true"),
         (answered(ONE, True), "a verdict must be an object, got true"),
         (answered(ONE, TWO | {"met": "true"}), 'met of a verdict must be true or false, got "true"'),
@@ -203,14 +203,14 @@ ONE, TWO = json.loads(GOOD)["verdicts"]
         (answered(ONE, TWO | {"reason": None}), "reason of a verdict must be text, got null"),
         (answered(ONE, TWO | {"reason": ["x"]}), "reason of a verdict must be text, got a list"),
         (answered(ONE, TWO | {"met": "x" * 99}), f'met of a verdict must be true or false, got "{"x" * 56}....'),
-        (answered(ONE), "there is no verdict on statement 2"),
-        (answered(), "there is no verdict on statement 1, 2"),
+        (answered(ONE), "it has no verdict on statement 2"),
+        (answered(), "it has no verdict on statement 1, 2"),
         (answered(ONE, TWO, ONE), "statement 1 has more than one verdict"),
         (
             answered(ONE, TWO, TWO | {"statement": 3}),
-            "there is a verdict on statement 3, and there is no such statement",
+            "it has a verdict on statement 3, which does not exist",
         ),
-        (answered(ONE, TWO | {"statement": 0}), "there is a verdict on statement 0, and there is no such statement"),
+        (answered(ONE, TWO | {"statement": 0}), "it has a verdict on statement 0, which does not exist"),
     ],
 )
 def test_a_bad_answer_is_asked_again_with_what_was_wrong(answer: str, problem: str) -> None:
@@ -238,14 +238,16 @@ def test_a_judge_that_stays_broken_is_a_judge_error_with_what_it_said() -> None:
         run(judge_with(chat).judge(STATEMENTS, TALK))
     assert len(chat.requests) == 3
     assert str(caught.value) == (
-        "judge 'the judge' gave 3 answers, none of which can be used: in the last one there is no JSON object with "
+        "judge 'the judge' gave 3 answers, none of them valid: in the last one, it has no JSON object with "
         f"verdicts; it begins {('It is met.' + chr(10)) * 18 + 'It'!r}"
     )
 
 
 def test_an_answer_that_was_cut_off_is_called_so() -> None:
     cut = ChatReply(message={"role": "assistant", "content": GOOD[:30]}, finish_reason="length")
-    with pytest.raises(JudgeError, match="no JSON object with verdicts; it was cut off for its length; it begins"):
+    with pytest.raises(
+        JudgeError, match="no JSON object with verdicts; it was cut off because of its length; it begins"
+    ):
         judged(cut)
 
 
@@ -295,10 +297,10 @@ def test_calls_of_the_judge_are_the_trial_s() -> None:
 def test_a_judge_without_a_model_says_which_option_names_one() -> None:
     unbound = LazyJudge("openai/judge")
     assert unbound.name == "openai/judge"
-    with pytest.raises(ConfigurationError, match="judge 'openai/judge' needs a model: name one with --tau-judge-llm"):
+    with pytest.raises(ConfigurationError, match="judge 'openai/judge' needs a model: add --tau-judge-llm MODEL"):
         unbound.bind(TrialModels().get("judge"))
 
 
 def test_a_judge_that_is_bound_to_no_trial_does_not_judge(domain: Domain) -> None:
-    with pytest.raises(JudgeError, match="'openai/judge' is a model, and outside of a trial there is none to ask"):
+    with pytest.raises(JudgeError, match="'openai/judge' calls a model and can only be used within a trial"):
         graded(domain, JUDGED, agent("Hi"), judge=LazyJudge("openai/judge"))

@@ -238,10 +238,10 @@ def test_unsupported_results_are_refused_with_a_format_that_supports_them(tau: T
     keep(tmp_path / "tone", [trial(basis=["DB", "tone"])])
     ran = tau("export", "tone", "--format", "tau2", "-o", "x.json")
     assert ran.status == 2
-    assert "the reward of task 't' hangs on 'tone', which τ²-bench does not have" in ran.err
+    assert "the reward of task 't' depends on 'tone', which τ²-bench does not have" in ran.err
     keep(tmp_path / "two", [trial(basis=["DB"]), trial(number=1, basis=["ACTION"])])
     ran = tau("export", "two", "--format", "tau2", "-o", "x.json")
-    assert "task 't' of domain 'mock' is there in two versions" in ran.err
+    assert "task 't' of domain 'mock' has two versions" in ran.err
     assert "--format jsonl" in ran.err
     assert not list(tmp_path.glob("x.json*"))
     assert tau("export", "two", "--format", "jsonl").out.count("\n") == 2
@@ -423,9 +423,9 @@ def test_unusable_input_is_reported(tau: Tau, tmp_path: Path) -> None:
     before = own.read_bytes()
     ran = tau("export", "run", "--format", "jsonl", "-o", own)
     assert (ran.status, own.read_bytes()) == (2, before)
-    assert "is of the run that is read" in ran.err
+    assert "belongs to the run that is exported" in ran.err
     keep(tmp_path / "empty", [])
-    assert "there is no simulation to be read in" in tau("export", "empty", "--format", "csv", "-o", "x.csv").err
+    assert "no simulation can be read in" in tau("export", "empty", "--format", "csv", "-o", "x.csv").err
     assert not (tmp_path / "x.csv").exists()
 
 
@@ -436,7 +436,7 @@ def test_unreadable_entries_are_reported_and_the_others_written(tau: Tau, tmp_pa
     ran = tau("export", "run", "--format", "csv")
     assert ran.status == 1
     assert len(ran.out.splitlines()) == 3
-    assert ran.err.count("left out: simulations.jsonl: entry") == 2
+    assert ran.err.count("excluded: simulations.jsonl: entry") == 2
 
 
 @pytest.mark.parametrize("form", ["jsonl", "tau2"])

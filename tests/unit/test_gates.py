@@ -77,9 +77,7 @@ class TestValues:
         trials = records(a="pp", b="pf", c="fe", d="ee")
         assert verdict("pass^1>=0.5", trials).value == pytest.approx((1 + 0.5 + 0) / 3)
         assert verdict("pass^2>=0.5", trials).value == pytest.approx(1 / 2)
-        assert str(verdict("pass^3>=0.5", trials)).endswith(
-            "missed: no task has 3 trials with a verdict, the most is 2"
-        )
+        assert str(verdict("pass^3>=0.5", trials)).endswith("missed: no task has 3 trials with a verdict (at most 2)")
 
     def test_errors_are_a_share_of_all_trials(self):
         found = verdict("errors<=0.3", records(a="pp", b="pf", c="fe", d="ee"))
@@ -101,7 +99,7 @@ class TestValues:
         assert verdict("cost<=0.5", trials).value == 0.5
         found = verdict("cost<=9", [*trials, record("c", usage={"agent": unpriced})])
         assert not found.met
-        assert str(found) == "gate cost <= 9: missed: it is not known of 1 trials"
+        assert str(found) == "gate cost <= 9: missed: it is unknown for 1 trials"
 
     def test_of_a_domain_only_its_trials_count(self):
         trials = [record("a", domain="one"), record("a", 0, "failed", domain="two")]
@@ -136,7 +134,7 @@ class TestSettled:
         """Of 10 tasks 3 have failed: at most 0.7."""
         trials = [record(str(number), 0, "failed") for number in range(3)]
         planned = {str(number): 1 for number in range(10)}
-        assert verdict("pass^1>0.7", trials, planned).why == "at most 0.700 with the trials that were not run"
+        assert verdict("pass^1>0.7", trials, planned).why == "at most 0.700 whatever the remaining trials give"
         assert verdict("pass^1>=0.7", trials, planned).why == "not settled"
 
     def test_a_value_that_can_no_longer_fall_below_it(self):
@@ -144,7 +142,7 @@ class TestSettled:
         found = verdict("pass^1>=0.8", trials, {str(number): 1 for number in range(10)})
         assert found.met
         assert found.value == 1.0
-        assert found.why == "at least 0.800 with the trials that were not run"
+        assert found.why == "at least 0.800 whatever the remaining trials give"
 
     def test_tasks_that_failed_count_although_their_trials_are_not_complete(self):
         """Four tasks have passed four times. The other six cannot any more, but all of their trials may yet be errors."""
@@ -152,12 +150,12 @@ class TestSettled:
         planned = dict.fromkeys([one.task_id for one in trials], 4)
         assert verdict("pass^4>=0.5", trials, planned).why == "not settled"
         more = trials + [record(f"b{number}", trial, "failed") for number in range(6) for trial in (1, 2, 3)]
-        assert verdict("pass^4>=0.5", more[:-1], planned).why == "at most 0.444 with the trials that were not run"
+        assert verdict("pass^4>=0.5", more[:-1], planned).why == "at most 0.444 whatever the remaining trials give"
 
     def test_what_grows_without_bound_is_only_ever_settled_from_below(self):
         trials = [record(str(number), duration=10.0) for number in range(5)]
         planned = {str(number): 1 for number in range(10)}
-        assert verdict("duration<4", trials, planned).why == "at least 5.000 with the trials that were not run"
+        assert verdict("duration<4", trials, planned).why == "at least 5.000 whatever the remaining trials give"
         assert verdict("duration<6", trials, planned).why == "not settled"
 
     @pytest.mark.parametrize("text", ["pass^1>=0.6", "pass^2>=0.5", "pass^2<0.5", "errors<=0.2", "reward>0.4"])

@@ -134,7 +134,7 @@ def test_statements_are_accepted(lint: Lint) -> None:
         ({"actions": [tiny.action("look", item_id="lamp")]}, "no reference action writes"),
         (
             {"actions": [tiny.action("rename", item_id="lamp", name="Lamp")]},
-            "the reference actions leave the databases as they were",
+            "the reference actions do not change the databases",
         ),
     ],
 )
@@ -150,7 +150,7 @@ def test_what_only_the_judge_stops_is_a_warning(lint: Lint) -> None:
     report = lint(criteria)
     ((_, severity, text),) = found(report, "passes-without-agent")
     assert (severity, report.floor, report.floor_but_for_judge) == ("warning", 0, 1)
-    assert "everything but the judge's verdict" in text
+    assert "unless the judge objects" in text
 
 
 # The reference actions
@@ -160,7 +160,7 @@ def test_what_only_the_judge_stops_is_a_warning(lint: Lint) -> None:
     ("action", "text"),
     [
         (tiny.action("renme", item_id="lamp"), "did you mean 'rename'"),
-        (tiny.action("switch"), "a tool of the user's, not of the assistant's"),
+        (tiny.action("switch"), "a tool of the user, not of the assistant"),
         (tiny.action("fly", "user"), "unknown tool 'fly'"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_task_whose_gold_run_fails_has_no_unneeded_actions(lint: Lint) -> None
 @pytest.mark.parametrize(("basis", "severity"), [(["DB", "COMMUNICATE"], "error"), (["DB"], "note")])
 def test_a_phrase_in_the_greeting_says_nothing(lint: Lint, basis: list[str], severity: str) -> None:
     criteria = {"actions": [RENAME], "communicate_info": ["help"], "reward_basis": basis}
-    expected = ("communicate-in-greeting", severity, "'help' is said before the agent says anything")
+    expected = ("communicate-in-greeting", severity, "'help' is said before the agent's first message")
     assert expected in found(lint(criteria))
 
 
@@ -273,7 +273,11 @@ def test_a_phrase_in_the_user_s_text_may_be_repeated(lint: Lint, basis: list[str
 )
 def test_a_fact_comes_from_a_text_or_from_reading(lint: Lint, text: str, action: Any, missing: str | None) -> None:
     findings = found(lint({"actions": [action]}, **instructed(f"{text}. Of course the lamp.")), "fact-missing")
-    expected = [("fact-missing", "warning", f"action 0 ({action['name']}): nothing gives {missing}")] if missing else []
+    expected = (
+        [("fact-missing", "warning", f"action 0 ({action['name']}): the agent cannot know {missing}")]
+        if missing
+        else []
+    )
     assert findings == expected
 
 
@@ -331,16 +335,16 @@ def test_values_are_found_in_many_spellings(text: str, value: str, known: bool) 
 def test_tasks_with_the_same_opening_are_reported(lint: Lint) -> None:
     tasks = [tiny.raw_task("a", {"actions": []}), tiny.raw_task("b"), tiny.raw_task("c", ticket="x")]
     (finding,) = (f for f in lint(tasks=tasks).findings if f.rule == "duplicate-instructions")
-    assert (finding.severity, finding.task_id, finding.text) == ("warning", "b", "begins exactly as task a does")
+    assert (finding.severity, finding.task_id, finding.text) == ("warning", "b", "has the same beginning as task a")
 
 
 def test_splits_with_unknown_tasks_are_reported(lint: Lint) -> None:
     tasks = [tiny.raw_task("a"), tiny.raw_task("b"), tiny.raw_task("c")]
     report = lint(tasks=tasks, splits={"base": ["a", "zz"], "more": ["b", "b"]})
     assert found(report, "unknown-split-id", "in-no-split") == [
-        ("unknown-split-id", "error", "split 'base' names 'zz', which no task has as its id"),
+        ("unknown-split-id", "error", "split 'base' names unknown tasks: 'zz'"),
         ("unknown-split-id", "warning", "split 'more' names 'b' twice"),
-        ("in-no-split", "note", "1 tasks are in no split: 'c'"),
+        ("in-no-split", "note", "tasks in no split (1): 'c'"),
     ]
     assert report.tasks == 1
 

@@ -68,7 +68,7 @@ def test_facts_anywhere_in_the_script_are_sufficient(lint: Lint, script: Any) ->
 
 
 def test_facts_only_in_the_prose_are_reported(lint: Lint) -> None:
-    text = "action 0 (rename): the script does not tell name 'Aurora', which the prose does"
+    text = "action 0 (rename): the script lacks name 'Aurora', which the prose states"
     assert found(lint({"requests": [{"say": "A new name for the lamp, please."}]})) == [
         ("script-silent", "warning", text)
     ]

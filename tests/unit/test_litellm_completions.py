@@ -194,7 +194,7 @@ def test_the_blocking_function_does_not_stop_the_trials_loop() -> None:
         with attribute_calls(TrialModels(), "agent"):
             completion("openai/scripted", HELLO)
 
-    with pytest.raises(RuntimeError, match="would stop the event loop"):
+    with pytest.raises(RuntimeError, match="would block the event loop"):
         run(trial())
 
 
@@ -206,8 +206,8 @@ class Schema(BaseModel):
     ("kwargs", "words"),
     [
         ({"stream": True}, "streaming is not supported"),
-        ({"n": 3}, "one answer is asked for at a time"),
-        ({"response_format": Schema}, "give response_format as a JSON schema"),
+        ({"n": 3}, "only one answer is requested per call"),
+        ({"response_format": Schema}, "response_format: expected a JSON schema"),
         ({"client": object()}, "argument 'client' .object. cannot be recorded"),
     ],
 )

@@ -34,7 +34,7 @@ def test_a_known_model_with_a_key_is_fine(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.parametrize("args", [{}, {"timeout": 5, "max_tokens": 100}, {"api_base": "https://api.openai.com/v1"}])
 def test_a_missing_key_is_named_by_its_variable(args: dict[str, Any]) -> None:
-    expected = "model 'openai/gpt-4.1' needs a key: set OPENAI_API_KEY, or give 'api_key' among its arguments"
+    expected = "model 'openai/gpt-4.1' needs a key: set OPENAI_API_KEY, or add 'api_key' to its arguments"
     assert problem("openai/gpt-4.1", args) == expected
 
 
@@ -111,26 +111,26 @@ def test_an_unknown_provider_is_refused_with_close_ones() -> None:
     text = problem("opnai/gpt-4.1", KEY)
     assert text.startswith("model 'opnai/gpt-4.1': unknown provider 'opnai'; did you mean 'openai'")
     text = problem("gpt-4.1-minii", KEY)
-    assert text.startswith("model 'gpt-4.1-minii' is not known without its provider; did you mean 'gpt-4.1-mini'")
-    assert problem("openai", KEY) == "'openai' is a provider; name its model too: openai/…"
+    assert text.startswith("model 'gpt-4.1-minii' has no known provider; did you mean 'gpt-4.1-mini'")
+    assert problem("openai", KEY) == "'openai' is a provider without a model: expected openai/MODEL"
     assert "write openai/mine for an OpenAI-compatible server" in problem("mine", ELSEWHERE)
 
 
 @pytest.mark.parametrize("name", ["", " ", "openai/", "/gpt-4.1", "openai/gpt 4.1"])
 def test_what_is_no_name_is_refused(name: str) -> None:
-    assert problem(name, KEY) == f"{name!r} is no model's name: write the provider and the model, like openai/gpt-4.1"
+    assert problem(name, KEY) == f"{name!r} is not a model name: expected provider and model, such as openai/gpt-4.1"
 
 
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        ({"model": "x"}, "'model' is no argument to set"),
+        ({"model": "x"}, "'model' cannot be set"),
         ({"stream": True}, "streaming is not supported"),
-        ({"timeout": True}, "'timeout' is a number of seconds above 0, not True"),
-        ({"timeout": 0}, "'timeout' is a number of seconds above 0, not 0"),
-        ({"max_retries": 1.5}, "'max_retries' is a count from 0, not 1.5"),
-        ({"api_base": "localhost:8000/v1"}, "'api_base' is an address that begins with http:// or https://"),
-        ({"base_url": 8000}, "'base_url' is an address that begins with http:// or https://"),
+        ({"timeout": True}, "'timeout': expected a number of seconds above 0, got True"),
+        ({"timeout": 0}, "'timeout': expected a number of seconds above 0, got 0"),
+        ({"max_retries": 1.5}, "'max_retries': expected an integer of at least 0, got 1.5"),
+        ({"api_base": "localhost:8000/v1"}, "'api_base': expected a URL that begins with http:// or https://"),
+        ({"base_url": 8000}, "'base_url': expected a URL that begins with http:// or https://"),
     ],
 )
 def test_arguments_that_cannot_be_are_refused(args: dict[str, Any], words: str) -> None:
@@ -141,7 +141,7 @@ def test_arguments_that_cannot_be_are_refused(args: dict[str, Any], words: str) 
 
 def test_a_price_is_needed_where_there_is_a_budget() -> None:
     check("openai/gpt-4.1", KEY, priced=True)
-    expected = "model 'openai/scripted' has no known price: give 'input_cost_per_token' and 'output_cost_per_token'"
+    expected = "model 'openai/scripted' has no known price: add 'input_cost_per_token' and 'output_cost_per_token'"
     assert problem("openai/scripted", ELSEWHERE, priced=True).startswith(expected)
     check("openai/scripted", {**ELSEWHERE, "input_cost_per_token": 0.0, "output_cost_per_token": 0.0}, priced=True)
 

@@ -123,7 +123,7 @@ def test_a_ring_of_exceptions_ends() -> None:
 def test_the_first_line_says_what_happened_and_what_to_do_and_the_second_what_was_reported() -> None:
     message = "Invalid value\nfor 'temperature' " + "x" * 1000
     first, second = str(model_error(refusal(400, body={"message": message}))).splitlines()
-    assert first == "openai/scripted: the provider refuses the call; see that the model takes these arguments"
+    assert first == "openai/scripted: the provider refuses the call; check that the model accepts these arguments"
     assert second.startswith("reported: Invalid value for 'temperature' xxx")
     assert second.endswith("x …")
     assert len(second) < 330

@@ -225,16 +225,16 @@ PASSING = [
     (ServerError(503), "overloaded", "the server is overloaded"),
     (ServerError(529), "overloaded", "the server is overloaded"),
     (ConnectionReset(), "unavailable", "the server failed or cannot be reached"),
-    (MalformedBody(), "bad_answer", "the answer is no chat completion"),
-    (TruncatedJSON(), "bad_answer", "the answer is no chat completion"),
-    (WrongSchema(), "bad_answer", "the answer is no chat completion"),
-    ({"id": "x", "model": "m", "object": "chat.completion", "choices": []}, "bad_answer", "no chat completion"),
-    ({"id": "x", "model": "m", "choices": [{"index": 0, "message": None}]}, "bad_answer", "no chat completion"),
+    (MalformedBody(), "bad_answer", "the answer is not a chat completion"),
+    (TruncatedJSON(), "bad_answer", "the answer is not a chat completion"),
+    (WrongSchema(), "bad_answer", "the answer is not a chat completion"),
+    ({"id": "x", "model": "m", "object": "chat.completion", "choices": []}, "bad_answer", "not a chat completion"),
+    ({"id": "x", "model": "m", "choices": [{"index": 0, "message": None}]}, "bad_answer", "not a chat completion"),
 ]
 PERMANENT = [
     (Unauthorized(), "authentication", "OPENAI_API_KEY not set"),
-    (UnknownModel(), "unknown_model", "the server knows no such model"),
-    (ContextWindowExceeded(), "context_window", "longer than the model can read"),
+    (UnknownModel(), "unknown_model", "the server does not know the model"),
+    (ContextWindowExceeded(), "context_window", "exceeds the context window of the model"),
     (ContentFiltered(), "refused", "the provider refuses the content"),
     (ContentFiltered("content_filter"), "refused", "the provider refuses the content"),
     (QuotaExceeded(), "quota", "no credit left"),
@@ -361,7 +361,7 @@ def test_a_wrong_key_is_named_by_where_it_came_from(monkeypatch: pytest.MonkeyPa
                 run(quick().complete(asked(server, args=args)))
             return str(caught.value)
 
-        assert "the key among the model's arguments was refused" in refused(api_key=KEY)
+        assert "the key in the model's arguments was refused" in refused(api_key=KEY)
         assert "(OPENAI_API_KEY not set) was refused" in refused()
         monkeypatch.setenv("OPENAI_API_KEY", KEY)
         assert "the key in OPENAI_API_KEY was refused" in refused()
@@ -456,10 +456,10 @@ def test_one_model_serves_loops_in_turn_and_threads_at_once() -> None:
     ("args", "words"),
     [
         ({"stream": True}, "streaming is not supported"),
-        ({"n": 2}, "one answer is asked for at a time"),
-        ({"messages": []}, "'messages' is no argument to set"),
-        ({"timeout": "long"}, "'timeout' is a number of seconds above 0, not 'long'"),
-        ({"num_retries": -1}, "'num_retries' is a count from 0, not -1"),
+        ({"n": 2}, "only one answer is requested per call"),
+        ({"messages": []}, "'messages' cannot be set"),
+        ({"timeout": "long"}, "'timeout': expected a number of seconds above 0, got 'long'"),
+        ({"num_retries": -1}, "'num_retries': expected an integer of at least 0, got -1"),
     ],
 )
 def test_arguments_that_cannot_be_are_refused_before_anything_is_sent(args: dict[str, Any], words: str) -> None:

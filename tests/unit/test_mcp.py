@@ -217,7 +217,7 @@ def test_a_command_that_does_not_exist_is_reported(declare):
 
 
 def test_a_server_that_says_nothing_is_given_up(declare):
-    with pytest.raises(ConfigurationError, match=r"did not answer within 0\.5 s of its start"):
+    with pytest.raises(ConfigurationError, match=r"did not answer within 0\.5 s after its start"):
         declare("silent", timeout=0.5).load()
 
 

@@ -138,7 +138,7 @@ def test_an_argument_of_a_partial_is_not_replaced() -> None:
 
 
 def test_a_partial_that_lacks_an_argument_is_refused() -> None:
-    with pytest.raises(ConfigurationError, match="WithClient cannot be built: its constructor asks for 'client'"):
+    with pytest.raises(ConfigurationError, match="WithClient cannot be created: its constructor needs 'client'"):
         replies(functools.partial(WithClient))
 
 
@@ -182,12 +182,12 @@ def test_constructor_with_unknown_parameters_is_reported_before_anything_runs(si
         def respond(self, message: Any) -> str:
             return ""
 
-    with pytest.raises(ConfigurationError, match=f"Odd cannot be built: its constructor asks for 'engine'; an? {side}"):
+    with pytest.raises(ConfigurationError, match=f"Odd cannot be created: its constructor needs 'engine'; an? {side}"):
         replies(Odd, side=side)
 
 
 def test_a_user_cannot_ask_for_the_policy() -> None:
-    with pytest.raises(ConfigurationError, match="asks for 'policy'"):
+    with pytest.raises(ConfigurationError, match="needs 'policy'"):
         replies(type("Odd", (), {"__init__": lambda self, policy: None, "respond": None}), side="user")
 
 
@@ -539,11 +539,11 @@ def test_each_side_sees_itself_as_the_assistant(message: Any, for_agent: Any, fo
 @pytest.mark.parametrize(
     ("target", "told"),
     [
-        (object(), "is no agent: expected a class with respond"),
-        (object, "object is no agent"),
-        (5, "5 is no agent"),
-        (None, "None is no agent"),
-        (lambda: "Hi", r"<lambda> is no agent: it must accept \(messages, tools\)"),
+        (object(), "is not a valid agent: expected a class with respond"),
+        (object, "object is not a valid agent"),
+        (5, "5 is not a valid agent"),
+        (None, "None is not a valid agent"),
+        (lambda: "Hi", r"<lambda> is not a valid agent: it must accept \(messages, tools\)"),
         (lambda messages: "Hi", "it must accept"),
         (lambda messages, tools, more: "Hi", "it must accept"),
     ],

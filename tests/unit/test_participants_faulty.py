@@ -79,7 +79,7 @@ def test_the_former_name_of_foreign_records_still_works(domain: Domain) -> None:
         def __init__(self) -> None:
             super().__init__(Agent.script)
 
-    with pytest.warns(DeprecationWarning, match="Former.strangers is deprecated: name the attribute 'foreign_records'"):
+    with pytest.warns(DeprecationWarning, match="Former.strangers is deprecated: use the attribute 'foreign_records'"):
         simulation = simulated(domain, "leaks", agent=Former)
     assert calls(simulation) == calls(simulated(domain, "leaks"))
 
@@ -191,5 +191,5 @@ def test_unknown_kind_is_an_error(domain: Domain) -> None:
 
 
 def test_a_domain_that_has_no_agent_of_its_own() -> None:
-    with pytest.raises(ConfigurationError, match="the domain has none of this name"):
+    with pytest.raises(ConfigurationError, match="the domain has no agent of this name"):
         pytest_tau.simulate(tiny.task(), domain=pytest_tau.load_domain("mock"), agent="rules", user="noop")

@@ -262,7 +262,7 @@ def test_unknown_tools_are_answered_with_an_error_and_counted(domain: Domain) ->
         ("", "m sent an empty reply: no text and no tool calls"),
         ({"content": None, "reasoning_content": "hm"}, "m sent an empty reply"),
         ({"content": " \n", "tool_calls": []}, "m sent an empty reply"),
-        ({"content": 5}, "m sent content int 5; expected text"),
+        ({"content": 5}, "m sent content int 5; expected a string"),
         (calls({"id": "x", "type": "function"}), "m sent tool call .*; expected a name and arguments"),
         ({"tool_calls": {"name": "count"}}, "m sent tool_calls .*; expected a list"),
     ],
@@ -365,7 +365,7 @@ def test_a_guided_agent_needs_steps_a_place_for_them_and_a_user(domain: Domain, 
         kind(context(domain, "agent", Chat()))
     with pytest.raises(ConfigurationError, match=r"the agent's prompt 'p.md' lacks \{\{steps\}\}"):
         kind(context(domain, "agent", Chat(), STEPS, prompting=Prompting(name="p.md", prompt="{{policy}}")))
-    with pytest.raises(ConfigurationError, match=f"agent '{kind.name}' works with a user: leave out --tau-solo"):
+    with pytest.raises(ConfigurationError, match=f"agent '{kind.name}' works with a user: remove --tau-solo"):
         alone(domain, Chat(), kind)
 
 
@@ -464,7 +464,7 @@ def test_a_model_without_function_calling_calls_tools_in_text(domain: Domain) ->
 
 @pytest.mark.parametrize("trial_models", [None, TrialModels(), models(user=Chat())])
 def test_an_agent_without_a_model_is_refused(domain: Domain, trial_models: TrialModels | None) -> None:
-    with pytest.raises(ConfigurationError, match=r"^agent 'llm' needs a model: name one with --tau-agent-llm$"):
+    with pytest.raises(ConfigurationError, match=r"^agent 'llm' needs a model: add --tau-agent-llm MODEL$"):
         LLMAgent(context(domain, "agent", None, models=trial_models))
 
 

@@ -221,7 +221,7 @@ def test_too_small_context_budget_is_reported_before_the_conversation(domain: Do
 
 @pytest.mark.parametrize("trial_models", [None, TrialModels(), models(agent=Chat())])
 def test_a_user_without_a_model_is_refused(domain: Domain, trial_models: TrialModels | None) -> None:
-    with pytest.raises(ConfigurationError, match=r"^user 'llm' needs a model: name one with --tau-user-llm$"):
+    with pytest.raises(ConfigurationError, match=r"^user 'llm' needs a model: add --tau-user-llm MODEL$"):
         LLMUser(plain(domain, None, models=trial_models))
 
 

@@ -117,8 +117,8 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
         ("gone.py:Agent", "agent 'gone.py:Agent': no file .*gone.py"),
         ("mine.py:Agnt", "unknown attribute 'Agnt'; did you mean 'Agent'"),
         ("mine.py:Outer.Iner", "unknown attribute 'Outer.Iner'"),
-        ("mine.py:VALUE", "5 is no agent"),
-        ("mine.py:Asking", "Asking cannot be built: its constructor asks for 'api_key'"),
+        ("mine.py:VALUE", "5 is not a valid agent"),
+        ("mine.py:Asking", "Asking cannot be created: its constructor needs 'api_key'"),
         ("no_such_module_here:Agent", "cannot be imported: ModuleNotFoundError"),
         ("broken.py:Agent", "cannot be imported: ZeroDivisionError"),
         ("quits.py:Agent", "cannot be imported: SystemExit"),
@@ -137,7 +137,7 @@ def test_unloadable_participant_is_reported(folder: Path, spec: str, told: str) 
 def test_an_agent_may_be_an_endpoint_and_a_user_may_not() -> None:
     url = "https://example.com/v1"
     assert load_source(url, "agent")[:3] == (url, EndpointAgent, None)
-    with pytest.raises(ConfigurationError, match="only an agent can be an endpoint"):
+    with pytest.raises(ConfigurationError, match="only an agent can be a URL"):
         load_source(url, "user")
 
 

@@ -50,17 +50,17 @@ def test_a_prompt_is_the_text_of_its_file(tmp_path: Path, side: Any, text: str) 
     [
         ("agent", "", "mine.md is empty"),
         ("agent", " \n\t", "mine.md is empty"),
-        ("agent", b"\xff\xfe{{policy}}", r"mine.md is no UTF-8 text: .* at byte 0"),
+        ("agent", b"\xff\xfe{{policy}}", r"mine.md is not UTF-8 text: .* at byte 0"),
         ("agent", "Be nice.", r"mine.md lacks \{\{policy\}\}"),
         ("agent", "{{steps}}", r"mine.md lacks \{\{policy\}\}"),
         ("user", "Be nice. {policy}", r"mine.md lacks \{\{scenario\}\}"),
         (
             "agent",
             "{{policy}} {{tools}}",
-            r"unknown placeholder \{\{tools\}\}: there is \{\{policy\}\}, \{\{steps\}\};",
+            r"unknown placeholder \{\{tools\}\}: expected \{\{policy\}\}, \{\{steps\}\};",
         ),
         ("agent", "{{policy}} {{ poli-cy }}", r"unknown placeholder \{\{poli-cy\}\}"),
-        ("user", "{{scenario}} {{policy}}", r"unknown placeholder \{\{policy\}\}: there is \{\{scenario\}\}; .*open"),
+        ("user", "{{scenario}} {{policy}}", r"unknown placeholder \{\{policy\}\}: expected \{\{scenario\}\}; .*open"),
     ],
 )
 def test_invalid_prompt_file_is_named(tmp_path: Path, side: Any, text: Any, told: str) -> None:
@@ -173,7 +173,7 @@ def test_data_without_guidelines_have_none(data: Path, gone: str) -> None:
 
 def test_invalid_guidelines_are_reported(data: Path) -> None:
     (data / "user_simulator" / "simulation_guidelines_tools.md").write_bytes(b"\xff")
-    with pytest.raises(ConfigurationError, match=r"simulation_guidelines_tools.md is no UTF-8"):
+    with pytest.raises(ConfigurationError, match=r"simulation_guidelines_tools.md is not UTF-8"):
         official_guidelines(data)
 
 

@@ -539,7 +539,7 @@ def test_words_on_a_toolkit_still_reach_the_user() -> None:
     class Former(Handset):
         spoken = SPOKEN
 
-    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: give it to the DomainSpec"):
+    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: pass it to the DomainSpec"):
         spec = tiny.spec(Path(), user_tools=Former)
     assert spec.spoken == SPOKEN
     assert tiny.spec(Path(), user_tools=Former, spoken={"ring": SPOKEN["ring"]}).spoken == {"ring": SPOKEN["ring"]}

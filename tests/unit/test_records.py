@@ -142,7 +142,7 @@ def test_a_baseline_has_records_alone(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="only records"):
         list(run.trials())
     (folder / "records.jsonl").write_text('{"domain": "mock"}\n')
-    with pytest.raises(ConfigurationError, match=r"records\.jsonl, line 1: no record of a trial"):
+    with pytest.raises(ConfigurationError, match=r"records\.jsonl, line 1: not a record of a trial"):
         run.records()
 
 
@@ -156,7 +156,7 @@ def test_a_result_file_of_the_reference(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="no run has been kept"):
+    with pytest.raises(ConfigurationError, match="no run is stored"):
         open_run(root=tmp_path)
     folder = tmp_path / ".tau" / "runs" / "20260101-000000-1-mock"
     folder.mkdir(parents=True)

@@ -121,7 +121,7 @@ def test_failing_checks_that_are_not_stored_are_reported(regrade: Regrade) -> No
 
 def test_a_stored_failure_without_checks_cannot_be_explained(regrade: Regrade) -> None:
     (reason,) = only(regrade(simulation(*RENAMED, SAID, reward=0.0))).reasons
-    assert reason == "every check is met now; the file does not tell which one was not"
+    assert reason == "every check is met now; the file does not state which one was not met"
 
 
 def test_a_conversation_that_was_cut_off_earns_nothing(regrade: Regrade) -> None:
@@ -153,8 +153,8 @@ def test_results_that_differ_from_the_recording_are_reported(regrade: Regrade) -
 @pytest.mark.parametrize(
     ("name", "arguments", "recorded", "text"),
     [
-        ("rename", RENAME, "Error: no item", "failed with 'Error: no item', succeeds now"),
-        ("remove", {"item_id": "x"}, "removed", "succeeded, fails now with 'Error: no item x'"),
+        ("rename", RENAME, "Error: no item", "failed with 'Error: no item', now succeeds"),
+        ("remove", {"item_id": "x"}, "removed", "succeeded, now fails with 'Error: no item x'"),
         ("remove", {"item_id": "x"}, "Error: there is no x", "recorded 'Error: there is no x', now 'Error: no item x'"),
     ],
 )
@@ -209,7 +209,9 @@ def test_one_that_cannot_be_graded_stops_nothing(regrade: Regrade) -> None:
     report = regrade(*(simulation(SAID, task_id=i) for i in ids), simulation(*RENAMED, SAID), tasks=tasks)
     assert len(report.results) == 1
     reasons = [reason for _, reason in report.unreadable]
-    assert reasons[0].startswith("not graded: its task does not fit: initial_state.initialization_actions.0: ")
+    assert reasons[0].startswith(
+        "not graded: its task does not match the domain: initial_state.initialization_actions.0: "
+    )
     assert "LUCK" in reasons[1]
     assert reasons[2] == "not graded: tiny has no task 'unknown'"
 
@@ -235,7 +237,7 @@ def test_a_task_with_criteria_of_another_program_is_named_and_not_graded(
     assert len(report.results) == 1
     (unreadable,) = report.unreadable
     assert unreadable.entry == "entry 0 (task foreign, trial 0)"
-    assert unreadable.reason == f"not graded: task 'foreign' has evaluation criteria that are not known here: {name}"
+    assert unreadable.reason == f"not graded: task 'foreign' has unknown evaluation criteria: {name}"
 
 
 @pytest.mark.parametrize("value", [None, [], {}, ""])
@@ -267,7 +269,7 @@ def test_a_named_domain_wins_over_the_file_s(regrade: Regrade) -> None:
 
 
 def test_a_file_without_simulations_says_so(regrade: Regrade) -> None:
-    assert regrade().unreadable == [("the file", "holds no simulations")]
+    assert regrade().unreadable == [("the file", "has no simulations")]
 
 
 def test_a_task_that_the_file_lacks_is_the_domain_s(regrade: Regrade) -> None:
@@ -550,7 +552,7 @@ def test_a_broken_entry_is_copied_as_it_was(tmp_path: Path, domain: Domain) -> N
 def test_no_input_is_written_over(tmp_path: Path) -> None:
     one, two = tmp_path / "a" / "r.json", tmp_path / "b" / "r.json"
     assert targets([(one, tmp_path / "out" / "r.json")]) == {one: tmp_path / "out" / "r.json"}
-    with pytest.raises(ConfigurationError, match="is an input; name another folder"):
+    with pytest.raises(ConfigurationError, match="is an input; give another folder"):
         targets([(one, tmp_path / "x" / ".." / "a" / "r.json")])
     with pytest.raises(ConfigurationError, match="would both be written to"):
         targets([(one, tmp_path / "out" / "r.json"), (two, tmp_path / "out" / "r.json")])

@@ -110,7 +110,7 @@ def test_a_failing_call_that_changed_something_shows_it(shown: Any, domain: Doma
 
 def test_met_checks_are_shown_at_their_turn(shown: Any, domain: Domain) -> None:
     talk = shown(good(domain, WANTED))
-    assert of_kind(talk, "DB") == [("the databases end as the reference actions leave them", True, True, 8)]
+    assert of_kind(talk, "DB") == [("the databases end in the state that the reference actions produce", True, True, 8)]
     assert of_kind(talk, "ENV_ASSERTION") == [
         ("user: phone_on()", True, True, 8),
         ('assistant: named(item_id="lamp", name="Torch")', True, True, 2),
@@ -236,9 +236,9 @@ def test_a_simulation_that_was_not_graded_is_shown(shown: Any, domain: Domain) -
 @pytest.mark.parametrize(
     ("task", "name", "told"),
     [
-        (WANTED, "elsewhere", "Changes of the environment are not shown: unknown domain 'elsewhere'; there is tiny."),
-        (WANTED, "", "Changes of the environment are not shown: the domain is not known."),
-        (None, "tiny", "Changes of the environment are not shown: the task is not known."),
+        (WANTED, "elsewhere", "Changes to the environment are not shown: unknown domain 'elsewhere'; there is tiny."),
+        (WANTED, "", "Changes to the environment are not shown: the domain is not known."),
+        (None, "tiny", "Changes to the environment are not shown: the task is not known."),
         (
             tiny.task(CRITERIA, initial_state={"initialization_actions": [VANISHED]}),
             "tiny",
@@ -262,7 +262,7 @@ def test_changes_end_where_the_data_at_hand_is_another(shown: Any, domain: Domai
     talk = shown(simulation)
     assert [bool(call["changes"]) for call in talk["calls"]] == [True, False, False, False]
     assert "From message 5 on" in talk["note"]
-    assert "price failed in the conversation and succeeds on the data at hand" in talk["note"]
+    assert "price failed in the conversation and succeeds on the available data" in talk["note"]
 
 
 def test_results_that_differ_on_the_present_data_are_reported(shown: Any, domain: Domain) -> None:
@@ -290,7 +290,7 @@ def trials(domain: Domain, outcomes: dict[str, str], **fields: Any) -> list[dict
 
 def test_denominators_are_shown(tmp_path: Path, domain: Domain) -> None:
     planned = {"tiny": {"a": 2, "b": 2, "c": 3}}
-    excluded = {"the budget was spent": 1, "deselected": 5, "quarantined": 0}
+    excluded = {"the budget is spent": 1, "deselected": 5, "quarantined": 0}
     lines = trials(domain, {"a": "pf", "b": "pe"})
     run = run_folder(tmp_path / "run", *lines, planned=planned, excluded=excluded)
     assert report(tmp_path / "r.html", domain, run).data["runs"][0]["counts"] == {
@@ -299,7 +299,7 @@ def test_denominators_are_shown(tmp_path: Path, domain: Domain) -> None:
         "passed": 2,
         "failed": 1,
         "error": 1,
-        "excluded": {"the budget was spent": 1, "deselected": 5},
+        "excluded": {"the budget is spent": 1, "deselected": 5},
         "missing": 2,
         "restored": 0,
         "tasks": 2,
@@ -608,7 +608,7 @@ def test_two_runs_are_shown_side_by_side(tau: Any) -> None:
     kept("two", 0.0)
     status, out, _ = tau("view", "one", "two")
     assert (status, out[0]) == (0, "2 simulations of one and two:")
-    assert Path(out[1]).name == "report-beside-two.html"
+    assert Path(out[1]).name == "report-vs-two.html"
     assert '"pairs":[[0,0,null]]' in Path(out[1]).read_text(encoding="utf-8")
 
 
@@ -628,7 +628,7 @@ def test_command_reports_unreadable_files(tau: Any) -> None:
         file.writelines(json.dumps({"test": f"x{n}", "domain": "mock", "task_id": f"{n}"}) + "\n" for n in range(7))
     status, out, _ = tau("view", "one")
     assert status == 0
-    assert sum(line.startswith("not read: ") for line in out) == 5
+    assert sum(line.startswith("excluded: ") for line in out) == 5
     assert "and 2 more, which the report lists" in out
 
 
@@ -643,7 +643,7 @@ def test_it_is_opened_when_asked(tau: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @pytest.mark.parametrize(
-    ("args", "told"), [(["none"], "'none'"), ([], "no run has been kept"), (["one", "--data", "x"], "--data")]
+    ("args", "told"), [(["none"], "'none'"), ([], "no run is stored"), (["one", "--data", "x"], "--data")]
 )
 def test_invalid_command_is_reported(tau: Any, args: list[str], told: str) -> None:
     if args[:1] == ["one"]:

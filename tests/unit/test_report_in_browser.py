@@ -325,7 +325,7 @@ def test_two_runs_are_shown_side_by_side(page: Page, files: dict[str, Path]) -> 
     page.key("Enter")
     page.wait_for("document.querySelector('.parting')")
     assert page.text(".parting") == "They part at message 2"
-    assert page.text(".same summary") == "2 messages before they part, the same in both"
+    assert page.text(".same summary") == "2 messages before the first difference, the same in both"
     assert page.js(
         "[...document.querySelectorAll('.pair:last-of-type .column')].map((one) => one.querySelectorAll('.message').length)"
     ) == [6, 5]

@@ -233,8 +233,8 @@ def test_a_broken_simulation_in_the_middle_stops_nothing_that_is_delimited(tmp_p
     [
         (b"", "empty"),
         (b"  \n", "empty"),
-        (b"# Results", "no JSON document: begins with '#'"),
-        (b"\x00\x01\x02", "no JSON document"),
+        (b"# Results", "not a JSON document: begins with '#'"),
+        (b"\x00\x01\x02", "not a JSON document"),
         (b"{", "file ends"),
         (b"[", "file ends"),
     ],
@@ -276,7 +276,7 @@ def folder(path: Path, index: list[str] | None, files: dict[str, Any]) -> Path:
 def test_a_folder_is_read_in_the_order_of_its_index(tmp_path: Path, name: str) -> None:
     path = folder(tmp_path, ["b", "a"], {"a.json": entry("a"), "b.json": entry("b"), "left.json": entry("left")})
     file, runs, unreadable = read(path / name)
-    assert file.kind == "τ²-bench, a file a simulation"
+    assert file.kind == "τ²-bench, one file per simulation"
     assert file.size == 3
     assert [run.simulation.task_id for run in runs] == ["b", "a", "left"]
     assert runs[0].entry == "simulations/b.json (task b, trial 0)"

@@ -200,7 +200,7 @@ def test_a_message_history_is_known_to_both(domain: Domain) -> None:
 def test_an_unusable_participant(domain: Domain, side: str) -> None:
     with pytest.raises(ConfigurationError, match=f"unknown {side} 'golf'"):
         pytest_tau.simulate(WANTED, domain=domain, **{side: "golf"})
-    with pytest.raises(ConfigurationError, match=f"is no {side}"):
+    with pytest.raises(ConfigurationError, match=f"is not a valid {side}"):
         pytest_tau.simulate(WANTED, domain=domain, **{side: 5})
 
 
@@ -309,7 +309,7 @@ def test_a_constructor_that_hangs_is_cut_off(domain: Domain) -> None:
         options: dict[str, Any] = {"agent": "noop", "user": "noop"} | dict([participants])
         simulation = pytest_tau.simulate(WANTED, domain=domain, settings=settings, **options)
         assert simulation.termination_reason == reason
-        assert "not built in time" in (simulation.error or "")
+        assert "not created in time" in (simulation.error or "")
     assert time.perf_counter() - start < 4
     gate.set()
 

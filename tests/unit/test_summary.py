@@ -222,7 +222,7 @@ class TestTerminal:
     def test_with_v_everything(self):
         lines = terminal_lines(MIXED, verbosity=1)
         assert the_line(lines, "with errors") == "pass^1 0.400, pass^2 0.333, errors counted as failures"
-        assert the_line(lines, "errors said") == "the provider is down (1)"
+        assert the_line(lines, "messages") == "the provider is down (1)"
         assert the_line(terminal_lines(trials("a", "pf"), verbosity=1), "mean reward") == "0.500"
 
     def test_with_q_nothing_not_even_groups(self):
@@ -230,7 +230,7 @@ class TestTerminal:
 
     def test_task_that_passes_without_an_agent_is_always_reported(self):
         lines = terminal_lines([trial("a"), trial("b")], floors={TaskId("desk", "", "a"): True})
-        assert lines == ["  no-op agent    pass^1 1.000 (1 of 1 task; not known of 1 task)"]
+        assert lines == ["  no-op agent    pass^1 1.000 (1 of 1 task; unknown for 1 task)"]
 
     def test_mean_reward_is_shown_if_it_differs_from_pass_1(self):
         records = [*trials("a", "pppp"), trial("b", outcome="failed"), trial("c", outcome="failed", reward=0.5)]
@@ -269,10 +269,10 @@ class TestTerminal:
         some = {"agent": ModelUsage(calls=2, known_cost=1.5, unpriced_calls=1)}
         lines = terminal_lines([trial(usage=some)], verbosity=1)
         assert "at least $1.50" in the_line(lines, "a trial")
-        assert the_line(lines, "models").endswith("$1.50 and 1 call of unknown price")
+        assert the_line(lines, "models").endswith("$1.50 and 1 call with unknown price")
 
     def test_restored_trials_are_reported(self):
-        assert the_line(terminal_lines([trial(restored=True), trial("b")]), "restored") == "1 trial of an earlier run"
+        assert the_line(terminal_lines([trial(restored=True), trial("b")]), "reused") == "1 trial of an earlier run"
 
     def test_nothing_that_a_terminal_obeys_gets_through(self):
         check = "COMMUNICATE \x1b[31mred\x07\r\nnext\u202e"
@@ -299,7 +299,7 @@ class TestPage:
         page = markdown(summarise(MIXED, floors=floors), failing_tasks(MIXED))
         lines = page.splitlines()
         assert lines[:3] == ["### desk", "", "5 tasks, 8 trials: 4 passed, 3 failed, 1 error"]
-        assert "| errors left out | 0.500 | 0.500 |" in lines
+        assert "| errors excluded | 0.500 | 0.500 |" in lines
         assert "| errors counted as failures | 0.400 | 0.333 |" in lines
         assert "| no-op agent: 1 of 5 tasks | 0.200 | 0.200 |" in lines
         assert "<details><summary>4 tasks did not pass every time</summary>" in lines

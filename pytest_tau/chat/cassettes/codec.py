@@ -97,7 +97,7 @@ class RequestInterner:
         """Return the request as it is compared and recorded.
 
         Raises:
-            ValueError: A part of it is no JSON; the text names the part.
+            ValueError: A part of it is not valid JSON; the text names the part.
         """
         head = {
             "model": request.model,
@@ -113,7 +113,7 @@ class RequestInterner:
         """Return the one instance of a JSON value.
 
         Raises:
-            ValueError: It is no JSON; the text begins with ``where``.
+            ValueError: It is not valid JSON; the text begins with ``where``.
         """
         try:
             text = canonical(value)
@@ -195,7 +195,7 @@ class Codec:
             ValueError: It refers to an earlier call that does not exist, or has no outcome.
         """
         if [value.reply, value.context_error, value.unanswered].count(None) != 2:
-            raise ValueError("has not one of reply, too_long, unanswered")
+            raise ValueError("expected one of reply, too_long, unanswered")
         earlier = self._earlier.setdefault(value.role, [])
         new = [self._values.intern(decode_multiline(message), "messages") for message in value.messages]
         head = {name: getattr(value, name) for name in ("model", "args", "tool_choice", "response_format")}
@@ -250,7 +250,7 @@ def _repeated(earlier: Sequence[Call], value: CallValue) -> tuple[Json, ...]:
         return ()
     sources = [call for call in earlier if value.of in (None, call.number)]
     if not sources:
-        raise ValueError(f"keeps messages of call {value.of}, which is no earlier one of its role")
+        raise ValueError(f"keeps messages of call {value.of}, which is not an earlier call of its role")
     theirs, past = sources[-1].request.messages, value.kept + value.dropped
     if past > len(theirs):
         raise ValueError(f"keeps or drops {past} messages of call {sources[-1].number}, which has {len(theirs)}")

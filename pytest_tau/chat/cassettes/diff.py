@@ -48,7 +48,7 @@ def diff_requests(recorded: dict[str, Any], now: dict[str, Any]) -> list[str]:
     for number, place in enumerate(places):
         shown = _format(place)
         if len(shown) > _MOST_OF_ONE:
-            shown = [*shown[:_MOST_OF_ONE], f"  … {len(shown) - _MOST_OF_ONE} lines more"]
+            shown = [*shown[:_MOST_OF_ONE], f"  … {len(shown) - _MOST_OF_ONE} more lines"]
         if number and len(lines) + len(shown) > _MOST_LINES:
             left = len(places) - number
             return [*lines, f"… and {plural(left, 'more difference')}"]
@@ -132,7 +132,7 @@ def _format(place: _Difference) -> list[str]:
     if recorded is _ABSENT:
         return [f"{where}: not recorded, now {_cut(_json(now))}"]
     if now is _ABSENT:
-        return [f"{where}: recorded {_cut(_json(recorded))}, not sent now"]
+        return [f"{where}: recorded {_cut(_json(recorded))}, not in the request now"]
     was, is_ = _pair(_json(recorded), _json(now))
     if len(was) + len(is_) + len(where) < _WIDTH:
         return [f"{where}: recorded {was}, now {is_}"]
@@ -162,7 +162,7 @@ def _first_lines(sign: str, lines: list[str]) -> Iterator[str]:
     """Yield the first lines, so that there is room for the other side of the difference."""
     yield from (f"  {sign} {line}" for line in lines[:_MOST_OF_SIDE])
     if len(lines) > _MOST_OF_SIDE:
-        yield f"  {sign} … {len(lines) - _MOST_OF_SIDE} lines more"
+        yield f"  {sign} … {len(lines) - _MOST_OF_SIDE} more lines"
 
 
 def _pair(recorded: str, now: str) -> tuple[str, str]:

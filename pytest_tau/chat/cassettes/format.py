@@ -195,12 +195,12 @@ def read_cassette(path: Path, *, rerun_command: str = "") -> Cassette:
     """Read a file.
 
     Raises:
-        ReplayError: It is missing, cannot be read, is no cassette, was cut off or changed; names the line.
+        ReplayError: It is missing, cannot be read, is not a cassette, was cut off or changed; names the line.
     """
     try:
         return _read(path.read_bytes())
     except FileNotFoundError:
-        raise replay_error(f"{path}: there is no recording of this trial", rerun_command=rerun_command) from None
+        raise replay_error(f"{path}: no recording of this trial", rerun_command=rerun_command) from None
     except OSError as error:
         raise replay_error(f"{path}: cannot be read: {error.strerror}", rerun_command=rerun_command) from None
     except UnreadableError as problem:
@@ -230,12 +230,12 @@ def _read(content: bytes) -> Cassette:
     line, value = values[-1]
     trailer = _validate(_TrailerValue, line, value)
     if not trailer.calls == len(trailer.seconds) == len(values) - 2:
-        raise UnreadableError(line, f"tells of {trailer.calls} calls, and the file has {len(values) - 2}")
+        raise UnreadableError(line, f"states {trailer.calls} calls, but the file has {len(values) - 2}")
     codec = Codec()
     calls = [_call(codec, *values[i], seconds) for i, seconds in enumerate(trailer.seconds, start=1)]
     rest = {name: item for name, item in value.items() if name != "digest"}
     if _digest([*(value for _, value in values[:-1]), rest]) != trailer.digest:
-        raise UnreadableError(line, "the file was changed since it was recorded: its digest differs")
+        raise UnreadableError(line, "the file was changed after it was recorded: its digest differs")
     try:
         times = [_moment(trailer.started, offset) for offset in trailer.times]
     except (ValueError, OverflowError) as error:
@@ -249,14 +249,14 @@ def _values(text: str) -> list[tuple[int, dict[str, Any]]]:
     try:
         for line, value in objects_in(text):
             if values and "ended" in values[-1][1]:
-                raise UnreadableError(line, "goes on after its end")
+                raise UnreadableError(line, "has content after its end")
             values.append((line, value))
     except CutOffError as error:
         raise UnreadableError(error.line, _cut_off(len(values) - 1)) from None
     if not values:
         raise UnreadableError(1, "the file is empty")
     if "ended" not in values[-1][1]:
-        _identity(*values[0])  # a file that is no cassette is reported as that, not as cut off
+        _identity(*values[0])  # a file that is not a cassette is reported as that, not as cut off
         raise UnreadableError(last_line(text), _cut_off(len(values) - 1))
     return values
 
@@ -268,9 +268,9 @@ def _cut_off(calls: int) -> str:
 def _identity(line: int, value: dict[str, Any]) -> Identity:
     version = value.get("cassette")
     if version is None:
-        raise UnreadableError(line, "this is no cassette")
+        raise UnreadableError(line, "not a cassette file")
     if version != VERSION:
-        raise UnreadableError(line, f"has version {version} of the format; known is {VERSION}")
+        raise UnreadableError(line, f"has format version {version}; expected {VERSION}")
     header = _validate(_HeaderValue, line, value)
     return Identity(header.domain, header.task, header.trial, header.seed, header.hashes)
 

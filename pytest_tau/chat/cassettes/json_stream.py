@@ -1,7 +1,7 @@
 """A stream of JSON objects, each of which begins a line, laid out so that a change shows as a small difference.
 
 No library does this. ``json`` has one indentation for all values. ijson reads several values from one file, but its
-errors have no line, and it does not distinguish a file that was cut off from one that is no JSON.
+errors have no line, and it does not distinguish a file that was cut off from one that is not valid JSON.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ def decode_multiline(value: Any) -> Any:
     """Return the value that was encoded by ``encode_multiline``.
 
     Raises:
-        ValueError: ``lines`` are no texts, or ``plain`` is no object.
+        ValueError: ``lines`` are not strings, or ``plain`` is not an object.
     """
     if isinstance(value, list):
         return [decode_multiline(item) for item in value]
@@ -80,11 +80,11 @@ def decode_multiline(value: Any) -> Any:
     if len(value) == 1 and "lines" in value:
         lines = value["lines"]
         if not isinstance(lines, list) or not all(isinstance(line, str) for line in lines):
-            raise ValueError('"lines" is no list of texts')
+            raise ValueError('"lines" is not a list of strings')
         return "\n".join(lines)
     if len(value) == 1 and "plain" in value:
         if not isinstance(value["plain"], dict):
-            raise ValueError('"plain" is no object')
+            raise ValueError('"plain" is not an object')
         value = value["plain"]
     return {key: decode_multiline(item) for key, item in value.items()}
 
@@ -116,7 +116,7 @@ def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield each object of a stream, with the line that it begins on.
 
     Raises:
-        UnreadableError: The next value is no object, or no JSON.
+        UnreadableError: The next value is not an object, or not valid JSON.
     """
     decoder, position, line = json.JSONDecoder(), 0, 1
     while True:
@@ -131,7 +131,7 @@ def objects_in(text: str) -> Iterator[tuple[int, dict[str, Any]]]:
         if nested_too_deep(value):
             raise UnreadableError(line, f"is {describe(RecursionError())}")
         if not isinstance(value, dict):
-            raise UnreadableError(line, f"is no object: {_json(value)[:40]}")
+            raise UnreadableError(line, f"is not an object: {_json(value)[:40]}")
         yield line, value
         line += text.count("\n", start, position)
 
@@ -144,10 +144,10 @@ def last_line(text: str) -> int:
 def _read_error(text: str, error: Exception, line: int) -> UnreadableError:
     marks = _MERGE.search(text)
     if marks:
-        return UnreadableError(text.count("\n", 0, marks.start()) + 1, "has the marks of an unfinished merge")
+        return UnreadableError(text.count("\n", 0, marks.start()) + 1, "has conflict markers of an unfinished merge")
     if not isinstance(error, json.JSONDecodeError):  # nested too deep, or an integer that is too long
         return UnreadableError(line, f"is {describe(error)}")
     rest = text.rstrip()
     if error.pos >= len(rest) or not rest.endswith("}") or error.msg.startswith("Unterminated"):
         return CutOffError(last_line(text), "ends in the middle of a value")
-    return UnreadableError(error.lineno, f"is not JSON: {error.msg}")
+    return UnreadableError(error.lineno, f"is not valid JSON: {error.msg}")

@@ -73,7 +73,7 @@ class Recorder:
         """Return the model's answer, or that of an earlier attempt.
 
         Raises:
-            ReplayError: The request or the answer is no JSON, and could not be replayed.
+            ReplayError: The request or the answer is not valid JSON, and could not be replayed.
             ModelError: The model failed.
         """
         if self._over:  # by a thread that the trial did not wait for; not recorded
@@ -123,7 +123,7 @@ class Recorder:
             return
         self._over = True
         if self._empty:
-            with suppress(OSError):  # a file without calls is no harm
+            with suppress(OSError):  # a file without calls does no harm
                 self._part.unlink(missing_ok=True)
 
     def _start_call(self, role: Role, request: NormalizedRequest) -> Call:
@@ -192,7 +192,7 @@ class Player:
         self._over = False
         recorded = self._cassette.identity
         if (recorded.domain, recorded.task, recorded.trial) != (identity.domain, identity.task, identity.trial):
-            problem = f"{path}: is of {_format_identity(recorded)}; this is {_format_identity(identity)}"
+            problem = f"{path}: is a recording of {_format_identity(recorded)}; this is {_format_identity(identity)}"
             raise replay_error(problem, rerun_command=rerun_command)
 
     async def answer(
@@ -241,7 +241,7 @@ class Player:
             first = f"{text} {'was' if len(left) == 1 else 'were'} not made, from call {left[0].number} on"
             then = self._cassette.reason
             ends = [f"the recorded trial ended with {then}, this one with {reason}"] if reason != then else []
-            raise self._error(f"{self._path}: the recording goes on: {first}", *ends)
+            raise self._error(f"{self._path}: the recording has more calls: {first}", *ends)
 
     def abandon(self) -> None:
         """End the replay without a check."""
@@ -255,12 +255,12 @@ class Player:
         """
         left = [call for call in self._left if call.role == role]
         if left:
-            first = f"{self._path}: call {left[0].number}, of the {role}, is not the recorded one"
+            first = f"{self._path}: call {left[0].number}, of the {role}, differs from the recorded one"
             raise self._error(first, differences=diff_requests(left[0].request.values, request.values))
         if self._cassette.timed_out and role != "judge":
             return
         count = sum(call.role == role for call in self._cassette.calls)
-        first = f"{self._path}: the {role} makes a call more than the {plural(count, 'call')} of the recording"
+        first = f"{self._path}: the {role} makes one call more than the {plural(count, 'call')} of the recording"
         raise self._error(first, differences=last_message(request.values))
 
     def _error(self, first: str, *more: str, differences: Sequence[str] = ()) -> ReplayError:
@@ -279,7 +279,7 @@ def _normalize(values: RequestInterner, role: Role, request: ChatRequest, rerun_
         return values.normalize(request)
     except ValueError as error:
         raise replay_error(
-            f"a request of the {role} is no JSON, and cannot be recorded: {error}", rerun_command=rerun_command
+            f"a request of the {role} is not valid JSON and cannot be recorded: {error}", rerun_command=rerun_command
         ) from None
 
 
@@ -291,7 +291,7 @@ def _copy_reply(reply: ChatReply, role: Role, rerun_command: str) -> ChatReply:
         return ChatReply.model_validate(json.loads(json.dumps(fields)))
     except (TypeError, ValueError) as error:
         raise replay_error(
-            f"an answer to the {role} is no JSON, and cannot be recorded: {error}", rerun_command=rerun_command
+            f"an answer to the {role} is not valid JSON and cannot be recorded: {error}", rerun_command=rerun_command
         ) from None
 
 

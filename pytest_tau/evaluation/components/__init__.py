@@ -37,7 +37,7 @@ def components_of(verdict: RewardInfo, evaluators: Sequence[Evaluator] = ()) -> 
 
     Args:
         verdict: The verdict on a simulation.
-        evaluators: The components of plugins, if they are at hand; else their checks are reported on as they stand.
+        evaluators: The components of plugins, if available; else their checks are reported without explanation.
     """
     reporting = {found.name: PluginReports(found) for found in evaluators if isinstance(found, RewardComponent)}
     known = {component.name for component in COMPONENTS if isinstance(component, CustomComponent)}

@@ -148,7 +148,7 @@ class ActionComponent(RewardComponent):
         names = ", ".join(action.name for action in missing[:_MOST_NAMES])
         by_agent = any(action.requestor == "assistant" for action in missing)
         reason = "it did not make required calls" if by_agent else "it did not get the user to make a required call"
-        return Omission(reason, f"not called as the reference does: {names}")
+        return Omission(reason, f"not called as in the reference: {names}")
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
         """Return each check with the call next to the action."""

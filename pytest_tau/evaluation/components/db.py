@@ -98,7 +98,7 @@ class DBComponent(RewardComponent):
         """Return the one check, if it was made."""
         if verdict.db_check is None:
             return []
-        text = "the databases end as the reference actions leave them"
+        text = "the databases end in the state that the reference actions produce"
         return [Check(text, verdict.db_check.db_match, None, self.name)]
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:

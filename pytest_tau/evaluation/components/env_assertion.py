@@ -1,4 +1,4 @@
-"""ENV_ASSERTION: statements about the final environment hold."""
+"""ENV_ASSERTION: statements about the final environment are true."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _check(assertion: EnvAssertion, final: Environment) -> EnvAssertionCheck:
 
 
 class EnvAssertionComponent(RewardComponent):
-    """The task's assertions hold in the final environment."""
+    """The task's assertions are met in the final environment."""
 
     name = "ENV_ASSERTION"
 
@@ -68,7 +68,7 @@ class EnvAssertionComponent(RewardComponent):
         return found
 
     def explain(self, verdict: RewardInfo, calls: Sequence[Call]) -> list[Line]:
-        """Return the assertions that do not hold, also if they do not gate."""
+        """Return the assertions that are not met, also if they do not gate."""
         del calls
         unmet = [check for check in verdict.env_assertions or [] if not check.met]
         lines = []

@@ -25,11 +25,11 @@ class NLAssertionComponent(RewardComponent):
     reads_environment = False
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
-        """Take over the judge's verdicts; None if there are statements and nobody judged them."""
+        """Take over the judge's verdicts; None if there are statements that were not judged."""
         verdict.nl_assertions = given.verdicts if given.task.criteria.nl_assertions else []
 
     def value(self, verdict: RewardInfo) -> float | None:
-        """Return 1 if every statement is true; None if nobody judged them."""
+        """Return 1 if every statement is true; None if they were not judged."""
         if verdict.nl_assertions is None:
             return None
         return float(all(check.met for check in verdict.nl_assertions))

@@ -145,7 +145,7 @@ async def acompletion(model: str, messages: list[Any], **kwargs: Any) -> Complet
     Raises:
         ModelError: The model or its provider failed.
         ReplayError: A replayed trial makes a request that was not recorded.
-        ConfigurationError: ``stream`` or several answers, which cannot be recorded; an argument that is no JSON.
+        ConfigurationError: ``stream`` or several answers, which cannot be recorded; an argument that is not JSON.
     """
     request = _request(model, messages, kwargs)
     trial = current_attribution()
@@ -181,9 +181,9 @@ def _request(model: str, messages: list[Any], kwargs: dict[str, Any]) -> ChatReq
     given = {name: value for name, value in kwargs.items() if value is not None}
     tools, response_format = given.pop("tools", []), given.pop("response_format", None)
     if isinstance(response_format, type):
-        problem = f"model {model!r}: give response_format as a JSON schema in OpenAI's format, not as a class"
+        problem = f"model {model!r}: response_format: expected a JSON schema in OpenAI's format, got a class"
         raise ConfigurationError(problem)
-    # The choice of one function is no field of the request, but an argument like others.
+    # The choice of one function is not a field of the request, but an argument like others.
     choice = given.pop("tool_choice") if isinstance(given.get("tool_choice"), str) else None
     refuse_arguments(model, given)
     if current_attribution() is not None:
@@ -204,7 +204,7 @@ def _refuse_objects(model: str, args: dict[str, Any]) -> None:
             json.dumps(value)
         except (TypeError, ValueError):
             problem = f"model {model!r}: argument {name!r} ({type(value).__name__}) cannot be recorded"
-            raise ConfigurationError(f"{problem}; in a trial the arguments of a call are JSON values") from None
+            raise ConfigurationError(f"{problem}; in a trial, the arguments of a call must be JSON values") from None
 
 
 def _plain(value: Any) -> Any:

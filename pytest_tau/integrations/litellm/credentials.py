@@ -74,11 +74,11 @@ def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
         _check_name(name, route)
     missing = _missing_keys(name, args, route)
     if missing:
-        problem = f"model {name!r} needs a key: set {' or '.join(missing)}, or give 'api_key' among its arguments"
+        problem = f"model {name!r} needs a key: set {' or '.join(missing)}, or add 'api_key' to its arguments"
         raise ConfigurationError(problem)
     if priced and not (set(args) >= set(OWN_PRICES) or has_price(name)):
         given = " and ".join(map(repr, OWN_PRICES))
-        problem = f"model {name!r} has no known price: give {given}, in USD, among its arguments"
+        problem = f"model {name!r} has no known price: add {given}, in USD, to its arguments"
         raise ConfigurationError(problem)
 
 
@@ -90,21 +90,25 @@ def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
     """
     for argument in _RESERVED:
         if argument in args:
-            raise ConfigurationError(f"model {name!r}: {argument!r} is no argument to set; the run fills it in")
+            raise ConfigurationError(f"model {name!r}: {argument!r} cannot be set; pytest-tau sets it")
     if args.get("stream"):
-        raise ConfigurationError(f"model {name!r}: streaming is not supported here; leave 'stream' out")
+        raise ConfigurationError(f"model {name!r}: streaming is not supported; remove 'stream'")
     if args.get("n", 1) != 1:
-        raise ConfigurationError(f"model {name!r}: one answer is asked for at a time; leave 'n' out")
+        raise ConfigurationError(f"model {name!r}: only one answer is requested per call; remove 'n'")
     timeout = args.get("timeout", 1)
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise ConfigurationError(f"model {name!r}: 'timeout' is a number of seconds above 0, not {timeout!r}")
+        raise ConfigurationError(f"model {name!r}: 'timeout': expected a number of seconds above 0, got {timeout!r}")
     for argument in ("api_base", "base_url"):
         if argument in args and not str(args[argument]).startswith(("http://", "https://")):
-            raise ConfigurationError(f"model {name!r}: {argument!r} is an address that begins with http:// or https://")
+            raise ConfigurationError(
+                f"model {name!r}: {argument!r}: expected a URL that begins with http:// or https://"
+            )
     for argument in ("num_retries", "max_retries"):
         retries = args.get(argument, 0)
         if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-            raise ConfigurationError(f"model {name!r}: {argument!r} is a count from 0, not {retries!r}")
+            raise ConfigurationError(
+                f"model {name!r}: {argument!r}: expected an integer of at least 0, got {retries!r}"
+            )
 
 
 def connection_arguments(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
@@ -119,7 +123,7 @@ def connection_arguments(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
 def describe_key(name: str, args: Mapping[str, Any]) -> str:
     """Return a description of the key that a call was made with."""
     if args.get("api_key"):
-        return "the key among the model's arguments"
+        return "the key in the model's arguments"
     try:
         route = _route(name, args)
     except ConfigurationError:
@@ -171,7 +175,7 @@ def _route(name: str, args: Mapping[str, Any]) -> _Route:
     base = args.get("api_base") or args.get("base_url") or litellm.api_base
     # Without a name litellm takes the prefix for one.
     if not name.strip() or name != "".join(name.split()) or name.startswith("/") or name.endswith("/"):
-        raise ConfigurationError(f"{name!r} is no model's name: write the provider and the model, like openai/gpt-4.1")
+        raise ConfigurationError(f"{name!r} is not a model name: expected provider and model, such as openai/gpt-4.1")
     try:
         model, provider, key, _ = litellm.get_llm_provider(
             name, custom_llm_provider=args.get("custom_llm_provider"), api_base=base
@@ -188,14 +192,14 @@ def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
     provider, slash, _ = name.partition("/")
     providers = [str(getattr(known, "value", known)) for known in litellm.provider_list]
     if provider in providers:
-        return f"model {name!r}: {problem}" if slash else f"{name!r} is a provider; name its model too: {name}/…"
+        return (
+            f"model {name!r}: {problem}" if slash else f"{name!r} is a provider without a model: expected {name}/MODEL"
+        )
     if slash:
         return f"model {name!r}: {unknown_name('provider', provider, providers)}"
     close = get_close_matches(name, litellm.model_list, n=3, cutoff=0.8)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-    return (
-        f"model {name!r} is not known without its provider{hint} (write openai/{name} for an OpenAI-compatible server)"
-    )
+    return f"model {name!r} has no known provider{hint} (for an OpenAI-compatible server, write openai/{name})"
 
 
 def _is_own_server(route: _Route) -> bool:
@@ -240,7 +244,7 @@ def _check_name(name: str, route: _Route) -> None:
     if close and _is_misspelt(route.name, known):
         prefix = name.removesuffix(route.name)
         problem = f"unknown model {name!r}; did you mean {' or '.join(repr(prefix + match) for match in close)}?"
-        raise ConfigurationError(f"{problem} (a model that litellm does not list: give its 'api_base')")
+        raise ConfigurationError(f"{problem} (if litellm does not list the model, add its 'api_base')")
 
 
 #: Letters that look like digits.
@@ -250,7 +254,7 @@ _LOOKALIKES = str.maketrans("olis", "0115")
 def _is_misspelt(name: str, known: set[str]) -> bool:
     """Return whether a name has the separators of a known one in other places, or a word that is nearly one of theirs.
 
-    Another number is no typo, but the next version.
+    Another number is not a typo, but the next version.
     """
     if _letters_and_digits(name) in map(_letters_and_digits, known):
         return True

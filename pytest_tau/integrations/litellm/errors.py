@@ -72,14 +72,18 @@ class _Text(NamedTuple):
 _TEXTS: dict[ModelFault, _Text] = {
     "rate_limit": _Text("too many calls", "run fewer trials at once, or try again later"),
     "overloaded": _Text("the server is overloaded", "try again later"),
-    "unavailable": _Text("the server failed or cannot be reached", "see that it runs and that its address is right"),
-    "timeout": _Text("no answer within {limit:g} s", "see that the server answers, or give a longer 'timeout'"),
-    "bad_answer": _Text("the answer is no chat completion", "see that the address is one of a chat model"),
-    "authentication": _Text("{key} was refused", "set one that this model accepts"),
-    "unknown_model": _Text("the server knows no such model", "see that its name and the server's address are right"),
-    "context_window": _Text("the conversation is longer than the model can read", "set a context budget"),
-    "refused": _Text("the provider refuses the content", "see which message it objects to"),
-    "bad_request": _Text("the provider refuses the call", "see that the model takes these arguments"),
+    "unavailable": _Text(
+        "the server failed or cannot be reached", "check that it is running and that its address is right"
+    ),
+    "timeout": _Text("no answer within {limit:g} s", "check that the server answers, or set a longer 'timeout'"),
+    "bad_answer": _Text("the answer is not a chat completion", "check that the address is that of a chat model"),
+    "authentication": _Text("{key} was refused", "set a key that this model accepts"),
+    "unknown_model": _Text(
+        "the server does not know the model", "check the name of the model and the address of the server"
+    ),
+    "context_window": _Text("the conversation exceeds the context window of the model", "set a context budget"),
+    "refused": _Text("the provider refuses the content", "check which message it objects to"),
+    "bad_request": _Text("the provider refuses the call", "check that the model accepts these arguments"),
     "quota": _Text("the account has no credit left", "top it up, or use another key"),
 }
 

@@ -53,7 +53,8 @@ class LiteLLM:
     ) -> None:
         if timeout <= 0 or attempts < 1 or max_in_flight < 1 or first_wait < 0 or longest_wait < 0:
             problem = (
-                "a chat model needs a timeout above 0, at least one attempt and one call in flight, and waits from 0"
+                "a chat model needs a timeout above 0, at least one attempt, at least one concurrent call, and waits "
+                "of at least 0"
             )
             raise ConfigurationError(problem)
         self._timeout, self._policy = timeout, RetryPolicy(attempts, first_wait, longest_wait)

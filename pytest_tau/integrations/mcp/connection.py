@@ -47,7 +47,7 @@ class Launch(NamedTuple):
 class Connection:
     """A connection to a server process of its own.
 
-    The process ends when ``close`` is called, when nobody refers to the connection any more, or with this process.
+    The process ends when ``close`` is called, when nothing refers to the connection any more, or with this process.
 
     Raises:
         ToolServerError: The server does not start.
@@ -96,7 +96,7 @@ class _Thread:
             self._ready.result(self._launch.timeout)
         except TooLong:
             self.end(wait=False)
-            raise self._lost(f"did not answer within {self._launch.timeout:g} s of its start") from None
+            raise self._lost(f"did not answer within {self._launch.timeout:g} s after its start") from None
         except OSError as error:
             raise self._lost(f"could not be started: {error}") from None
         except Exception as error:  # noqa: BLE001 - whatever the SDK makes of a server that ends

@@ -60,7 +60,7 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
         timeout: Seconds for the start of a server, and for each answer.
 
     Raises:
-        ConfigurationError: The command is no list.
+        ConfigurationError: The command is not a list.
     """
     folder = folder_of_caller() if folder is None else Path(folder)
     if isinstance(command, str) or not command:

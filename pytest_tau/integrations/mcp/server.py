@@ -95,7 +95,7 @@ def result_value(result: dict[str, Any]) -> Any:
     structured = result.get("structuredContent")
     if structured is None:
         return _parsed(result_text(result))
-    # The protocol wraps what is no object.
+    # The protocol wraps values that are not objects.
     return structured["result"] if isinstance(structured, dict) and list(structured) == ["result"] else structured
 
 

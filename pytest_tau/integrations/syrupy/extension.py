@@ -61,11 +61,11 @@ class TrajectoryExtension(AbstractSyrupyExtension):
         """Return the text of a simulation; ``include`` is the ``Selection``.
 
         Raises:
-            ConfigurationError: It is no simulation.
+            ConfigurationError: It is not a simulation.
         """
         if not isinstance(data, Simulation) or not isinstance(include, Selection):
             raise ConfigurationError(
-                f"tau_snapshot compares a simulation, such as tau_simulation, and not a {type(data).__name__}; "
+                f"tau_snapshot: expected a simulation such as tau_simulation, got a {type(data).__name__}; "
                 "for other values there is syrupy's own fixture, snapshot"
             )
         return as_text(data, include)

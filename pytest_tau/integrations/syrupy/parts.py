@@ -74,7 +74,7 @@ def parts_of(selection: str | Iterable[str]) -> frozenset[str]:
         return PRESETS[selection]
     parts = frozenset(selection)
     if not parts:
-        raise ConfigurationError(f"a snapshot of nothing: select some of {', '.join(PARTS)}")
+        raise ConfigurationError(f"an empty snapshot: select at least one of {', '.join(PARTS)}")
     for part in parts:
         if part not in PARTS:
             raise ConfigurationError(unknown_name("part of a snapshot", str(part), PARTS))

@@ -68,7 +68,9 @@ class _Writer:
         if "calls" in self._parts:
             call = made.call
             arguments = [f"{name}={_json(call.arguments[name])}" for name in sorted(call.arguments)]
-            inside = f"no JSON object: {_json(call.malformed)}" if call.malformed is not None else ", ".join(arguments)
+            inside = (
+                f"not a JSON object: {_json(call.malformed)}" if call.malformed is not None else ", ".join(arguments)
+            )
             head += f"({self._stable(inside)})"
         if "results" not in self._parts:
             if "calls" in self._parts:

@@ -247,7 +247,7 @@ FAULTY_AGENTS: dict[str, type[FaultyAgent]] = {
 
 
 def _results(message: Incoming) -> list[str]:
-    """Return the texts of tool results that are no errors."""
+    """Return the texts of tool results that are not errors."""
     parts = message.tool_messages if isinstance(message, MultiToolMessage) else [message]
     return [part.content or "" for part in parts if isinstance(part, ToolMessage) and not part.error]
 

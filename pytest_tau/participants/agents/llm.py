@@ -60,7 +60,7 @@ class LLMSoloAgent(LLMAgent):
 
     def __init__(self, context: ParticipantContext) -> None:
         if not context.solo:
-            raise ConfigurationError("agent 'llm-solo' works without a user: add --tau-solo, or name the agent 'llm'")
+            raise ConfigurationError("agent 'llm-solo' works without a user: add --tau-solo, or use the agent 'llm'")
         super().__init__(context)
 
 
@@ -77,7 +77,7 @@ class LLMGuidedAgent(LLMAgent):
 
     def __init__(self, context: ParticipantContext) -> None:
         if context.solo:
-            raise ConfigurationError(f"agent {self.name!r} works with a user: leave out --tau-solo")
+            raise ConfigurationError(f"agent {self.name!r} works with a user: remove --tau-solo")
         super().__init__(context)
 
     def _template(self, context: ParticipantContext) -> str:

@@ -32,7 +32,7 @@ def load_recordings(path: Path) -> list[Recording]:
     """Read the conversations in a file: one object, an array, or an object with ``simulations``; gzipped or not.
 
     Raises:
-        ConfigurationError: The file cannot be read, or an entry is no conversation.
+        ConfigurationError: The file cannot be read, or an entry is not a conversation.
     """
     try:
         document = read_json(path)
@@ -51,7 +51,7 @@ def _recording(entry: Any, where: str) -> Recording:
         reason: TerminationReason = entry.get("termination_reason") or "user_stop"
         return Recording(entry["task_id"], entry.get("trial") or 0, messages, reason)
     except (KeyError, TypeError, AttributeError) as error:
-        raise ConfigurationError(f"recording {where}: no conversation: missing {error}") from None
+        raise ConfigurationError(f"recording {where}: not a conversation: missing {error}") from None
     except ValidationError as error:
         problem = error.errors()[0]
         place = ".".join(map(str, problem["loc"]))
@@ -65,7 +65,7 @@ class Replay:
         path: The recording.
 
     Raises:
-        ConfigurationError: The file is no recording.
+        ConfigurationError: The file is not a recording.
     """
 
     def __init__(self, path: Path) -> None:
@@ -113,7 +113,7 @@ class ReplayParticipant(BuiltIn):
         """Return the side's next recorded message.
 
         Raises:
-            RecordingEnded: There is none.
+            RecordingEnded: There is no further message.
         """
         self._compare(message)
         mine = AssistantMessage if self._side == "agent" else UserMessage

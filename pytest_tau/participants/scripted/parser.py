@@ -121,7 +121,7 @@ KINDS: dict[str, tuple[str, ...]] = {
         r"\b(?:human|live) (?:agent|representative|specialist) (?:takes|will take|is taking) over\b",
     ),
 }
-#: The start of a condition; such a sentence is no news, no transfer and no refusal.
+#: The start of a condition; such a sentence states no news, transfer or refusal.
 _CONDITIONS = re.compile(r"^(?:\W*(?:if|once|when|until|before|as soon as|after|unless|should)\b)")
 #: An open question, though the words of a confirmation are in it: "Yes" would be no answer.
 _OPEN = re.compile(

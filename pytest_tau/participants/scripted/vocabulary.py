@@ -168,7 +168,7 @@ def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
     left: list[str | None] = list(text)
     found: dict[str, int] = {}
     for phrase, name in _phrases(tuple(known)):
-        # Each word names one fact only: an email address is no address.
+        # Each word names one fact only: an email address is not an address.
         while (places := follows(phrase, [word or "" for word in left], gap=1)) is not None:
             for place in places:
                 left[place] = None

@@ -190,7 +190,7 @@ class TaskFile(TaskCollector):
             if name in known:
                 return str(name)
         raise pytest.UsageError(
-            f"{self.path}: which domain? Name one with --tau-domain, or in the file: "
+            f"{self.path}: no domain given: add --tau-domain NAME, or name it in the file: "
             f'{{"domain": "…", "tasks": […]}} (known: {", ".join(known)})'
         )
 
@@ -242,7 +242,7 @@ class DomainCollector(TaskCollector):
             if not any(is_named(item.task, item.name, node) for item in items):
                 self.stash[USAGE_ERROR] = True
                 there = [item.name for item in items if is_of_task(item.task, node)]
-                raise self.CollectError(f"not found: {self.name}::{node} (there is {', '.join(there[:_NAMED])})")
+                raise self.CollectError(f"not found: {self.name}::{node} (there are {', '.join(there[:_NAMED])})")
         for item in items:
             if not wanted or any(is_named(item.task, item.name, node) for node in wanted):
                 yield item

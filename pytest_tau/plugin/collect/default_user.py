@@ -55,6 +55,6 @@ def _check_playable(tasks: Sequence[Task]) -> None:
         more = f" and {len(silent) - _NAMED} more" if len(silent) > _NAMED else ""
         raise ConfigurationError(
             f"the scripted user cannot play {plural(len(silent), 'task')} without a script and without a request in "
-            f"the instructions: {', '.join(map(repr, silent[:_NAMED]))}{more}: name a model for the user with "
-            "--tau-user-llm, or give the task a script (user_scenario.script)"
+            f"the instructions: {', '.join(map(repr, silent[:_NAMED]))}{more}: add --tau-user-llm MODEL, "
+            "or give the task a script (user_scenario.script)"
         )

@@ -52,8 +52,8 @@ _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         f"a whole number of at least 1 and at most {MOST_TRIALS:,}",
         lambda value: _is_count(value) and value <= MOST_TRIALS,
     ),
-    "agent": ("what --tau-agent takes, or a class or function", _is_participant),
-    "user": ("what --tau-user takes, or a class or function", _is_participant),
+    "agent": ("a value of --tau-agent, a class or a function", _is_participant),
+    "user": ("a value of --tau-user, a class or a function", _is_participant),
 }
 
 
@@ -102,7 +102,7 @@ def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:
     if marker is None:
         return {}
     if marker.args:
-        raise pytest.UsageError(f"marker tau takes keywords, such as domain={marker.args[0]!r}")
+        raise pytest.UsageError(f"marker tau: expected keyword arguments, such as domain={marker.args[0]!r}")
     for key, value in marker.kwargs.items():
         if key not in _MARKER_KEYS:
             raise pytest.UsageError(f"marker tau has no {key!r}; it has {', '.join(_MARKER_KEYS)}")
@@ -116,7 +116,9 @@ def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dic
     config = context.config
     name = wanted.get("domain") or (config.domains[0] if len(config.domains) == 1 else None)
     if name is None:
-        raise pytest.UsageError("which domain? Mark the test with @pytest.mark.tau(domain=…), or give --tau-domain")
+        raise pytest.UsageError(
+            "no domain given: mark the test with @pytest.mark.tau(domain=…), or add --tau-domain NAME"
+        )
     given = {key: wanted[key] for key in ("split", "num_tasks", "trials", "agent", "user") if key in wanted}
     if "trials" in given:
         given["trials"] *= run_state(pytest_config).repetitions

@@ -98,7 +98,7 @@ def read_entries(path: Path) -> list[Entry]:
     """Return the entries of a file, in order.
 
     Raises:
-        ValueError: The file cannot be read, is no TOML, or has a bad entry.
+        ValueError: The file cannot be read, is not valid TOML, or has a bad entry.
     """
     try:
         document = read_toml(path)
@@ -118,13 +118,13 @@ def _entry(number: int, table: Any) -> Entry:
         raise ValueError(f"{where}: expected a table [[{_TABLE}]], got {table!r}")  # noqa: TRY004 - the file's fault
     for name in table:
         if name not in (*_REQUIRED, *_OPTIONAL):
-            raise ValueError(f"{where}: there is no field {name!r}: expected {', '.join((*_REQUIRED, *_OPTIONAL))}")
+            raise ValueError(f"{where}: unknown field {name!r}: expected {', '.join((*_REQUIRED, *_OPTIONAL))}")
     for name in _REQUIRED:
         if name not in table:
-            raise ValueError(f"{where}: {name}: is missing")
+            raise ValueError(f"{where}: {name}: missing")
     for name in ("task", "reason", "domain", "link"):
         if name in table and not (isinstance(table[name], str) and table[name].strip()):
-            raise ValueError(f"{where}: {name}: expected a text, got {table[name]!r}")
+            raise ValueError(f"{where}: {name}: expected a string, got {table[name]!r}")
     return Entry(number, **{**table, "until": _day(where, table.get("until"))})
 
 
@@ -134,7 +134,7 @@ def _day(where: str, value: Any) -> date | None:
             value = date.fromisoformat(value)
     if value is None or (isinstance(value, date) and not isinstance(value, datetime)):
         return value
-    raise ValueError(f"{where}: until: expected a day such as 2026-12-31, got {value!r}")
+    raise ValueError(f"{where}: until: expected a date such as 2026-12-31, got {value!r}")
 
 
 class Quarantine:
@@ -195,14 +195,14 @@ class Quarantine:
         if passing:
             named = ", ".join(sorted(passing)[:_MOST])
             named += f" and {len(passing) - _MOST} more" if len(passing) > _MOST else ""
-            lines.append(f"passed in every trial, and may leave it: {named}")
+            lines.append(f"passed in every trial and can be removed: {named}")
         lines += [
-            f"entry {entry.number}, {entry.task!r}, has expired on {entry.until}: {one_line(entry.why, _LONGEST)}"
+            f"entry {entry.number}, {entry.task!r}, expired on {entry.until}: {one_line(entry.why, _LONGEST)}"
             for entry in self._expired
         ]
         for number, close in self._unmatched.items():
             hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-            lines.append(f"entry {number}, {self._entries[number].task!r}, is no task of this run's domains{hint}")
+            lines.append(f"entry {number}, {self._entries[number].task!r}, is not a task of this run's domains{hint}")
         return lines
 
 

@@ -34,7 +34,7 @@ class Repeat:
         if definition.get_closest_marker("repeat") is not None:
             assert definition.parent is not None
             definition.parent.stash[USAGE_ERROR] = True
-            problem = "repetitions of a task are trials: replace the marker repeat(N) by tau(trials=N)"
+            problem = "the marker repeat(N) does not repeat trials: use tau(trials=N) instead"
             raise pytest.Collector.CollectError(f"{definition.nodeid}: {problem}")
         count, options.count = options.count, 1
         try:

@@ -96,7 +96,8 @@ def _refusal(config: pytest.Config, folder: Path, differences: list[str]) -> str
     left = len(differences) - _MOST_SHOWN
     shown = [*differences[:_MOST_SHOWN], *([f"and {left} more"] if left > 0 else [])]
     label = run_state(config).paths.resume_label
-    first = f"{_shown(folder, config)} was run otherwise; run as it was, or anew without {label}"
+    advice = f"use the same settings, or start a new run without {label}"
+    first = f"{_shown(folder, config)} was run with other settings; {advice}"
     return "\n  ".join([f"{label}: {first}", *shown])
 
 
@@ -162,7 +163,7 @@ class Resume:
 
     def _lines(self) -> Iterator[SummaryLine]:
         if self._trials:
-            restored = f"{len(self._restored):,} of {plural(len(self._trials), 'trial')} taken from the earlier run"
+            restored = f"{len(self._restored):,} of {plural(len(self._trials), 'trial')} reused from the earlier run"
             yield SummaryLine(f"tau: resume: {restored}")
 
     def _commits(self) -> Iterator[str]:
@@ -175,7 +176,7 @@ class Resume:
             shown = [
                 f"{each.commit[:10]}{' with changes' if each.dirty else ''}" for each in (then, now) if each.commit
             ]
-            yield f"tau: resume: the project was at {shown[0]} then, and is at {shown[1]} now"
+            yield f"tau: resume: the project was at {shown[0]} in the earlier run and is at {shown[1]} now"
 
 
 def _spec(node: Any) -> TaskSpec | None:

@@ -150,7 +150,7 @@ def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, 
 
 
 def _domain_arguments(config: pytest.Config) -> list[str]:
-    """Return the arguments such as ``telecom::some-task[trial-1]``: node ids below a domain that is no file."""
+    """Return the arguments such as ``telecom::some-task[trial-1]``: node ids below a domain that is not a file."""
     folder = config.invocation_params.dir
     found = [
         argument

@@ -1,6 +1,6 @@
 """``--tau-shard I/N``: one part of a run's trials, for the machines of a CI matrix.
 
-It selects items, which nothing below the plugin knows; so it is no part of ``RunConfig``.
+It selects items, which nothing below the plugin knows; so it is not part of ``RunConfig``.
 """
 
 from __future__ import annotations
@@ -64,7 +64,8 @@ def register(config: pytest.Config) -> None:
     for name, option in _BY_HISTORY.items():
         if getattr(config.option, name, False):
             raise pytest.UsageError(
-                f"{label} and {option}: expected one of them; {option} chooses by what ran here before, and the "
+                f"{label} and {option}: expected one of them; {option} selects by earlier results of this machine, "
+                "and the "
                 "machines of a matrix would not split the same trials"
             )
     config.pluginmanager.register(Splitter(config, shard), "tau-shard")
@@ -121,7 +122,7 @@ class Splitter:
             return
         mine, trials, others = self.counts
         if mine == 0 < trials:
-            text = f"none of {plural(trials, 'trial')}: with so few, use at most {plural(trials, 'shard')}"
+            text = f"none of {plural(trials, 'trial')}: use at most {plural(trials, 'shard')}"
         else:
             text = f"{mine} of {plural(trials, 'trial')}"
         if others:

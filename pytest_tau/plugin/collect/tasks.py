@@ -104,7 +104,7 @@ class TaskSelector:
         if replay := self._context.source("agent", config).replay:
             tasks = [task for task in tasks if task.id in replay.task_ids]
             if not tasks:
-                raise ConfigurationError(f"{replay.path} has a conversation of none of the tasks of {domain.name!r}")
+                raise ConfigurationError(f"{replay.path} has no conversation of any task of {domain.name!r}")
         tasks = only(tasks) if only else tasks
         if not tasks:
             raise ConfigurationError("there are no tasks")
@@ -117,8 +117,10 @@ class TaskSelector:
         unjudged = [task.id for task in chosen if task.needs_judge]
         if unjudged and self._context.judge is None:
             raise ConfigurationError(
-                f"{len(unjudged)} of {len(chosen)} tasks need a judge of NL assertions, such as {unjudged[0]!r}: "
-                "name a model with --tau-judge-llm, or a judge with --tau-judge (accept and reject judge alike)"
+                f"{len(unjudged)} of {len(chosen)} tasks need a judge for their NL assertions, such as "
+                f"{unjudged[0]!r}: "
+                "name a model with --tau-judge-llm, or a judge with --tau-judge (accept and reject give every "
+                "statement the same verdict)"
             )
         if len(chosen) * config.trials > MOST_ITEMS:
             raise ConfigurationError(

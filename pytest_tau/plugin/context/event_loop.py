@@ -71,7 +71,7 @@ class EventLoop:
             with contextlib.suppress(KeyboardInterrupt, SystemExit):
                 loop.run_forever()
         for future in list(self._waiting) if loop.is_closed() else ():
-            # Nobody closes a running loop but by intent: whoever waits must not wait for ever.
+            # A running loop is only closed on purpose: a waiting caller must not wait forever.
             with contextlib.suppress(InvalidStateError):
                 future.set_exception(RuntimeError("the event loop of the conversations was closed"))
 

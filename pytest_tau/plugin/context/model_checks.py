@@ -28,14 +28,13 @@ def check_choices(config: RunConfig) -> None:
     agent, user = config.agent_spec, config.user_spec
     by_model = isinstance(agent, str) and agent in BY_MODEL
     if by_model and config.choice("agent") is None:
-        raise ConfigurationError(f"agent {agent!r} needs a model: name one with --tau-agent-llm")
+        raise ConfigurationError(f"agent {agent!r} needs a model: add --tau-agent-llm MODEL")
     if user == "llm" and config.choice("user") is None:
-        raise ConfigurationError("user 'llm' needs a model: name one with --tau-user-llm")
+        raise ConfigurationError("user 'llm' needs a model: add --tau-user-llm MODEL")
     if by_model and user == "scripted" and config.user is None:
         raise ConfigurationError(
-            "an agent that is a model needs a user that listens: name the user's model with --tau-user-llm, or use "
-            "--tau-user scripted, which needs no model "
-            "(--tau-user gold plays the reference actions whatever the agent says)"
+            "an agent with a model needs a user that answers it: add --tau-user-llm MODEL, or --tau-user scripted, "
+            "which needs no model (--tau-user gold plays the reference actions and ignores what the agent says)"
         )
 
 

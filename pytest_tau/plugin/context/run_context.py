@@ -97,7 +97,7 @@ class RunContext:
         """Return the model of a role in one trial; None if it has none.
 
         Raises:
-            ConfigurationError: A plugin made something that is no model.
+            ConfigurationError: A plugin made something that is not a model.
         """
         choice = config.choice(role)
         if choice is None:

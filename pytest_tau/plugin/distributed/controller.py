@@ -88,7 +88,7 @@ class Controller:
         if budget is None or self._sharers == 1:
             return []
         share = f"${budget / self._sharers:g} for each of {self._sharers} workers"
-        return [f"tau: budget: {share}, as not all of them are on this machine"]
+        return [f"tau: budget: {share}, because not all of them are on this machine"]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
@@ -174,7 +174,7 @@ def _refused(home: Path, name: str, worker: str) -> str | None:
     inside = not path.is_absolute() and (home / path).resolve().is_relative_to(home.resolve())
     if inside and path.name.endswith((".cassette", ".cassette.part")):
         return None
-    what = "no cassette" if inside else f"outside of {home}"
+    what = "not a cassette" if inside else f"outside {home}"
     return f"a file that worker {worker} sent is not written: {name} is {what}"
 
 

@@ -87,9 +87,9 @@ class CrashRecovery:
     def _lines(self) -> Iterator[SummaryLine]:
         lost = "1 worker was" if self._workers == 1 else f"{self._workers} workers were"
         if self._lost():
-            yield SummaryLine(f"tau: not every test was run: {lost} lost, and not replaced", {"red": True})
+            yield SummaryLine(f"tau: not every test was run: {lost} lost and not replaced", {"red": True})
         elif self._workers:
-            yield SummaryLine(f"tau: {lost} lost; the trials under way there were run again", {"yellow": True})
+            yield SummaryLine(f"tau: {lost} lost; the trials that were running there were run again", {"yellow": True})
 
     def _discard_reports(self, test: str) -> None:
         """Remove the reports on a test that the worker did not finish from the terminal's counts."""
@@ -110,7 +110,7 @@ def _make_error(report: pytest.TestReport, entry: JournalEntry | None) -> None:
     """Turn the report into that of a trial with an error."""
     report.when = "teardown"  # the phase in which trials and test cases are counted
     report.location = (report.location[0], None, report.nodeid.rpartition("::")[2])
-    message = f"the worker was killed while it ran this trial, {MAX_CRASHES} times; it is not run again"
+    message = f"the worker crashed {MAX_CRASHES} times while it ran this trial; it is not run again"
     report.longrepr = message_repr(message, report.nodeid)
     if entry and entry.trial:
         from ...runs.record import TrialRecord

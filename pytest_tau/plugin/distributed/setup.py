@@ -40,7 +40,7 @@ def _check_calls(config: pytest.Config, workers: int) -> None:
         return
     calls = values.get("llm_concurrency")
     if calls < workers:
-        problem = f"expected at least {workers}, one call for each of the {workers} workers, got {calls}"
+        problem = f"expected at least {workers}, one call for each worker, got {calls}"
         raise pytest.UsageError(f"{values.label('llm_concurrency')}: {problem}")
 
 

@@ -79,7 +79,7 @@ class Baseline:
         if not self._before.records:
             raise ConfigurationError(f"{label}: {run.path} has no trials")
         if run.problems:
-            self._problems.append(f"{len(run.problems)} simulations of {run.name} are not read")
+            self._problems.append(f"{len(run.problems)} simulations of {run.name} cannot be read")
         return self._before
 
     def pytest_sessionstart(self, session: pytest.Session) -> None:

@@ -62,7 +62,7 @@ class DryRun:
     def _lines(self, run: RunConfig) -> Iterator[str]:
         yield f"{plural(self._tasks, 'task')}, {plural(self._trials, 'trial')}; nothing was run"
         if self._restored:
-            yield f"{plural(self._restored, 'trial')} would be taken from the earlier run"
+            yield f"{plural(self._restored, 'trial')} would be reused from the earlier run"
         replayed = self._trials - self._restored - len(self._specs)
         if replayed:
             yield f"{plural(replayed, 'trial')} would be replayed"
@@ -73,7 +73,7 @@ class DryRun:
 
         roles = {role: choice.name for role in ("agent", "user", "judge") if (choice := run.choice(role))}
         if not roles:
-            return ["no model calls: no model is configured"]
+            return ["no model calls: no model is given"]
         named = ", ".join(f"{role} {name}" for role, name in roles.items())
         if run.models.tape == "replay":
             return [f"no model calls ({named}): they are replayed"]
@@ -82,8 +82,13 @@ class DryRun:
         if found is None:
             each = {(spec.domain.name, spec.task.id): _gold_calls(spec, set(roles)) for spec in _once(self._specs)}
             calls = sum(each[spec.domain.name, spec.task.id] for spec in self._specs)
-            return [f"{named}: at least {calls:,} model calls, which the reference takes; cost unknown: no earlier run"]
-        cost = "cost unknown: some prices are" if found.cost is None else f"about {money(found.cost)}"
+            return [
+                f"{named}: at least {calls:,} model calls, as many as the reference actions take; cost unknown: no "
+                "earlier run"
+            ]
+        cost = (
+            "cost unknown: the prices of some calls are unknown" if found.cost is None else f"about {money(found.cost)}"
+        )
         basis = f"by {plural(found.trials, 'earlier trial')} of {found.tasks} of {plural(len(tasks), 'task')}"
         return [f"{named}: about {found.calls:,.0f} model calls, {cost}, {basis}"]
 

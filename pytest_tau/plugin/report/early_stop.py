@@ -111,7 +111,7 @@ class EarlyStop:
         lost = [str(gate) for gate, settled in found.items() if settled is False]
         if lost:
             return f"{' and '.join(lost)} can no longer be met"
-        return "no gate can be missed any more" if all(found.values()) and self._only_gates else None
+        return "every gate is certain to be met" if all(found.values()) and self._only_gates else None
 
     def _stop(self) -> None:
         if self._session is not None and self._session.items:

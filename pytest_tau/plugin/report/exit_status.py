@@ -58,13 +58,13 @@ class ExitStatus:
     def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
         unexplained = self._without_effect() and not run_state(self._config).counts.empty_shard
         if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
-            text = "tau: no simulation was run; name a domain with --tau-domain, or task files, or marked tests"
+            text = "tau: no simulation was run; give a domain with --tau-domain, task files or marked tests"
             yield SummaryLine(text, {"yellow": True})
         if self._not_run:
-            yield SummaryLine(f"tau: {self._not_run} of the trials not run: the budget is spent", {"red": True})
+            yield SummaryLine(f"tau: {plural(self._not_run, 'trial')} not run: the budget is spent", {"red": True})
         if self._not_kept:
             number = plural(self._not_kept, "simulation")
-            text = f"tau: the run failed: {number} could not be kept in the folder of the run"
+            text = f"tau: the run failed: {number} could not be stored in the folder of the run"
             yield SummaryLine(text, {"red": True})
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -32,9 +32,9 @@ def register(config: pytest.Config) -> None:
     values = OptionValues(config)
     gates, fail_on = _gates(config, values), values.get("fail_on")
     if fail_on is not None and values.get("baseline") is None:
-        raise pytest.UsageError(f"{values.label('fail_on')}: compared with what? Name a run with --tau-baseline")
+        raise pytest.UsageError(f"{values.label('fail_on')}: needs a run to compare with: add --tau-baseline RUN")
     if values.get("stop_early") and not gates:
-        raise pytest.UsageError(f"{values.label('stop_early')}: needs a gate that can be settled, see --tau-gate")
+        raise pytest.UsageError(f"{values.label('stop_early')}: needs a gate: add --tau-gate EXPR")
     early = None
     if values.get("stop_early"):
         from .early_stop import EarlyStop
@@ -57,7 +57,7 @@ def _gates(config: pytest.Config, values: OptionValues) -> list[Gate]:
 
 
 class GatePlugin:
-    """Keeps single trials from failing the run, and has the gates decide.
+    """Keeps single trials from failing the run, so that the gates decide.
 
     Args:
         config: pytest's configuration.
@@ -122,11 +122,13 @@ class GatePlugin:
         failing, broken = (len(terminalreporter.stats.get(name, ())) for name in ("failing", "broken"))
         counts = [f"{number} {name}" for number, name in ((failing, "failing"), (broken, "broken")) if number]
         if counts:
-            what = "the gates decide" if self._gates else "only a regression does"
+            what = "only the gates do" if self._gates else "only a regression does"
             shown = "" if self._explained(terminalreporter) else " (-rx explains each)"
-            terminalreporter.write_line(f"tau: {' and '.join(counts)}: no single trial fails the run, {what}{shown}")
+            terminalreporter.write_line(
+                f"tau: {' and '.join(counts)}: single trials do not fail the run, {what}{shown}"
+            )
         if broken and not any(gate.name == "errors" for gate in self._gates):
-            hint = "tau: broken trials have no verdict and are left out; --tau-gate 'errors<=0' has them fail the run"
+            hint = "tau: trials with an error have no verdict and are excluded; --tau-gate 'errors<=0' fails on errors"
             terminalreporter.write_line(hint, yellow=True)
 
     def _explained(self, terminal: Any) -> bool:

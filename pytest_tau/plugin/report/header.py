@@ -93,7 +93,7 @@ def _settings_lines(
         config: pytest's configuration.
         context: The context of the run's trials.
         made: The participants of all trials, if they are known, and alike.
-        participants: Show the named or default participants of those that are not known.
+        participants: Show the named or default participants whose names are not known.
     """
     run = context.config
     others = {side for side, name in made.items() if name != _spec_name(context, side)}
@@ -107,7 +107,7 @@ def _settings_lines(
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
     if context.judge is not None:
         uniform = context.judge.name in ("accept", "reject")
-        parts.append(f"judge {context.judge.name}" + (" (every statement alike)" if uniform else ""))
+        parts.append(f"judge {context.judge.name}" + (" (same verdict for every statement)" if uniform else ""))
     grading = run.simulation.evaluation.grading.name
     parts += [f"grading {grading}"] if grading != "official" else []
     lines = ["tau: " + ", ".join(parts)]
@@ -117,15 +117,18 @@ def _settings_lines(
     if "agent" in others:
         pass  # neither gold nor what is said of its user
     elif run.agent is None and run.agent_spec == "gold":
-        lines.append("tau: no agent named and no model configured: gold plays the reference actions (see --tau-agent)")
+        lines.append("tau: no agent and no model given: gold plays the reference actions (see --tau-agent)")
     elif run.user_spec == "gold" and run.agent_spec != "gold":
-        lines.append("tau: user gold plays the reference actions whatever the agent says; --tau-user scripted listens")
+        lines.append(
+            "tau: user gold plays the reference actions and ignores what the agent says; --tau-user scripted answers "
+            "the agent"
+        )
     seen = [side for side in SIDES if side not in others and context.source(side, run).needs_reference({})]
     given = [_participant(context, side) for side in seen]
     lines += [f"tau: given the reference actions: {', '.join(given)}"] if given else []
     replay = context.source("agent", run).replay
     if replay is not None:
-        lines.append(f"tau: only tasks that {replay.path.name} has conversations of ({len(replay.task_ids)})")
+        lines.append(f"tau: only tasks with a conversation in {replay.path.name} ({len(replay.task_ids)})")
     return lines
 
 
@@ -141,10 +144,10 @@ def _model_lines(run: RunConfig) -> list[str]:
         if called and prompting.name != "built in":
             lines.append(f"{side} prompt: {prompting.name}")
         if called and prompting.context_tokens:
-            lines.append(f"{side} context: {prompting.context_tokens:,} tokens, older messages are left out")
+            lines.append(f"{side} context: {prompting.context_tokens:,} tokens, the oldest messages are dropped")
         if called and prompting.text_tools:
             lines.append(f"{side} tool calls: in text")
-    how = {"replay": "replayed", "missing": "recorded where there is no cassette, else replayed", "all": "recorded"}
+    how = {"replay": "replayed", "missing": "recorded if there is no cassette, else replayed", "all": "recorded"}
     lines += [f"model calls: {how[run.models.tape]}"] if run.models.tape else []
     lines += [f"budget: ${run.models.budget:g}"] if run.models.budget is not None else []
     return lines

@@ -33,7 +33,7 @@ def register(config: pytest.Config) -> None:
     if file.is_dir():
         raise pytest.UsageError(f"{values.label('html')}: expected a file, got the folder {file}")
     if values.get("results") == "none":
-        problem = f"shows what the run keeps, and {values.label('results')} none keeps nothing"
+        problem = f"needs a stored run, but {values.label('results')} none stores nothing"
         raise pytest.UsageError(f"{values.label('html')}: {problem}")
     config.pluginmanager.register(HtmlReport(config, file), "tau-html")
 
@@ -67,7 +67,7 @@ class HtmlReport:
             self._write()
 
     def _write(self) -> str | None:
-        """Write the report; return why there is none, if so."""
+        """Write the report; return the problem if it cannot be written."""
         from ...errors import ConfigurationError
         from ...reports.html import write_report
         from ...runs.reader import Run

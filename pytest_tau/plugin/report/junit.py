@@ -60,7 +60,7 @@ def _named(name: str, scores: Scores, floor: Floor | None = None) -> list[tuple[
 
 
 def discard_rerun(config: pytest.Config, report: Any) -> None:
-    """Remove the test case of a report that is no result, because its test is run again."""
+    """Remove the test case of a report that is not a result, because its test is run again."""
     xml = junit_xml(config)
     if xml is not None:
         case = xml.node_reporter(report)

@@ -41,14 +41,14 @@ def count_lines(
     from ...text import plural
 
     outcomes = {record.test: record.outcome for record in records if record.test in planned}
-    missing = Counter((reasons or {}).get(test, "not reached") for test in planned if test not in outcomes)
+    missing = Counter((reasons or {}).get(test, "session ended early") for test in planned if test not in outcomes)
     errors = sum(outcome == "error" for outcome in outcomes.values())
     parts = [f"{len(outcomes) - errors:,} run"] if errors or missing else ["all run"]
     parts += [plural(errors, "error")] if errors else []
     parts += [f"{number:,} not run ({why})" for why, number in missing.most_common()]
     line = f"{_planned(planned)}: {', '.join(parts)}" if planned else "no trials planned"
     elsewhere = ", ".join(f"{number:,} {why}" for why, number in (not_collected or {}).items() if number)
-    return [f"{line}; left out: {elsewhere}" if elsewhere else line]
+    return [f"{line}; excluded: {elsewhere}" if elsewhere else line]
 
 
 def _planned(planned: Mapping[str, Group]) -> str:
@@ -123,10 +123,10 @@ class TrialCounter:
         if report.skipped and not hasattr(report, "wasxfail"):
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
             spent = trial.not_run == "budget"
-            why = "the budget was spent" if spent else reason.removeprefix("Skipped: ").removeprefix("not run: ")
+            why = "the budget is spent" if spent else reason.removeprefix("Skipped: ").removeprefix("not run: ")
             self._counts.reasons[report.nodeid] = why
         elif report.failed:
-            self._counts.reasons[report.nodeid] = "it broke in its setup"
+            self._counts.reasons[report.nodeid] = "setup failed"
 
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return the counts and the flaky tasks, if there were trials."""

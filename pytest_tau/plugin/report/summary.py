@@ -177,7 +177,7 @@ class Summary:
         if self._replay_differences:
             from ...diagnosis.explain import differing_results
 
-            differences = f"{_PREFIX} replay: {differing_results(self._replay_differences)} (-rA shows more)"
+            differences = f"{_PREFIX} replay: {differing_results(self._replay_differences)} (-rA shows them)"
             yield SummaryLine(differences, {"yellow": True})
         models, quiet = self._models.lines(), self._config.get_verbosity() < 0
         for line in models[-1:] if quiet else models:
@@ -185,7 +185,7 @@ class Summary:
         folder = run_state(self._config).paths.results if self._stored and not quiet else None
         if folder is not None:
             shown = relative_path(folder, self._config.invocation_params.dir)
-            yield SummaryLine(f"{_PREFIX} simulations kept in {shown}")
+            yield SummaryLine(f"{_PREFIX} simulations stored in {shown}")
         for problem in self._problems:
             yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
         if graded:
@@ -197,7 +197,7 @@ class Summary:
         judge = context.judge if context else None
         if graded and judge is not None and judge.name in ("accept", "reject"):
             yield SummaryLine(
-                f"{_PREFIX} NL assertions judged by {judge.name!r}: every statement alike", {"yellow": True}
+                f"{_PREFIX} NL assertions judged by {judge.name!r}: same verdict for every statement", {"yellow": True}
             )
 
 

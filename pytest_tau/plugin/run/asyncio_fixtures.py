@@ -44,13 +44,14 @@ def fixture_loop(request: pytest.FixtureRequest) -> asyncio.AbstractEventLoop | 
     if len(set(needed.values())) > 1:
         where = ", ".join(f"{name} ({scope})" for name, scope in needed.items())
         raise ConfigurationError(
-            f"the agent and the user are made of async fixtures on several event loops: {where}: give these fixtures "
+            f"the agent and the user depend on async fixtures on several event loops: {where}: give these fixtures "
             f'the same loop_scope, such as @pytest_asyncio.fixture(loop_scope="{max(needed.values(), key=_width)}")'
         )
     loop = loop_of_scope(request, min((needed or active).values(), key=_width))
     if loop.is_running():
         raise ConfigurationError(
-            "tau_simulation cannot be requested while the event loop of the test runs: name it as an argument of the "
+            "tau_simulation cannot be requested while the event loop of the test runs: request it as an argument of "
+            "the "
             "test, or await tau_run()"
         )
     return loop
@@ -61,7 +62,7 @@ def _width(scope: str) -> int:
 
 
 def _needed(item: pytest.Item) -> Iterator[str]:
-    """Yield the names of the fixtures of which the trial is made, and of those that these request, each once."""
+    """Yield the names of the fixtures of which the trial is made, and of the fixtures that these request, each once."""
     definitions = fixture_info(item).name2fixturedefs
     names, seen = list(_PARTS), set(_PARTS)
     for name in names:
@@ -87,6 +88,7 @@ def check_test_loop(request: pytest.FixtureRequest) -> None:
     for name in _needed(request.node):
         if name in active and loop_of_scope(request, active[name]) is not asyncio.get_running_loop():
             raise ConfigurationError(
-                f"tau_run() runs on the loop of the test, and the async fixture {name} lives on that of another scope: "
+                f"tau_run() runs on the loop of the test, but the async fixture {name} is on the loop of another "
+                "scope: "
                 f'mark the test with @pytest.mark.asyncio(loop_scope="{active[name]}")'
             )

@@ -91,7 +91,7 @@ def tau_model(_tau_models: TrialModels) -> TrialModel:
 
     model = _tau_models.get("agent")
     if model is None:
-        raise ConfigurationError("the fixture tau_model needs the agent's model: name one with --tau-agent-llm")
+        raise ConfigurationError("the fixture tau_model needs the agent's model: add --tau-agent-llm MODEL")
     return model
 
 
@@ -162,12 +162,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     result = yield
     trial = getattr(item, "funcargs", {}).get("tau_run")
     if trial is not None and not getattr(trial, "called", True):
-        pytest.fail("no trial was run: the test requests tau_run and does not await tau_run()", pytrace=False)
+        pytest.fail("no trial was run: the test requests tau_run but does not await tau_run()", pytrace=False)
     return result
 
 
 def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskSpec:
-    """Return what is run and graded for the value of ``tau_task``: an object that nobody else has."""
+    """Return what is run and graded for the value of ``tau_task``: an object of its own."""
     from ...models import clone
 
     state = item_state(request.node)

@@ -82,7 +82,7 @@ def usage_facts(
 
 
 def end_models(item: pytest.Item, spec: TaskSpec, models: TrialModels) -> None:
-    """Count and record the calls that a test function has made besides those of its simulation.
+    """Count and record the calls that a test function has made in addition to its simulation.
 
     Raises:
         ReplayError: Recorded calls were not made.
@@ -136,7 +136,7 @@ class MissingTape:
             ReplayError: Always.
         """
         del request, ask
-        raise ReplayError(f"{self._path}: no such cassette, and the {role} calls a model\nrecord it: {self._again}")
+        raise ReplayError(f"{self._path}: no such cassette, but the {role} calls a model\nrecord it: {self._again}")
 
     def finish(
         self, reason: TerminationReason, error: str | None, times: list[str], *, timed_out: bool = False

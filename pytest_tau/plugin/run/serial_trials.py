@@ -40,4 +40,4 @@ class SerialTrialsNote:
         if fixtures:
             names = ", ".join(f"{name} ({number})" for name, number in fixtures.most_common())
             trials = "1 trial was" if fixtures.total() == 1 else f"{fixtures.total()} trials were"
-            yield SummaryLine(f"tau: {trials} held alone, in the setup of the test, because of fixtures: {names}")
+            yield SummaryLine(f"tau: {trials} run serially, in the setup of the test, because of fixtures: {names}")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..items import TaskSpec
 
 _NEEDED = "needs syrupy: install it with pip install 'pytest-tau[snapshot]'"
-_BLOCKED = "needs syrupy, which -p no:syrupy keeps out of this run"
+_BLOCKED = "needs syrupy, which is disabled by -p no:syrupy"
 
 
 class SnapshotMismatch(AssertionError):  # noqa: N818 - it is the test's assertion
@@ -143,9 +143,9 @@ def _compare(item: pytest.Item, simulation: Simulation, preset: str) -> None:
         raise result.exception
     stored, got = result.recalled_data, str(result.asserted_data)
     file = os.path.relpath(result.snapshot_location, item.config.invocation_params.dir)
-    problem = "no snapshot is stored" if stored is None else "the trajectory is not as stored"
+    problem = "no snapshot is stored" if stored is None else "the trajectory differs from the stored one"
     lines = _difference(item, preset, None if stored is None else str(stored), got)
-    raise SnapshotMismatch(problem, [Line("verdict", f"reward 1, and {problem}"), Line("user", f"in {file}"), *lines])
+    raise SnapshotMismatch(problem, [Line("verdict", f"reward 1, but {problem}"), Line("user", f"in {file}"), *lines])
 
 
 def _difference(item: pytest.Item, preset: str, stored: str | None, got: str) -> list[Line]:
@@ -161,7 +161,7 @@ def _difference(item: pytest.Item, preset: str, stored: str | None, got: str) ->
         changes = difflib.unified_diff(stored.split("\n"), got.split("\n"), "stored", "this run", n=2, lineterm="")
         lines = [Line(kinds[change[0]], change) for change in changes]
     update = f"{rerun_command(item, recorded=True)} --tau-snapshot={preset} --snapshot-update"
-    return [*lines, Line("command", f"{'store it' if stored is None else 'if that is meant'}: {update}")]
+    return [*lines, Line("command", f"{'store it' if stored is None else 'if this is intended'}: {update}")]
 
 
 class _TestData:
@@ -185,8 +185,8 @@ class _TestData:
         own = state.simulation if state else None
         if spec is None or own is None or own.id != simulation.id:
             raise ConfigurationError(
-                "what a conversation has changed in the databases is known of tau_simulation alone; "
-                "for another one select other parts: tau_snapshot(selection={'calls', 'results', 'verdict'})"
+                "database changes are known only for tau_simulation; "
+                "for another simulation, select other parts: tau_snapshot(selection={'calls', 'results', 'verdict'})"
             )
         before, after = make_environment(self._item, spec), self._item.funcargs["tau_env"]  # type: ignore[attr-defined]
         found = []

@@ -91,7 +91,7 @@ class RunLock:
     def _user(self) -> str:
         try:
             found = read_json(self._path)
-            return f"process {found['pid']:d} on {found['host']} uses it since {found['started']}"
+            return f"process {found['pid']:d} on {found['host']} has used it since {found['started']}"
         except (OSError, DocumentError, KeyError, TypeError, ValueError):  # it is just about to write them
             return "another process uses it"
 

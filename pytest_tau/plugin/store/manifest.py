@@ -116,7 +116,7 @@ def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, A
         # The worker has a copy of the project, without its repository.
         write_file(folder, info | Commit.of(config.rootpath)._asdict())
     except OSError as error:
-        return f"what the run tells of itself cannot be kept in {folder}: {error.strerror}"
+        return f"run.json cannot be written to {folder}: {error.strerror}"
     return None
 
 
@@ -167,7 +167,7 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
 def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dict[Side, list[str]]]:
     """Return who plays agent and user, if fixtures, hooks or markers have chosen others than the settings.
 
-    It is no setting: a run is resumed by its settings before anything is collected.
+    It is not a setting: a run is resumed by its settings before anything is collected.
     """
     from ...chat.requests import without_login
 

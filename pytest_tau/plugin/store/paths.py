@@ -64,7 +64,7 @@ class RunPaths:
         """Return the run's own folder; None if nothing is stored, or not by this process.
 
         Raises:
-            pytest.UsageError: The run is to continue a previous one, and there is none.
+            pytest.UsageError: The run is to resume an earlier one, but there is none.
         """
         if is_worker(self._config):
             return Path(self._input.results) if self._input and self._input.results else None
@@ -110,7 +110,7 @@ class RunPaths:
                 lock.acquire()
             except FolderInUseError as error:
                 where = relative_path(self.results, self._config.invocation_params.dir)
-                problem = f"{where} is in use: {error}; wait for its end, or stop it"
+                problem = f"{where} is in use: {error}; wait until it ends, or stop it"
                 raise pytest.UsageError(f"{self.resume_label}: {problem}") from None
             self._config.add_cleanup(lock.release)
 
@@ -132,8 +132,8 @@ class RunPaths:
         names = _resumable(home) if home else []
         if given == _LATEST:
             if home is None or not names:
-                where = "nothing is kept (--tau-results none)" if home is None else f"none is kept in {home}"
-                raise pytest.UsageError(f"{label}: expected an earlier run, and {where}")
+                where = "nothing is stored (--tau-results none)" if home is None else f"none is stored in {home}"
+                raise pytest.UsageError(f"{label}: expected an earlier run, but {where}")
             return home / names[-1]
         for folder in (self._values.folder("resume") / given, *([home / given] if home else [])):
             if (folder / MANIFEST).is_file():

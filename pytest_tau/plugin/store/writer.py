@@ -49,7 +49,7 @@ class SimulationFile:
             with self.path.open("ab", buffering=0) as file:
                 _append(file, line.encode())
         except OSError as error:
-            return f"simulations cannot be kept in {self.path}: {error.strerror}; {self._append_elsewhere(line)}"
+            return f"simulations cannot be stored in {self.path}: {error.strerror}; {self._append_elsewhere(line)}"
         return None
 
     def _append_elsewhere(self, line: str) -> str:
@@ -116,7 +116,7 @@ class ResultWriter:
         try:
             return self._file.append(_line(test, spec, simulation))
         except ValueError as error:
-            return f"a simulation cannot be kept in {self._file.path}: {str(error).splitlines()[0]}"
+            return f"a simulation cannot be stored in {self._file.path}: {str(error).splitlines()[0]}"
 
 
 class BufferedResultWriter(ResultWriter):
@@ -135,7 +135,7 @@ class BufferedResultWriter(ResultWriter):
         try:
             self._lines[test] = _line(test, spec, simulation)
         except ValueError as error:
-            return f"a simulation cannot be kept: {str(error).splitlines()[0]}"
+            return f"a simulation cannot be stored: {str(error).splitlines()[0]}"
         return None
 
     def attachments(self, test: str) -> dict[str, Any]:
@@ -184,7 +184,7 @@ def repair_tail(folder: Path) -> str | None:
 
 
 def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> str | None:
-    """Make one file of those of the workers; return why that failed, if it did.
+    """Join the files of the workers into one; return why that failed, if it did.
 
     Args:
         folder: The run's.
@@ -195,5 +195,5 @@ def merge_worker_files(folder: Path, reported: Mapping[str, str]) -> str | None:
     try:
         jsonl.merge_worker_files(folder, reported)
     except OSError as error:
-        return f"the simulations in {folder} cannot be put into one file: {error.strerror}"
+        return f"the simulations in {folder} cannot be joined into one file: {error.strerror}"
     return None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def align(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grading) -> list[Row]:
     """Return all reference actions and all calls, in the order of the calls.
 
-    An action is paired with the first call that matches it and is no other action's yet, else with any that matches.
+    An action is paired with the first call that matches it and is not paired yet, else with any that matches.
     An action that was not made follows the one before it.
 
     Args:
@@ -54,7 +54,7 @@ def _matched(actions: Sequence[Action], calls: Sequence[ToolCall], grading: Grad
 def _nearest(
     actions: Sequence[Action], calls: Sequence[ToolCall], paired: dict[int, int]
 ) -> dict[int, tuple[int, tuple[str, ...]]]:
-    """By action without a call, the nearest call of its name that is nobody's, with the arguments that differ."""
+    """By action without a call, the nearest unpaired call of its name, with the arguments that differ."""
     near: dict[int, tuple[int, tuple[str, ...]]] = {}
     taken = set(paired.values())
     for number, action in enumerate(actions):

@@ -35,7 +35,7 @@ def conversation(simulation: Simulation, task: Task | None, domain: Domain | str
     Args:
         simulation: It, with its verdict, if there is one.
         task: Its task; None if it is not known.
-        domain: Where it took place, or why that is not at hand.
+        domain: Where it took place, or why that is not available.
     """
     calls, verdict = simulation.calls, simulation.reward_info
     history = _history(simulation, task, domain)
@@ -88,7 +88,7 @@ def _fingerprint(message: Message) -> bytes:
 def _history(simulation: Simulation, task: Task | None, domain: Domain | str) -> StateHistory:
     missing = "the task is not known" if task is None else domain if isinstance(domain, str) else None
     if task is None or isinstance(domain, str):
-        return StateHistory(note=f"Changes of the environment are not shown: {missing}.")
+        return StateHistory(note=f"Changes to the environment are not shown: {missing}.")
     return state_history(simulation, task, domain)
 
 

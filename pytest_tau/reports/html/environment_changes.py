@@ -39,11 +39,11 @@ def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHi
         gated = task.criteria.actions is not None or task.criteria.env_assertions is not None
         watch = _Watch(environment, domain.reference_environment(task) if gated else None, task)
     except (TauError, RecursionError) as error:
-        return StateHistory(note=f"Changes of the environment are not shown: {error}")
+        return StateHistory(note=f"Changes to the environment are not shown: {error}")
     try:
         return _followed(simulation, watch, environment)
     except ToolServerError as error:
-        return StateHistory(watch.changes, note=f"Further changes of the environment are not shown: {error}")
+        return StateHistory(watch.changes, note=f"Further changes to the environment are not shown: {error}")
     finally:
         environment.close()
 
@@ -74,7 +74,7 @@ class _Watch:
         self._turned = [Turned(holds, None) for holds in self._held()]
 
     def carry_out(self, position: int, made: Call) -> str | None:
-        """Make a call; returns why there is no use in going on, if there is none."""
+        """Make a call; returns why the replay cannot go on, if so."""
         environment, call = self._environment, made.call
         agent, user = environment.agent_db.fork(), environment.user_db.fork() if environment.user_db else None
         result = environment.call(call.name, call.arguments, call.requestor)
@@ -82,10 +82,10 @@ class _Watch:
         if recorded is not None and recorded.error != result.error:
             then, now = ("failed", "succeeds") if recorded.error else ("succeeded", "fails")
             return (
-                f"From message {made.message_idx} on, changes of the environment are not shown: {call.name} {then} in "
-                f"the conversation and {now} on the data at hand."
+                f"From message {made.message_idx} on, changes to the environment are not shown: {call.name} {then} in "
+                f"the conversation and {now} on the available data."
             )
-        # How an error is worded is no matter of the data.
+        # The wording of an error does not depend on the data.
         if recorded is not None and not result.error and not same_result(recorded.content, result.content):
             self._other_results += 1
         found = [*_changes("agent", agent, environment.agent_db)]

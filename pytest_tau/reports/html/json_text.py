@@ -24,7 +24,7 @@ def without_keys(text: str) -> str:
 
 
 def value_text(value: Any, longest: int | None = None) -> str:
-    """Return a JSON value as one line of JSON; what is no JSON as its text.
+    """Return a JSON value as one line of JSON; what is not JSON as its text.
 
     Args:
         value: The value.

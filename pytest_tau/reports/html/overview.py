@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 #: Rates are shown up to this k.
 _MOST_TRIALS = 8
-#: Settings that are shown, with what they are called; arguments of models are not, as they may hold keys.
+#: Settings that are shown, with what they are called; arguments of models are not, because they may contain keys.
 _SETTINGS = {
     "agent": "Agent",
     "agent_llm": "Agent model",

@@ -1,4 +1,4 @@
-"""The page: one HTML file that holds everything, and asks nothing of any network."""
+"""The page: one HTML file that contains everything and needs no network."""
 
 from __future__ import annotations
 

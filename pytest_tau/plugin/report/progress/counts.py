@@ -14,7 +14,7 @@ class ProgressCounts(NamedTuple):
         passed: Trials that passed.
         judged: Trials that passed or failed.
         cost: USD of the model calls whose price is known.
-        unpriced: Model calls of unknown price.
+        unpriced: Model calls with unknown price.
         seconds: Seconds since the start of the first test.
     """
 
@@ -37,7 +37,7 @@ class ProgressCounts(NamedTuple):
             parts.append(f"{_percent(self.passed, self.judged)} % passed")
         if self.cost or self.unpriced:
             parts.append(
-                f"${self.cost:,.2f}" + (f" and {self.unpriced:,} calls of unknown price" * bool(self.unpriced))
+                f"${self.cost:,.2f}" + (f" and {self.unpriced:,} calls with unknown price" * bool(self.unpriced))
             )
         if self.done and self.total > self.done and self.seconds >= 1:
             parts.append(f"{_time(self.seconds / self.done * (self.total - self.done))} left")

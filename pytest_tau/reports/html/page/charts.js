@@ -102,7 +102,7 @@ function curveChart(series, label) {
   });
 }
 
-// points: [{x, y, class, title, count}], already brought together where they lie on one another.
+// points: [{x, y, class, title, count}], already merged if they have the same place.
 function dotChart(points, most, label, axis, pick) {
   return resized((width) => {
     const ticks = roundTicks(most, Math.max(3, Math.floor(width / 90)));

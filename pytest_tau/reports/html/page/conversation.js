@@ -75,7 +75,7 @@ function callContent(call) {
   const given =
     call.malformed !== null
       ? [
-          el("p", { class: "note" }, "These arguments are no JSON object; the call was not carried out."),
+          el("p", { class: "note" }, "These arguments are not a JSON object; the call was not made."),
           el("pre", {}, call.malformed),
         ]
       : call.arguments.length
@@ -180,7 +180,7 @@ function markLine(checks) {
 function checkChip(check) {
   const action = check.ofCall;
   const broken = action ? "not met by this" : "broken here";
-  const verb = check.met ? "met here" : check.gates ? broken : "not met, does not count";
+  const verb = check.met ? "met here" : check.gates ? broken : "not met, not required";
   // At the call that it was met by, an action need not be named again.
   const text = action && check.call !== null ? (check.met ? "" : check.note) : check.text;
   return el(
@@ -299,7 +299,7 @@ const KIND_WORDS = {
 };
 
 function actionsPanel(talk, jump) {
-  if (!talk.rows.length) return el("p", { class: "note" }, "There are no reference actions, and no calls.");
+  if (!talk.rows.length) return el("p", { class: "note" }, "There are no reference actions and no calls.");
   const counts = Object.keys(KIND_WORDS).map((kind) => [kind, talk.rows.filter((row) => row.kind === kind).length]);
   const parts = counts
     .filter(([, many]) => many)
@@ -350,7 +350,7 @@ function sideCell(one, differing) {
 }
 
 function checksPanel(talk, jump) {
-  if (!talk.checks.length) return el("p", { class: "note" }, "It was not graded, or there is nothing to check.");
+  if (!talk.checks.length) return el("p", { class: "note" }, "It was not graded, or it has no checks.");
   return el(
     "ul",
     { class: "checks" },
@@ -363,7 +363,7 @@ function checksPanel(talk, jump) {
           "div",
           {},
           el("b", {}, check.kind),
-          el("span", { class: "note" }, `${check.met ? "met" : "not met"}${check.gates ? "" : ", does not count"}`),
+          el("span", { class: "note" }, `${check.met ? "met" : "not met"}${check.gates ? "" : ", not required"}`),
           el("p", {}, check.text),
           check.note ? el("p", { class: "note" }, check.note) : "",
           check.message_idx === null ? "" : messageLink(check.message_idx, jump),
@@ -412,7 +412,7 @@ function factsPanel(talk) {
   ];
   const usage = talk.usage.map((used) => {
     const cost = used.unpriced_calls
-      ? `${money(used.known_cost)} and ${counted(used.unpriced_calls, "call")} of unknown price`
+      ? `${money(used.known_cost)} and ${counted(used.unpriced_calls, "call")} with unknown price`
       : money(used.known_cost);
     const tokens = `${thousands(used.prompt_tokens)} + ${thousands(used.completion_tokens)} tokens`;
     return [`${used.role} ${used.model}`, `${counted(used.calls, "call")}, ${tokens}, ${cost}`];
@@ -437,7 +437,7 @@ function checksNote(checks) {
   const unmet = checks.filter((check) => !check.met);
   const gating = unmet.filter((check) => check.gates).length;
   if (!checks.length) return "";
-  return gating ? `${gating} not met` : unmet.length ? "all that count are met" : "all met";
+  return gating ? `${gating} not met` : unmet.length ? "all required checks met" : "all met";
 }
 
 function panels(talk, jump, wide) {

@@ -93,7 +93,7 @@ function verdictLine(row, talk, run) {
   );
 }
 
-const NO_TALK = "This run has kept no conversation of it.";
+const NO_TALK = "This run has no stored conversation of it.";
 
 function singleBody(talk, jump) {
   if (!talk) return [el("p", { class: "note" }, NO_TALK)];
@@ -107,7 +107,7 @@ function singleBody(talk, jump) {
       el(
         "section",
         { "aria-label": "Conversation" },
-        talk.messages.length ? chat(talk, jump) : el("p", { class: "note" }, "Nothing was said."),
+        talk.messages.length ? chat(talk, jump) : el("p", { class: "note" }, "No message was sent."),
       ),
       el("aside", { "aria-label": "Checks and reference actions" }, panels(talk, jump, wide)),
     ),
@@ -118,8 +118,8 @@ function comparedBody(trial, talks) {
   if (talks.filter(Boolean).length < 2) {
     const run = talks[0] ? 0 : 1;
     const why = trial.rows.every(Boolean)
-      ? "The other run has kept no conversation of it."
-      : "It is in one of the runs only.";
+      ? "The other run has no stored conversation of it."
+      : "It is only in one of the runs.";
     return [el("p", { class: "note" }, why), ...singleBody(talks[run], LETTERS[run])];
   }
   const columns = (make) =>
@@ -157,7 +157,7 @@ function comparedBody(trial, talks) {
     ? el(
         "details",
         { class: "same" },
-        el("summary", {}, `${counted(start, "message")} before they part, the same in both`),
+        el("summary", {}, `${counted(start, "message")} before the first difference, the same in both`),
         chat(merged(talks), "AB", 0, start),
       )
     : "";
@@ -165,7 +165,7 @@ function comparedBody(trial, talks) {
     boxes,
     aside,
     same,
-    el("p", { class: "parting", id: "parting", tabindex: -1 }, `They part at message ${start}`),
+    el("p", { class: "parting", id: "parting", tabindex: -1 }, `They differ from message ${start} on`),
     columns((talk, run) => [
       el("h2", { class: "columnhead" }, runTag(run), LABELS[run]),
       chat(talk, LETTERS[run], start),
@@ -177,7 +177,7 @@ function comparedBody(trial, talks) {
 function ended(talk, start) {
   return talk.messages.some((message) => message.message_idx >= start)
     ? ""
-    : el("p", { class: "note" }, "It had ended before.");
+    : el("p", { class: "note" }, "It had already ended.");
 }
 
 // What both have in common, with the checks of both; one that only one run has is marked with its letter.

@@ -11,7 +11,7 @@ function applyTheme(theme) {
     try {
       localStorage.setItem("tau-theme", other);
     } catch {
-      // Pages from a disk may have no storage; the choice then holds until the page is closed.
+      // Pages from a disk may have no storage; the choice then lasts until the page is closed.
     }
     applyTheme(other);
   };

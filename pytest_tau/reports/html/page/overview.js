@@ -1,4 +1,4 @@
-// What the run comes to: denominators, rates with their intervals, and plots. `filterBy(group, value)` is the table's.
+// The results of the run: denominators, rates with their intervals, and plots. `filterBy(group, value)` is the table's.
 
 const OUTCOMES = ["passed", "failed", "error"];
 const OUTCOME_WORDS = { passed: "passed", failed: "failed", error: "errors" };
@@ -55,7 +55,7 @@ function runCard(run, number, filterOutcome) {
   fact("Run", thousands(counts.run), `of ${counted(counts.tasks, "task")}`);
   fact("Passed", thousands(counts.passed));
   fact("Failed", thousands(counts.failed));
-  fact("Errors", thousands(counts.error), counts.error ? "in no rate" : "");
+  fact("Errors", thousands(counts.error), counts.error ? "excluded from rates" : "");
   const excluded = Object.values(counts.excluded).reduce((sum, each) => sum + each, 0);
   fact(
     "Excluded",
@@ -64,14 +64,14 @@ function runCard(run, number, filterOutcome) {
       .map(([why, many]) => `${thousands(many)} ${why}`)
       .join(", "),
   );
-  if (counts.missing) fact("Missing", thousands(counts.missing), "planned, and not there");
-  if (counts.restored) fact("Taken over", thousands(counts.restored), "from an earlier run");
+  if (counts.missing) fact("Missing", thousands(counts.missing), "planned, but not in the results");
+  if (counts.restored) fact("Reused", thousands(counts.restored), "from an earlier run");
   const costs = RAN[number].map((row) => row.cost).filter((cost) => cost !== null);
   const unknown = RAN[number].length - costs.length;
   fact(
     "Cost",
-    costs.length ? money(costs.reduce((sum, each) => sum + each, 0)) : "not known",
-    costs.length && unknown ? `of ${counted(unknown, "trial")} not known` : "",
+    costs.length ? money(costs.reduce((sum, each) => sum + each, 0)) : "unknown",
+    costs.length && unknown ? `of ${counted(unknown, "trial")} unknown` : "",
   );
   return el(
     "section",
@@ -87,7 +87,7 @@ function runCard(run, number, filterOutcome) {
       { class: "about" },
       run.about.map(([name, value]) => el("span", {}, el("b", {}, name), " ", value)),
     ),
-    run.kept ? "" : el("p", { class: "note" }, "This run has kept no conversations, only what they came to."),
+    run.kept ? "" : el("p", { class: "note" }, "This run has no stored conversations, only their results."),
     problems(run.problems),
   );
 }
@@ -175,7 +175,7 @@ function rateCards() {
     // A single point is the rate above, and no curve.
     if (series.every((one) => one.points.length < 2)) return "";
     const title = names.length > 1 ? `pass^k, ${name || "domain not known"}` : "pass^k";
-    const note = "The chance that k trials of a task all pass, with 95 % intervals over tasks.";
+    const note = "The probability that all of k trials of a task pass, with 95 % intervals over tasks.";
     const fewer = series.some((one) => new Set(one.points.map((point) => point.tasks)).size > 1);
     return card(
       title,
@@ -207,7 +207,7 @@ const runLegend = () =>
 const outcomeLegend = () =>
   legend(OUTCOMES.filter((name) => RUNS[0].counts[name]).map((name) => [OUTCOME_WORDS[name], name]));
 
-// A line of bars for each value: the outcomes of one run stacked, or what a figure comes to in each of two.
+// A line of bars for each value: the outcomes of one run stacked, or the value of a figure in each of two.
 function groupBars(group, filterBy, orderByCount) {
   const found = new Map();
   for (const trial of TRIALS)
@@ -274,12 +274,12 @@ function costCard(filterBy) {
       const reward = mean(found.map((row) => row.reward));
       most = Math.max(most, cost);
       const name = DATA.tasks[task][1];
-      const title = `${COMPARED ? LETTERS[run] + ": " : ""}${name}: reward ${reward.toFixed(2)}, ${money(cost)} a trial`;
+      const title = `${COMPARED ? LETTERS[run] + ": " : ""}${name}: reward ${reward.toFixed(2)}, ${money(cost)} per trial`;
       points.push({ x: cost, y: reward, class: RUN_CLASSES[run], title, name });
     }
   });
   if (!points.length || most === 0) return "";
-  const note = `A dot for each task: its mean cost a trial, and its mean reward. ${unknown ? counted(unknown, "trial") + " of unknown cost not shown." : ""}`;
+  const note = `A dot for each task: its mean cost per trial and its mean reward. ${unknown ? counted(unknown, "trial") + " with unknown cost not shown." : ""}`;
   const medians = RAN.flatMap((rows, run) =>
     ["passed", "failed"].map((outcome) => {
       const costs = rows.filter((row) => row.outcome === outcome && row.cost !== null).map((row) => row.cost);
@@ -309,7 +309,7 @@ function lengthCard() {
   const lengths = series.flatMap((one) => one.values).sort((a, b) => a - b);
   if (!lengths.length) return "";
   const middle = lengths[Math.floor(lengths.length / 2)];
-  const note = `Median ${counted(middle, "message")}, results of tools among them; the longest has ${thousands(lengths[lengths.length - 1])}.`;
+  const note = `Median ${counted(middle, "message")}, including tool results; the longest has ${thousands(lengths[lengths.length - 1])}.`;
   const chart = columnChart(series, `Length of conversations. ${note}`, "messages", !COMPARED);
   return card("Length of conversations", note, COMPARED ? runLegend() : outcomeLegend(), chart);
 }
@@ -340,7 +340,7 @@ function checkCard(filterBy) {
   );
   return card(
     "Checks that failed most",
-    "Those that the reward depends on, by trials.",
+    "Checks that the reward depends on, by number of trials.",
     runLegend(),
     barList(bars, highest(bars)),
   );

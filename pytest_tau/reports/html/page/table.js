@@ -270,7 +270,7 @@ function drawRows(_, anew) {
   const rows = view.shown.slice(first, last).map((trial, offset) => row(trial, first + offset, tall));
   body.replaceChildren(...rows);
   if (!view.shown.length)
-    body.append(el("p", { class: "nothing" }, "No simulation is like this. Clear the filter to see all."));
+    body.append(el("p", { class: "nothing" }, "No simulation matches. Clear the filter to show all."));
   if (view.shown.length) grid.setAttribute("aria-activedescendant", `row-${view.shown[view.current].id}`);
   else grid.removeAttribute("aria-activedescendant");
 }
