@@ -14,7 +14,7 @@ from pydantic import BaseModel
 import pytest_tau
 from pytest_tau.environment import check_task
 from pytest_tau.environment.jsonable import jsonable
-from pytest_tau.errors import ConfigurationError, TaskFormatError
+from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
@@ -337,3 +337,40 @@ def test_other_objects_are_no_json():
     with pytest.raises(ValueError, match="a object cannot be written as JSON"):
         jsonable([object()])
     assert jsonable([Path], fallback=lambda value: value.__name__) == ["Path"]
+
+
+class TestUnusualSources:
+    """What a domain over functions need not have, and what its functions may do."""
+
+    def test_a_tool_with_types_that_cannot_be_checked_is_refused(self):
+        def odd(item: "Missing") -> int:  # noqa: F821, UP037
+            """Count an item."""
+            return 1
+
+        with pytest.raises(ConfigurationError, match=r"tool .*odd"):
+            of_functions(tools=[odd]).load().environment().call("odd", {"item": "lamp"})
+
+    def test_initial_data_is_merged_into_shared_state(self):
+        environment = of_functions().load().environment()
+        environment.merge({"desk": 2}, None)
+        assert environment.dump()["agent"] == {"lamp": 3, "desk": 2}
+        assert environment.call("count", {"item": "desk"}).content == "2"
+        environment.close()
+        assert STOCK == {"lamp": 3}
+
+    def test_initial_data_without_restore_is_refused(self):
+        domain = of_functions(tools=[count], restore=None).load()
+        with pytest.raises(ToolError, match="initialization_data needs snapshot= and restore="):
+            domain.environment().merge({"desk": 2}, None)
+
+    def test_an_initialization_action_that_refuses_in_a_text_is_reported(self):
+        def reset(item: str) -> str:
+            return f"Error: no {item}\nsecond line"
+
+        actions = [{"env_type": "assistant", "func_name": "reset", "arguments": {"item": "lamp"}}]
+        of = task([], initial_state={"initialization_actions": actions})
+        with pytest.raises(TaskFormatError) as error:
+            of_functions(functions=[reset]).load().environment(of)
+        assert "cannot be applied: Error: no lamp" in str(error.value)
+        assert "second line" not in str(error.value)
+        assert error.value.field == "initial_state.initialization_actions.0"

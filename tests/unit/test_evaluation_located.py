@@ -335,3 +335,39 @@ def test_five_statements_are_shown(domain: Domain) -> None:
         lines = texts(NL, info)
         assert lines[0].startswith("judged untrue: s0  (")
         assert lines[5:] == ["  and 1 more"] * (number - 5)
+
+
+def test_records_have_the_outcome_of_each_check(domain: Domain) -> None:
+    from pytest_tau.testing import ScriptedJudge
+
+    criteria = {
+        "actions": [action("count"), action("look", item_id="lamp")],
+        "env_assertions": [check("named", item_id="lamp", name=name) for name in ("Lamp", "Light")],
+        "communicate_info": ["yes", "no"],
+        "nl_assertions": ["kind", "rude"],
+        "reward_basis": ["DB"],
+    }
+    judge = ScriptedJudge({"kind": True, "rude": False})
+    info = graded(domain, task(criteria), agent(call("count")), agent("Yes."), judge=judge)
+    assert ACTION.to_json(info) == {"actions": [True, False]}
+    assert ENV.to_json(info) == {"env_assertions": [True, False]}
+    assert COMMUNICATE.to_json(info) == {"communicate": [True, False]}
+    assert NL.to_json(info) == {"nl_assertions": [True, False]}
+    assert [each.of_call for each in ACTION.checks(info)] == [True, True]
+    assert [each.of_call for each in COMMUNICATE.checks(info)] == [False, False]
+
+
+def test_components_that_need_no_environment_say_so() -> None:
+    assert [component.name for component in COMPONENTS if component.reads_environment] == ["DB", "ENV_ASSERTION"]
+
+
+def test_of_several_calls_of_a_message_without_the_name_it_is_the_first(domain: Domain) -> None:
+    info = graded(domain, task({"actions": [action("count")], "reward_basis": ["DB"]}))
+    both = agent(None, call("count"), call("look"))
+    (found,) = DB.located(info, evidence(info, both, turning_point={"message_idx": 0, "call": {"name": "other"}}))
+    assert found.call == 0
+
+
+def test_a_database_as_it_should_be_has_no_note(domain: Domain) -> None:
+    info = graded(domain, task({"actions": [], "reward_basis": ["DB"]}))
+    assert [(each.met, each.note) for each in DB.located(info, evidence(info))] == [(True, "")]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import dataclasses
 import time
 from typing import TYPE_CHECKING, Any
 
@@ -187,3 +189,29 @@ class TestAlone:
         assert run(talk.run()).reason == "agent_stop"
         (last,) = talk.messages
         assert (last.content, last.tool_calls) == ("###STOP###", None)  # type: ignore[union-attr]
+
+
+def test_a_history_that_ends_with_neither_side_is_continued_by_the_agent(domain: Domain) -> None:
+    wanted = task(state={"message_history": [{"role": "system", "content": "Be kind."}]})
+    talk = Conversation(wanted, domain.environment(wanted), Player(agent("Hi ###STOP###")), Player(), Limits())
+    assert run(talk.run()).reason == "agent_stop"
+
+
+def test_a_participant_that_ignores_its_cancellation_is_waited_for_a_second(domain: Domain) -> None:
+    class Deaf(Player):
+        async def respond(self, message: Any) -> Any:
+            end = time.perf_counter() + 1.6
+            while time.perf_counter() < end:
+                with contextlib.suppress(asyncio.CancelledError):
+                    await asyncio.sleep(end - time.perf_counter())
+            return user("Hi")
+
+    found = ending(domain, Player(), Deaf(), timeout=0.1)
+    assert found.reason == "user_error"
+    assert found.error is not None
+    assert found.error.startswith("no end after 0.1 s (waited 0.0 s for the agent, 1.")
+
+
+def test_limits_do_not_change() -> None:
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        Limits().max_steps = 1  # type: ignore[misc]
