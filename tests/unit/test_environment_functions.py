@@ -12,9 +12,9 @@ import pytest
 from pydantic import BaseModel
 
 import pytest_tau
-from pytest_tau.environment import check_task
+from pytest_tau.environment import check_task, sessions
 from pytest_tau.environment.jsonable import jsonable
-from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError
+from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
@@ -374,3 +374,45 @@ class TestUnusualSources:
         assert "cannot be applied: Error: no lamp" in str(error.value)
         assert "second line" not in str(error.value)
         assert error.value.field == "initial_state.initialization_actions.0"
+
+    def test_a_function_with_types_that_cannot_be_found_is_refused(self):
+        def odd(item: "Missing") -> bool:  # noqa: F821, UP037
+            return True
+
+        with pytest.raises(ConfigurationError, match=r"tool .*odd: name 'Missing' is not defined"):
+            of_functions(functions=[odd]).load()
+
+    def test_a_server_that_is_lost_is_not_the_state_of_anything(self):
+        def lost():
+            raise ToolServerError("the server has ended")
+
+        domain = of_functions(snapshot=lost, restore=None, tools=[count]).load()
+        with pytest.raises(ToolServerError, match="the server has ended"):
+            domain.environment().dump()
+
+    def test_equal_states_have_the_same_digest(self):
+        domain = of_functions().load()
+        one, other = domain.environment(), domain.environment()
+        one.call("take", {"item": "lamp"})
+        assert one.agent_db.digest() != other.agent_db.digest()
+        other.call("take", {"item": "lamp"})
+        assert one.agent_db.digest() == other.agent_db.digest()
+        one.close()
+        other.close()
+
+    def test_calls_are_made_again_in_a_new_session(self):
+        environment = of_functions().load().environment()
+        for left in ("2", "1"):
+            assert environment.call("take", {"item": "lamp"}).content == left
+        environment.agent_db.close()
+        assert environment.call("take", {"item": "lamp"}).content == "0"
+        assert environment.dump()["agent"] == {"lamp": 0}
+        environment.close()
+
+    def test_of_many_results_the_latest_are_remembered(self, monkeypatch):
+        monkeypatch.setattr(sessions, "_MOST_STATES", 2)
+        environment = of_functions().load().environment()
+        for number in range(3):
+            environment.call("take", {"item": "lamp"})
+            assert environment.dump()["agent"] == {"lamp": 2 - number}
+        environment.close()

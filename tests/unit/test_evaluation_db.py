@@ -193,3 +193,13 @@ def test_a_replayed_conversation_is_graded_in_solo_mode(domain: Domain) -> None:
     assert match(graded(domain, wanted, *alone, solo=True))
     assert not match(graded(domain, wanted, *alone))  # with a user about, the agent has no such tool
     assert tiny.graded(domain, wanted, *alone, solo=True).reward == 1.0
+
+
+def test_a_history_is_carried_out_once(domain: Domain) -> None:
+    history = [
+        {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {}}]},
+        {"role": "tool", "id": "1", "content": "1"},
+        {"role": "user", "content": "Go on"},
+    ]
+    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]}, state={"message_history": history})
+    assert match(graded(domain, wanted, *history, agent(call("rename", item_id="lamp", name="Light"))))
