@@ -20,6 +20,8 @@ from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
 from pytest_tau.testing import ScriptedParticipant
 
+from .tiny import STOP, agent, call
+
 
 class Size(enum.Enum):
     small = "s"
@@ -416,3 +418,28 @@ class TestUnusualSources:
             environment.call("take", {"item": "lamp"})
             assert environment.dump()["agent"] == {"lamp": 2 - number}
         environment.close()
+
+    def test_a_snapshot_of_a_server_that_is_lost_is_an_error_of_the_server(self):
+        def lost(shop):
+            raise ToolServerError("the server has ended")
+
+        environment = of_class(snapshot=lost).load().environment()
+        with pytest.raises(ToolServerError, match="the server has ended"):
+            environment.dump()
+
+    @pytest.mark.parametrize("most", [1, 500])
+    def test_conversations_with_the_same_beginning_are_graded_each_for_itself(self, monkeypatch, most):
+        monkeypatch.setattr(sessions, "_MOST_STATES", most)
+        domain, of = of_class().load(), task([("add", {"order_id": "o2"}), ("add", {"order_id": "o3"})])
+        calls = [agent(call("add", order_id=name)) for name in ("o2", "o3", "o4")]
+        rewards = [pytest_tau.evaluate(of, [*calls[:end], STOP], domain=domain).reward for end in (1, 2, 3, 2, 1)]
+        assert rewards == [0, 1, 0, 1, 0]
+
+
+def test_a_memo_keeps_the_latest_states(monkeypatch):
+    monkeypatch.setattr(sessions, "_MOST_STATES", 2)
+    memo = sessions.Memo()
+    logs = [tuple(sessions._Entry(name, {}) for name in names) for names in ("a", "ab", "abc")]
+    for number, log in enumerate(logs):
+        memo.note_state(log, number)
+    assert [memo.state(log) for log in logs] == [sessions._UNREAD, 1, 2]
