@@ -9,8 +9,6 @@ import pytest
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import load_json, load_splits, load_task_file, parse_task
 from pytest_tau.models.task_files import in_split
-from pytest_tau.models import load_json, load_task_file
-from pytest_tau.models.task_files import in_split, load_splits
 
 from .tiny import raw_task, task
 
@@ -114,6 +112,8 @@ def test_an_id_with_a_lone_surrogate_is_refused_by_position() -> None:
     with pytest.raises(TaskFormatError, match="lone surrogate") as caught:
         parse_task(raw_task("a\ud800"), 3)
     assert (caught.value.task_id, caught.value.field) == ("#3", "id")
+
+
 class TestSplits:
     """``split_tasks.json`` next to the tasks."""
 
