@@ -409,7 +409,7 @@ def test_words_of_a_toolkit_are_deprecated(tmp_path: Path) -> None:
     class Speaking(tiny.TinyUserTools):
         spoken = {"switch": "switch the phone"}
 
-    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: give it to the DomainSpec"):
+    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: pass it to the DomainSpec"):
         old = tiny.spec(tmp_path, user_tools=Speaking)
     assert old.spoken == {"switch": "switch the phone"}
     assert tiny.spec(tmp_path, user_tools=Speaking, spoken={"switch": "other"}).spoken == {"switch": "other"}

@@ -96,7 +96,7 @@ class TestActions:
         )
         assert ACTION.omission(info) == (
             "it did not make required calls",
-            "not called as the reference does: count, switch, look",
+            "not called as in the reference: count, switch, look",
         )
 
     def test_the_nearest_call_is_the_one_with_the_fewest_differences(self, domain: Domain) -> None:
