@@ -144,7 +144,7 @@ class TestTime:
         found = run(talk.run())
         assert found.reason == reason
         assert found.error is not None
-        assert not agent_retries or found.error.endswith("s of it for retries of model calls)")
+        assert not agent_retries or "retries of model calls" in found.error
 
     def test_a_participant_that_blocks_the_loop_gets_no_further_turn(self, domain: Domain) -> None:
         class Blocking(Player):
@@ -182,7 +182,7 @@ class TestAlone:
     def test_a_text_that_does_not_stop_is_an_error(self, domain: Domain) -> None:
         found = ending(domain, Player(agent("Hello?")), Player(), solo=True)
         assert found.reason == "agent_error"
-        assert found.error == "an agent that works alone must call a tool, or 'done' when finished; it said: 'Hello?'"
+        assert found.error == "in solo mode, the agent must call a tool, or 'done' when finished; it said: 'Hello?'"
 
     def test_it_is_done_with_a_call_of_done(self, domain: Domain) -> None:
         talk = conversation(domain, Player(agent(call("done"))), Player(), solo=True)
