@@ -284,10 +284,9 @@ class _SharedSession(Session):
     def close(self) -> None:
         source = self._source
         with source.lock:
-            if source.active is self:
+            if source.active is self and source.restore is not None:
                 source.active = None
-                if source.restore is not None:
-                    source.restore(copy.deepcopy(source.untouched))
+                source.restore(copy.deepcopy(source.untouched))
 
     @contextlib.contextmanager
     def _in_place(self) -> Iterator[None]:

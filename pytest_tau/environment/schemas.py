@@ -10,7 +10,7 @@ from pydantic import Field, create_model
 
 if sys.version_info >= (3, 11):
     from typing import get_type_hints
-else:  # in Python 3.10, typing's own makes ``text: str = None`` optional, and the schema a different one
+else:  # pragma: no cover - in 3.10, whose own makes ``text: str = None`` optional, and the schema a different one
     from typing_extensions import get_type_hints
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles
+from pytest_tau.environment.domain import apply_initial_state
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Action
 
@@ -402,3 +403,20 @@ def test_a_task_with_a_value_that_is_no_json_has_a_reference_state(domain: Domai
         wanted = task({"actions": []})
         wanted.criteria.actions.append(Action(action_id="1", name="count", arguments={"by": odd}))  # type: ignore[union-attr]
         assert domain.reference_environment(wanted) is domain.reference_environment(wanted)
+
+
+def test_words_of_a_toolkit_are_deprecated(tmp_path: Path) -> None:
+    class Speaking(tiny.TinyUserTools):
+        spoken = {"switch": "switch the phone"}
+
+    with pytest.warns(DeprecationWarning, match="'spoken' on a toolkit is deprecated: pass it to the DomainSpec"):
+        old = tiny.spec(tmp_path, user_tools=Speaking)
+    assert old.spoken == {"switch": "switch the phone"}
+    assert tiny.spec(tmp_path, user_tools=Speaking, spoken={"switch": "other"}).spoken == {"switch": "other"}
+
+
+def test_without_an_initial_state_nothing_is_applied(domain: Domain) -> None:
+    environment = domain.environment()
+    before = environment.dump()
+    apply_initial_state(environment, task())
+    assert environment.dump() == before

@@ -16,6 +16,8 @@ from . import tiny
 from .tiny import AGENT_DATA, USER_DATA, TinyDB, TinyTools, agent, call, user
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_tau.environment import Domain
 
 PRISTINE = {"agent": AGENT_DATA, "user": USER_DATA}
@@ -444,3 +446,18 @@ def test_schemas_of_tools_are_copies(env: Environment) -> None:
     tool.openai_schema["function"]["parameters"].clear()
     del tool.parameters["title"]
     assert str(env.tools()[0].parameters) == str(env.shared_tools()[0].parameters) == before
+
+
+def test_a_domain_without_a_user_side_has_no_data_of_the_user(tmp_path: Path) -> None:
+    alone = tiny.make(tmp_path / "alone", user_db=None, user_tools=None, sync=None).environment()
+    with pytest.raises(ToolError, match="tiny has no user side"):
+        alone.merge(None, {"phone": {"on": True}})
+
+
+def test_a_result_that_no_call_waits_for_is_not_compared(domain: Domain) -> None:
+    results = [
+        ToolMessage(id="1", content="5"),
+        agent(call("count")),
+        *(ToolMessage(id=n, content='"1"') for n in "23"),
+    ]
+    assert domain.environment().replay(results) == []

@@ -12,13 +12,15 @@ import pytest
 from pydantic import BaseModel
 
 import pytest_tau
-from pytest_tau.environment import check_task
+from pytest_tau.environment import check_task, sessions
 from pytest_tau.environment.jsonable import jsonable
-from pytest_tau.errors import ConfigurationError, TaskFormatError
+from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain
 from pytest_tau.models import Task
 from pytest_tau.testing import ScriptedParticipant
+
+from .tiny import STOP, agent, call
 
 
 class Size(enum.Enum):
@@ -337,3 +339,107 @@ def test_other_objects_are_no_json():
     with pytest.raises(ValueError, match="a object cannot be written as JSON"):
         jsonable([object()])
     assert jsonable([Path], fallback=lambda value: value.__name__) == ["Path"]
+
+
+class TestUnusualSources:
+    """What a domain over functions need not have, and what its functions may do."""
+
+    def test_a_tool_with_types_that_cannot_be_checked_is_refused(self):
+        def odd(item: "Missing") -> int:  # noqa: F821, UP037
+            """Count an item."""
+            return 1
+
+        with pytest.raises(ConfigurationError, match=r"tool .*odd"):
+            of_functions(tools=[odd]).load().environment().call("odd", {"item": "lamp"})
+
+    def test_initial_data_is_merged_into_shared_state(self):
+        environment = of_functions().load().environment()
+        environment.merge({"desk": 2}, None)
+        assert environment.dump()["agent"] == {"lamp": 3, "desk": 2}
+        assert environment.call("count", {"item": "desk"}).content == "2"
+        environment.close()
+        assert STOCK == {"lamp": 3}
+
+    def test_initial_data_without_restore_is_refused(self):
+        domain = of_functions(tools=[count], restore=None).load()
+        with pytest.raises(ToolError, match="initialization_data needs snapshot= and restore="):
+            domain.environment().merge({"desk": 2}, None)
+
+    def test_an_initialization_action_that_refuses_in_a_text_is_reported(self):
+        def reset(item: str) -> str:
+            return f"Error: no {item}\nsecond line"
+
+        actions = [{"env_type": "assistant", "func_name": "reset", "arguments": {"item": "lamp"}}]
+        of = task([], initial_state={"initialization_actions": actions})
+        with pytest.raises(TaskFormatError) as error:
+            of_functions(functions=[reset]).load().environment(of)
+        assert "cannot be applied: Error: no lamp" in str(error.value)
+        assert "second line" not in str(error.value)
+        assert error.value.field == "initial_state.initialization_actions.0"
+
+    def test_a_function_with_types_that_cannot_be_found_is_refused(self):
+        def odd(item: "Missing") -> bool:  # noqa: F821, UP037
+            return True
+
+        with pytest.raises(ConfigurationError, match=r"tool .*odd: name 'Missing' is not defined"):
+            of_functions(functions=[odd]).load()
+
+    def test_a_server_that_is_lost_is_not_the_state_of_anything(self):
+        def lost():
+            raise ToolServerError("the server has ended")
+
+        domain = of_functions(snapshot=lost, restore=None, tools=[count]).load()
+        with pytest.raises(ToolServerError, match="the server has ended"):
+            domain.environment().dump()
+
+    def test_equal_states_have_the_same_digest(self):
+        domain = of_functions().load()
+        one, other = domain.environment(), domain.environment()
+        one.call("take", {"item": "lamp"})
+        assert one.agent_db.digest() != other.agent_db.digest()
+        other.call("take", {"item": "lamp"})
+        assert one.agent_db.digest() == other.agent_db.digest()
+        one.close()
+        other.close()
+
+    def test_calls_are_made_again_in_a_new_session(self):
+        environment = of_functions().load().environment()
+        for left in ("2", "1"):
+            assert environment.call("take", {"item": "lamp"}).content == left
+        environment.agent_db.close()
+        assert environment.call("take", {"item": "lamp"}).content == "0"
+        assert environment.dump()["agent"] == {"lamp": 0}
+        environment.close()
+
+    def test_of_many_results_the_latest_are_remembered(self, monkeypatch):
+        monkeypatch.setattr(sessions, "_MOST_STATES", 2)
+        environment = of_functions().load().environment()
+        for number in range(3):
+            environment.call("take", {"item": "lamp"})
+            assert environment.dump()["agent"] == {"lamp": 2 - number}
+        environment.close()
+
+    def test_a_snapshot_of_a_server_that_is_lost_is_an_error_of_the_server(self):
+        def lost(shop):
+            raise ToolServerError("the server has ended")
+
+        environment = of_class(snapshot=lost).load().environment()
+        with pytest.raises(ToolServerError, match="the server has ended"):
+            environment.dump()
+
+    @pytest.mark.parametrize("most", [1, 500])
+    def test_conversations_with_the_same_beginning_are_graded_each_for_itself(self, monkeypatch, most):
+        monkeypatch.setattr(sessions, "_MOST_STATES", most)
+        domain, of = of_class().load(), task([("add", {"order_id": "o2"}), ("add", {"order_id": "o3"})])
+        calls = [agent(call("add", order_id=name)) for name in ("o2", "o3", "o4")]
+        rewards = [pytest_tau.evaluate(of, [*calls[:end], STOP], domain=domain).reward for end in (1, 2, 3, 2, 1)]
+        assert rewards == [0, 1, 0, 1, 0]
+
+
+def test_a_memo_keeps_the_latest_states(monkeypatch):
+    monkeypatch.setattr(sessions, "_MOST_STATES", 2)
+    memo = sessions.Memo()
+    logs = [tuple(sessions._Entry(name, {}) for name in names) for names in ("a", "ab", "abc")]
+    for number, log in enumerate(logs):
+        memo.note_state(log, number)
+    assert [memo.state(log) for log in logs] == [sessions._UNREAD, 1, 2]

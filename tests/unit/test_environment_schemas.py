@@ -2,8 +2,11 @@ from __future__ import annotations
 
 from typing import Any, Literal, cast
 
+from pydantic import BaseModel
+
 from pytest_tau.environment import Record
 from pytest_tau.environment.schemas import describe
+from pytest_tau.environment.task_schema import _Described
 
 
 class Point(Record):
@@ -89,3 +92,15 @@ def test_a_method_without_parameters() -> None:
     assert description == "Nothing to give."
     assert schema["properties"] == {}
     assert "required" not in schema
+
+
+def test_a_model_without_a_docstring_has_no_description() -> None:
+    class Bare(BaseModel):
+        number: int
+
+    assert Bare.model_json_schema(schema_generator=_Described) == {
+        "properties": {"number": {"type": "integer"}},
+        "required": ["number"],
+        "title": "Bare",
+        "type": "object",
+    }

@@ -85,3 +85,10 @@ def test_a_domain_without_a_user_side_has_no_user_tools(tmp_path: Path) -> None:
     spec = tiny.spec(tmp_path, user_tools=None, user_db=None)
     with pytest.raises(TaskFormatError, match="known: none"):
         check_task(task({"actions": [action("switch", "user")]}), spec, REWARD_TYPES)
+
+
+def test_arguments_of_reference_actions_fit_the_schema(domain: Domain) -> None:
+    wanted = task({"actions": [action("count", by=1), action("count", by="many")]})
+    with pytest.raises(TaskFormatError, match="count: ") as caught:
+        check_task(wanted, domain.spec, REWARD_TYPES)
+    assert caught.value.field == "evaluation_criteria.actions.1.arguments"

@@ -178,3 +178,46 @@ def test_a_built_in_component_without_criteria_of_its_own_checks_where_the_basis
     assert all(component.applies(task()) for component in OF_FORMAT.values())
     assert not Turns().applies(task({"reward_basis": ["DB"]}))
     assert Turns().applies(task({"reward_basis": ["TURNS"]}))
+
+
+@pytest.mark.parametrize(
+    ("found", "reward"),
+    [(0, 0.0), (1, 1.0), (True, 1.0), (0.25, 0.25), (CustomCheck(name="POLITE", reward=0.5), 0.5)],
+)
+def test_a_number_from_0_to_1_is_a_check(domain: Domain, found: Any, reward: float) -> None:
+    class Found(Polite):
+        def evaluate(self, task: Any, messages: Any, environment: Any) -> Any:
+            return found
+
+    info = graded(domain, task({"reward_basis": ["POLITE"]}), evaluators=[Found()])
+    assert info.reward == reward
+    assert info.custom_checks == [CustomCheck(name="POLITE", reward=reward)]
+    *_, component = components_of(info)
+    assert [each.met for each in component.checks(info)] == [reward >= 1]
+    assert component.explain(info, []) == ([Line("bad", f"POLITE {reward:g}")] if reward < 1 else [])
+
+
+@pytest.mark.parametrize(
+    ("found", "problem"),
+    [
+        ("yes", "returned 'yes'"),
+        (None, "returned None"),
+        ("x" * 98, f"returned {'x' * 98!r}"),
+        ("x" * 99, f"returned '{'x' * 98}…"),
+        (1.01, "returned the reward 1.01"),
+        (-0.5, "returned the reward -0.5"),
+        (float("nan"), "returned the reward nan"),
+        (CustomCheck(name="OTHER", reward=1.0), "returned a CustomCheck with the name 'OTHER'"),
+    ],
+)
+def test_anything_else_is_an_error_of_the_evaluator(domain: Domain, found: Any, problem: str) -> None:
+    class Found(Polite):
+        def evaluate(self, task: Any, messages: Any, environment: Any) -> Any:
+            return found
+
+    with pytest.raises(EvaluatorError) as error:
+        graded(domain, task({"reward_basis": ["POLITE"]}), evaluators=[Found()])
+    assert str(error.value) == (
+        f"evaluator 'POLITE' {problem} for task 't'; expected a number from 0 to 1, or "
+        "CustomCheck(name='POLITE', reward=…, justification=…) with such a reward"
+    )

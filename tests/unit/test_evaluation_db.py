@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from pytest_tau.environment import Record, Table
 from pytest_tau.environment.database import Database
-from pytest_tau.evaluation.components.db import check_db
+from pytest_tau.evaluation.components.db import check_db, same_state
 
 from . import tiny
 from .tiny import action, agent, call, check, graded, task, user
@@ -158,6 +158,33 @@ def test_without_a_reference_state_everything_matches(domain: Domain) -> None:
     findings = check_db(final, None)
     assert findings.check.db_match
     assert findings.differences == []
+    assert same_state(final, None)
+
+
+def test_a_side_that_a_domain_lacks_is_not_compared(domain: Domain) -> None:
+    class Alone:
+        user_db = None
+
+        def __init__(self, made: int) -> None:
+            environment = domain.environment()
+            for _ in range(made):
+                environment.call("count", {})
+            self.agent_db = environment.agent_db
+
+    for one, other, equal in ((Alone(1), Alone(1), True), (Alone(1), Alone(2), False)):
+        assert same_state(one, other) is equal  # type: ignore[arg-type]
+        assert check_db(one, other).check.db_match is equal  # type: ignore[arg-type]
+    half = Alone(0)
+    for pair in ((domain.environment(), half), (half, domain.environment())):
+        assert same_state(*pair)  # type: ignore[arg-type]
+        assert check_db(*pair).check.db_match  # type: ignore[arg-type]
+
+
+def test_states_are_the_same_if_those_of_both_sides_are(domain: Domain) -> None:
+    reference, by_user, by_agent = (domain.environment() for _ in range(3))
+    by_user.call("switch", {}, "user")
+    by_agent.call("count", {})
+    assert [same_state(final, reference) for final in (domain.environment(), by_user, by_agent)] == [True, False, False]
 
 
 def test_a_replayed_conversation_is_graded_in_solo_mode(domain: Domain) -> None:
@@ -166,3 +193,13 @@ def test_a_replayed_conversation_is_graded_in_solo_mode(domain: Domain) -> None:
     assert match(graded(domain, wanted, *alone, solo=True))
     assert not match(graded(domain, wanted, *alone))  # with a user about, the agent has no such tool
     assert tiny.graded(domain, wanted, *alone, solo=True).reward == 1.0
+
+
+def test_a_history_is_carried_out_once(domain: Domain) -> None:
+    history = [
+        {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {}}]},
+        {"role": "tool", "id": "1", "content": "1"},
+        {"role": "user", "content": "Go on"},
+    ]
+    wanted = task({"actions": [RENAMED], "reward_basis": ["DB"]}, state={"message_history": history})
+    assert match(graded(domain, wanted, *history, agent(call("rename", item_id="lamp", name="Light"))))

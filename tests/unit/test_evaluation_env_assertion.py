@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.errors import ToolServerError
+from pytest_tau.evaluation.components.env_assertion import check_env_assertions
+
 from .tiny import agent, call, check, graded, task, user
 
 if TYPE_CHECKING:
@@ -82,3 +85,13 @@ def test_the_check_carries_the_assertion(domain: Domain) -> None:
     info = graded(domain, task({"env_assertions": [check("phone_on", "user")]}))
     (found,) = info.env_assertions or []
     assert (found.env_assertion.func_name, found.env_assertion.env_type) == ("phone_on", "user")
+
+
+def test_a_server_that_is_lost_is_no_unmet_assertion() -> None:
+    class Lost:
+        def run_function(self, *_: Any) -> Any:
+            raise ToolServerError("the server has ended")
+
+    (assertion,) = task({"env_assertions": [check("named")]}).criteria.env_assertions or []
+    with pytest.raises(ToolServerError, match="the server has ended"):
+        check_env_assertions([assertion], Lost())  # type: ignore[arg-type]

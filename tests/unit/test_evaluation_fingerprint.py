@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import dataclasses
 import os
 import subprocess
@@ -13,7 +14,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau.evaluation import OFFICIAL, STRICT, Evaluation, fingerprint
-from pytest_tau.evaluation.fingerprint import grading_fingerprint, rule_sources, rules_digest
+from pytest_tau.evaluation.fingerprint import _joined, grading_fingerprint, rule_sources, rules_digest
 from pytest_tau.models import CustomCheck
 
 PACKAGE = Path(pytest_tau.__file__).parent
@@ -184,3 +185,10 @@ def test_a_zipped_package_has_the_same(tmp_path: Path) -> None:
     file, found = done.stdout.split()
     assert "packed.zip" in file
     assert found == grading_fingerprint(Evaluation())
+
+
+def test_texts_next_to_each_other_in_an_f_string_are_one() -> None:
+    """Versions of Python differ in whether the parser joins them, and in whether it leaves an empty one."""
+    text, name = ast.Constant, ast.FormattedValue(ast.Name("x"), -1)
+    found = _joined([text("a"), text("b"), name, text(""), name, text("c"), text("d")])
+    assert [each.value if isinstance(each, ast.Constant) else None for each in found] == ["ab", None, None, "cd"]

@@ -212,3 +212,16 @@ class TestVariants:
         outcomes = {("pp", "fff"): False, ("pp", "f"): None, ("ppp", "pp"): True, ("pp", ""): None}
         for told, expected in outcomes.items():
             assert gate.settled(by_task(self.both(*told), planned)) is expected
+
+
+class TestEdges:
+    """What is meant to be equal is, for each operator; what nothing was run for is open."""
+
+    @pytest.mark.parametrize(("operator", "met"), [(">=", True), (">", False), ("<=", True), ("<", False)])
+    @pytest.mark.parametrize("error", [-1e-12, 0.0, 1e-12])
+    def test_of_a_value_that_is_equal_but_for_rounding(self, operator, met, error):
+        assert Gate.parse(f"reward{operator}0.3").holds(0.3 + error) is met
+
+    def test_without_any_trial_nothing_is_certain(self):
+        for text, high in (("errors<=0.5", 1.0), ("pass^1>=0.5", 1.0)):
+            assert Gate.parse(text).metric.reach([]) == (0.0, high, False)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.models import FAULTS, STOPS, RewardInfo, Simulation, TerminationReason, ToolMessage
+from pytest_tau.models import FAULTS, STOPS, ModelUsage, RewardInfo, Simulation, TerminationReason, ToolMessage
 
 from .tiny import STOP, agent, call, user
 
@@ -98,3 +98,15 @@ def test_an_argument_may_be_called_name() -> None:
 def test_a_simulation_survives_json() -> None:
     done = simulation(1.0, messages=TRAJECTORY, seed=5, stop_token="###STOP###", replay_differences=["x"])
     assert Simulation.model_validate_json(done.model_dump_json()) == done
+
+
+def test_a_cost_is_known_if_every_call_has_a_price() -> None:
+    assert ModelUsage(calls=2, known_cost=0.5).cost == 0.5
+    assert ModelUsage(calls=2, known_cost=0.5, unpriced_calls=1).cost is None
+
+
+def test_a_result_that_no_call_waits_for_belongs_to_none() -> None:
+    found = simulation(messages=[ToolMessage(id="1"), agent(call("count")), ToolMessage(id="2"), ToolMessage(id="3")])
+    (made,) = found.calls
+    assert made.result is not None
+    assert (made.message_idx, made.result.id) == (1, "2")

@@ -7,6 +7,8 @@ from pydantic import ValidationError
 
 from pytest_tau.errors import TaskFormatError
 from pytest_tau.models import REWARD_TYPES, EvaluationCriteria, Task, UserScenario, parse_task
+from pytest_tau.models.script import Answer
+from pytest_tau.models.tasks import ForeignCriteria
 
 from .tiny import action, raw_task, task
 
@@ -160,3 +162,16 @@ def test_problems_are_described_in_words() -> None:
 
 def test_a_task_can_be_made_without_a_file() -> None:
     assert Task.model_validate(raw_task("x")).id == "x"
+
+
+@pytest.mark.parametrize("asks", [[], ["when", " "]])
+def test_a_question_of_a_script_has_words(asks: list[str]) -> None:
+    with pytest.raises(ValidationError, match="expected at least one entry, each with words"):
+        Answer(asks=asks, say="Today.")
+    assert Answer(asks=["when"], say="Today.").asks == ["when"]
+
+
+def test_a_part_of_another_program_that_is_no_object_is_refused() -> None:
+    with pytest.raises(ValidationError):
+        ForeignCriteria.model_validate("DB")
+    assert ForeignCriteria.model_validate({"reward_basis": ["DB"], "theirs": None, "other": 1}).unknown == ["other"]

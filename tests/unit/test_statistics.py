@@ -3,18 +3,44 @@
 from __future__ import annotations
 
 import random
-from statistics import fmean, pvariance
+from math import fsum
+from statistics import NormalDist, fmean, pvariance
 
 import pytest
 
+from pytest_tau.analysis import statistics as statistics_module
 from pytest_tau.analysis.statistics import (
+    RESAMPLES,
     Interval,
     binomial,
     mean_interval,
     pass_hat_k_interval,
     percentile,
     proportion_interval,
+    resampled_counts,
 )
+
+NORMAL = NormalDist()
+
+
+def by_the_book(values, *, level=0.95, seed=0):
+    """BCa of a ratio of sums, from equations 14.9, 14.10, 14.14 and 14.15 of Efron and Tibshirani."""
+    pairs = sorted({(fsum(task), len(task)) for task in values})
+    counts = tuple(sum((fsum(task), len(task)) == pair for task in values) for pair in pairs)
+    everyone = [pair for pair, count in zip(pairs, counts, strict=True) for _ in range(count)]
+    estimate = sum(top for top, _ in everyone) / sum(trials for _, trials in everyone)
+    found = sorted(statistics_module._resampled(pairs, counts, seed))
+    below = sum(one < estimate - 1e-9 for one in found) + sum(abs(one - estimate) <= 1e-9 for one in found) / 2
+    bias = NORMAL.inv_cdf(below / len(found))
+    pulls = [top - estimate * trials for top, trials in everyone]
+    acceleration = sum(pull**3 for pull in pulls) / (6 * sum(pull**2 for pull in pulls) ** 1.5)
+    ends = []
+    for share in ((1 - level) / 2, (1 + level) / 2):
+        shifted = bias + NORMAL.inv_cdf(share)
+        place = NORMAL.cdf(bias + shifted / (1 - acceleration * shifted)) * (len(found) - 1)
+        left = int(place)
+        ends.append(found[left] + (found[left + 1] - found[left]) * (place - left))
+    return tuple(ends)
 
 
 class TestPassHatK:
@@ -137,3 +163,102 @@ class TestBinomial:
         generator = random.Random(1)
         assert [binomial(9, share, generator) for share in (0.0, 1.0)] == [0, 9]
         assert binomial(0, 0.5, generator) == 0
+
+
+class TestBCa:
+    """Bias and skewness are corrected as the book says."""
+
+    @pytest.mark.parametrize(
+        "values",
+        [
+            pytest.param([[1.0], [2.0], [2.5], [3.0], [20.0], [1.5]], id="skewed"),
+            pytest.param([[1.0, 3.0], [2.0], [4.0, 4.0, 9.0], [0.5], [7.0, 7.5]], id="of-several-trials"),
+            pytest.param([[-5.0], [-1.0], [0.0], [30.0]] * 12, id="many-tasks"),
+            pytest.param([[1.0], [0.0]] * 9 + [[0.0]] * 40, id="few-distinct-values"),
+        ],
+    )
+    @pytest.mark.parametrize("level", [0.95, 0.6])
+    def test_against_the_equations(self, values, level):
+        assert mean_interval(values, level=level, seed=4) == pytest.approx(by_the_book(values, level=level, seed=4))
+
+    def test_without_bias_and_skewness_it_is_of_percentiles(self):
+        found = [float(number) for number in range(1001)]
+        assert statistics_module._bca(found, 500.0, 0.0, 0.9) == pytest.approx((50.0, 950.0))
+
+    def test_an_estimate_outside_of_all_resamples_gives_their_end(self):
+        found = [float(number) for number in range(1000)]
+        assert statistics_module._bca(found, 5000.0, 0.0, 0.95) == pytest.approx((998.999, 999.0), abs=1)
+        low, high = statistics_module._bca(found, -5000.0, 0.0, 0.95)
+        assert (low, high) == pytest.approx((0.0, 0.001), abs=1)
+
+    @pytest.mark.parametrize(("acceleration", "ends"), [(0.9, (0.0, 999.0)), (-0.9, (0.0, 999.0))])
+    def test_past_the_pole_of_the_correction_the_extreme_is_meant(self, acceleration, ends):
+        found = [float(number) for number in range(1000)]
+        interval = statistics_module._bca(found, 499.5, acceleration, 0.95)
+        pole = interval.high if acceleration > 0 else interval.low
+        assert pole == ends[acceleration > 0]
+
+
+class TestWilson:
+    """The interval where all tasks are alike."""
+
+    @pytest.mark.parametrize("rate", [0.0, 0.25, 0.5, 1.0])
+    def test_its_ends_are_where_the_score_test_stops_rejecting(self, rate):
+        """|rate - p| = z sqrt(p (1 - p) / n) at both ends, or at the one that is not 0 or 1."""
+        low, high = statistics_module._wilson(rate, 12, 0.9)
+        z = NORMAL.inv_cdf(0.95)
+        for end in (low, high):
+            assert end == rate or abs(rate - end) == pytest.approx(z * (end * (1 - end) / 12) ** 0.5)
+        assert low == 0 if rate == 0 else 0 < low < rate
+        assert high == 1 if rate == 1 else rate < high < 1
+
+    def test_a_rate_that_all_tasks_share_is_given_one(self):
+        assert pass_hat_k_interval([(4, 2)] * 12, 1, level=0.9) == statistics_module._wilson(0.5, 12, 0.9)
+        assert proportion_interval([(4, 1)] * 12, level=0.9) == statistics_module._wilson(0.25, 12, 0.9)
+
+
+class TestResampling:
+    """As many are drawn as there are, each as likely as any other."""
+
+    def test_counts_have_the_moments_of_a_multinomial_distribution(self):
+        counts = (60, 30, 10)
+        drawn = resampled_counts(counts, 3)
+        assert len(drawn) == RESAMPLES
+        assert {sum(each) for each in drawn} == {100}
+        for place, count in enumerate(counts):
+            variance = count * (1 - count / 100)
+            column = [each[place] for each in drawn]
+            assert fmean(column) == pytest.approx(count, abs=4 * (variance / RESAMPLES) ** 0.5)
+            assert pvariance(column) == pytest.approx(variance, rel=0.15)
+
+    @pytest.mark.parametrize(
+        ("pairs", "counts"),
+        [
+            pytest.param([(0.0, 1), (1.0, 1)], (35, 5), id="counts-of-few-distinct-values"),
+            pytest.param([(0.0, 2), (1.0, 2), (2.0, 2)], (5, 3, 2), id="tasks-with-as-many-trials"),
+            pytest.param([(0.0, 1), (1.0, 3), (2.0, 2)], (5, 3, 2), id="tasks-with-unlike-numbers-of-trials"),
+        ],
+    )
+    def test_the_ratios_vary_as_they_do_around_the_estimate(self, pairs, counts):
+        """To first order, a ratio's variance is that of the tasks' deviations, over the square of what it divides by."""
+        tasks, trials = sum(counts), sum(count * below for count, (_, below) in zip(counts, pairs, strict=True))
+        estimate = sum(count * above for count, (above, _) in zip(counts, pairs, strict=True)) / trials
+        spread = sum(
+            count * (above - estimate * below) ** 2 for count, (above, below) in zip(counts, pairs, strict=True)
+        )
+        found = list(statistics_module._resampled(pairs, counts, 5))
+        assert len(found) == RESAMPLES
+        assert tasks < trials or {below for _, below in pairs} == {1}
+        assert fmean(found) == pytest.approx(estimate, abs=5 * (spread / trials**2 / RESAMPLES) ** 0.5)
+        assert pvariance(found) == pytest.approx(spread / trials**2, rel=0.2)
+
+    def test_a_run_has_the_same_intervals_in_each_version(self):
+        """With more than 15 tasks for each distinct value, counts are drawn; stored reports keep their figures."""
+        for tasks, interval in ((30, (0.466666666667, 0.800077285954)), (31, (0.451612903226, 0.806451612903))):
+            found = pass_hat_k_interval([(1, 1)] * 20 + [(1, 0)] * (tasks - 20), 1)
+            assert found == pytest.approx(interval, abs=1e-9)
+        shares = [(3, 1)] * 20 + [(3, 0)] * 5 + [(2, 2)] * 3
+        assert proportion_interval(shares) == pytest.approx((0.253012048193, 0.406283200934), abs=1e-9)
+        generator = random.Random(9)
+        values = [[generator.random() for _ in range(2)] for _ in range(31)]
+        assert mean_interval(values) == pytest.approx((0.360508406950, 0.493156070901), abs=1e-9)

@@ -1,0 +1,223 @@
+"""The arithmetic of the comparison of two runs, against enumeration and closed forms."""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections import Counter
+from math import sqrt
+from statistics import NormalDist, fmean
+
+import pytest
+
+from pytest_tau.analysis import paired
+from pytest_tau.analysis.paired import SAMPLES, Pair, Paired, PassCount, smallest_loss
+
+NORMAL = NormalDist()
+KEPT, LOST, GAINED, NEVER = (
+    Pair(PassCount(1, one), PassCount(1, two)) for one, two in ((1, 1), (1, 0), (0, 1), (0, 0))
+)
+
+
+def pair(before: tuple[int, int], after: tuple[int, int]) -> Pair:
+    """Trials and how many of them passed, of both runs."""
+    return Pair(PassCount(*before), PassCount(*after))
+
+
+class TestRates:
+    """What is compared."""
+
+    def test_of_a_task(self):
+        found = pair((4, 3), (2, 1))
+        assert (found.before.share, found.after.share, found.change) == (0.75, 0.5, -0.25)
+        assert str(found.before) == "3 of 4"
+
+    def test_each_task_weighs_the_same_however_many_trials_it_has(self):
+        found = Paired([pair((4, 3), (3, 1)), pair((1, 0), (5, 2)), pair((2, 2), (2, 2))])
+        assert found.before == pytest.approx((3 / 4 + 0 + 1) / 3)
+        assert found.after == pytest.approx((1 / 3 + 2 / 5 + 1) / 3)
+        assert found.difference == pytest.approx(found.after - found.before)
+
+
+class TestProbability:
+    """The chance that signs at random lead as far."""
+
+    @pytest.mark.parametrize("sizes", [{1: 5}, {1: 3, 2: 2}, {2: 1, 3: 3, 7: 2}])
+    def test_it_is_that_of_every_sign_one_by_one(self, sizes):
+        numbers = list(Counter(sizes).elements())
+        sums = [sum(signed) for signed in itertools.product(*((-number, number) for number in numbers))]
+        for found in {abs(total) for total in sums} - {0}:
+            further, equal = paired._tail(sizes, found, 0)
+            assert further == sum(total > found for total in sums) / len(sums)
+            assert equal == sum(total == found for total in sums) / len(sums)
+
+    def test_it_is_exact_up_to_a_size(self, monkeypatch):
+        """Six differences of one, and their squared number: 216 bits."""
+        pairs = [LOST] * 5 + [GAINED] + [KEPT] * 9
+        for most, exact in ((215, False), (216, True)):
+            monkeypatch.setattr(paired, "_MOST_BITS", most)
+            assert Paired(pairs).exact is exact
+
+    def test_the_limit_is_half_a_second(self):
+        assert Paired([LOST] * 2000 + [KEPT]).exact
+        assert not Paired([LOST] * 2200 + [KEPT]).exact
+
+    @pytest.mark.parametrize(("sizes", "found"), [({1: 30}, 8), ({1: 12, 3: 7}, 9)])
+    def test_samples_are_of_the_same_distribution(self, sizes, found):
+        for exact, sampled in zip(paired._tail(sizes, found, 0), paired._sampled_tail(sizes, found, 3), strict=True):
+            # Both tails are sampled, and half of what is found there belongs to one.
+            assert sampled == pytest.approx(exact, abs=5 * sqrt(exact / SAMPLES / 2) + 1 / SAMPLES)
+            assert sampled != exact
+
+    def test_the_signs_that_were_found_are_one_of_the_samples(self):
+        assert paired._sampled_tail({1: 200}, 200, 0) == (0, 1 / (2 * (SAMPLES + 1)))
+        assert paired._sampled_tail({1: 200}, 201, 0) == (0, 1 / (2 * (SAMPLES + 1)))
+
+    def test_what_leads_as_far_counts_half_of_what_leads_further(self):
+        found = Paired([LOST] * 3 + [GAINED])
+        assert found.p == 2 * (1 / 16 + 4 / 16 / 2)
+        assert Paired([LOST]).p == 0.5 * 2 * 0.5
+
+    def test_sampled_it_depends_on_the_seed_alone(self, monkeypatch):
+        monkeypatch.setattr(paired, "_MOST_BITS", 0)
+        pairs = [LOST] * 20 + [GAINED] * 12
+        found = [Paired(pairs, seed=seed).p for seed in (0, 0, 1)]
+        assert found[0] == found[1] != found[2]
+        assert Paired(pairs).p == found[0]
+
+
+class TestInterval:
+    """Means of random subsets."""
+
+    def test_subsets_that_are_not_empty_are_equally_likely(self):
+        changes = {3: 1, -1: 2}
+        means = paired._subset_means(changes, 1, 7000)
+        assert len(means) == 7000
+        numbers = list(Counter(changes).elements())
+        subsets = [
+            fmean(subset) for size in range(1, len(numbers) + 1) for subset in itertools.combinations(numbers, size)
+        ]
+        found = Counter(means)
+        for mean, ways in Counter(subsets).items():
+            assert found[mean] == pytest.approx(1000 * ways, abs=5 * sqrt(1000 * ways))
+        assert set(found) == set(subsets)
+
+    @pytest.mark.parametrize(
+        ("share", "value"), [(0.0, 1), (0.124, 1), (0.125, 1), (0.126, 2), (0.5, 2), (0.51, 3), (0.875, 3), (1.0, 3)]
+    )
+    def test_half_of_what_equals_a_quantile_lies_below_it(self, share, value):
+        assert paired._mid_quantile([1, 2, 2, 3], share) == value
+
+    def test_it_is_that_of_all_subsets(self):
+        """Eight tasks, all 255 subsets."""
+        passed = [(3, 1), (2, 0), (3, 3), (2, 3), (3, 0), (1, 2), (0, 1), (3, 2)]
+        numbers = [after - before for before, after in passed]
+        subsets = [
+            fmean(subset) for size in range(1, len(numbers) + 1) for subset in itertools.combinations(numbers, size)
+        ]
+        low, high = Paired([pair((3, before), (3, after)) for before, after in passed], samples=40_000).interval
+        for end, side in ((low, -1), (high, 1)):
+            beyond = [sum((mean / 3 - at) * side > 0 for mean in subsets) / 255 for at in (end - 1e-6, end + 1e-6)]
+            assert min(beyond) - 0.006 <= 0.025 <= max(beyond) + 0.006
+
+    def test_it_is_of_ten_thousand_subsets_and_the_seed(self):
+        pairs = [pair((4, number % 5), (4, number * 3 % 5)) for number in range(30)]
+        assert Paired(pairs).interval == Paired(pairs, samples=10_000).interval
+        assert len({Paired(pairs, seed=seed, samples=501).interval for seed in range(4)}) > 1
+
+    @pytest.mark.parametrize(("before", "after"), [(2, 1), (1, 2), (0, 0)])
+    def test_where_all_changed_alike_it_is_what_none_of_so_many_tasks_has_shown(self, before, after):
+        low, high = Paired([pair((2, before), (2, after))] * 10).interval
+        unseen = 1 - 0.025 ** (1 / 10)
+        centre = (after - before) / 2 * (1 - unseen)
+        assert (low, high) == pytest.approx((centre - unseen, centre + unseen))
+
+    def test_it_ends_at_a_change_of_everything(self):
+        assert Paired([LOST] * 9).interval.low == -1
+        assert Paired([GAINED] * 9).interval.high == 1
+        assert Paired([LOST] * 9).interval.high == pytest.approx(-Paired([GAINED] * 9).interval.low)
+
+    def test_a_run_has_the_same_numbers_in_each_version(self):
+        generator = random.Random(2)
+        pairs = [pair((4, generator.randint(0, 4)), (4, generator.randint(0, 3))) for _ in range(25)]
+        assert Paired(pairs).interval == pytest.approx((-0.3333333333333333, 0.019230769230769232), abs=1e-9)
+
+
+class TestPower:
+    """The chance that a loss is found."""
+
+    @staticmethod
+    def chance(loss, variance, tasks):
+        """The test's threshold is 1.96 standard deviations under no difference, where the loss adds to the variance."""
+        limit = NORMAL.inv_cdf(0.975) * sqrt((variance + loss**2) / tasks)
+        return NORMAL.cdf((loss - limit) / sqrt(variance / tasks))
+
+    def test_of_no_loss_it_is_the_level_of_one_side(self):
+        pairs = [pair((4, 3), (4, 2)), pair((4, 1), (4, 2)), pair((4, 4), (4, 4))] * 4
+        assert paired._Losses(pairs).power(0.0) == pytest.approx(0.025)
+
+    @pytest.mark.parametrize("trials", [1, 4])
+    @pytest.mark.parametrize("share", [0.1, 0.3])
+    def test_where_everything_passes_only_trials_vary(self, trials, share):
+        model = paired._Losses([pair((trials, trials), (trials, trials))] * 40)
+        assert model.power(share) == pytest.approx(self.chance(share, share * (1 - share) / trials, 40))
+
+    @pytest.mark.parametrize("share", [0.1, 0.3])
+    def test_where_half_of_the_tasks_pass_tasks_lose_differently(self, share):
+        """Each passing task loses the share, the others nothing: a variance of a quarter of its square."""
+        model = paired._Losses([pair((2, 2), (2, 2)), pair((2, 0), (2, 0))] * 20)
+        variance = (1 - share) * share * 0.5 / 2 + share**2 / 4
+        assert model.rate == 0.5
+        assert model.power(share) == pytest.approx(self.chance(share / 2, variance, 40))
+
+    @pytest.mark.parametrize("share", [0.1, 0.5])
+    def test_trials_that_vary_by_themselves_are_half_of_what_is_believed_at_least(self, share):
+        """Of four trials two pass, before and now: a variance of 1/3 without bias, and no differences are seen."""
+        model = paired._Losses([pair((4, 2), (4, 2))] * 40)
+        later = (1 - share) * (1 / 3 + share * (1 / 2 - 1 / 3))
+        variance = (1 / 3 / 4 + later / 4) / 2
+        assert model.power(share) == pytest.approx(self.chance(share / 2, variance, 40))
+
+    @pytest.mark.parametrize("share", [0.2, 0.6])
+    def test_differences_that_are_seen_vary_as_later_trials_will(self, share):
+        """Before 3 of 4 and 1 of 4; now 0 of 2 and 2 of 2: changes of -3/4 and 3/4."""
+        model = paired._Losses([pair((4, 3), (2, 0)), pair((4, 1), (2, 2))] * 20)
+        within = 3 / 12  # of before; of now, there is none
+        later = (1 - share) * (within + share * (1 / 2 - within))
+        variance = 9 / 16 + later / 2 + share**2 * (1 / 4 - within)
+        assert model.power(share) == pytest.approx(self.chance(share / 2, variance, 40))
+
+    def test_a_drift_of_all_tasks_is_no_variance(self):
+        model = paired._Losses([pair((1, 1), (1, 0))] * 40)
+        # Pooled, one of two trials passes: 1/2 before and now.
+        later = 0.9 * (1 / 2 + 0.1 * (1 - 1 / 2))
+        assert model.power(0.1) == pytest.approx(self.chance(0.1, (1 / 2 + later) / 2, 40))
+
+    def test_a_single_trial_is_pooled_with_those_of_the_other_run(self):
+        single = pair((1, 1), (3, 1))
+        assert paired._variance_within(single.before, single) == pytest.approx(2 * 2 / (4 * 3))
+        assert paired._variance_within(single.after, single) == pytest.approx(1 * 2 / (3 * 2))
+        two = pair((2, 1), (3, 3))
+        assert paired._variance_within(two.before, two) == pytest.approx(1 / 2)
+
+    def test_a_loss_of_everything_without_any_variance_is_found_or_not(self):
+        assert paired._Losses([KEPT] * 40).power(1.0) == 1.0
+        assert paired._Losses([KEPT] * 3).power(1.0) == 0.0
+
+    def test_the_smallest_loss_has_the_power_and_counts_what_passes(self):
+        pairs = [pair((2, 2), (2, 2)), pair((2, 0), (2, 0))] * 20
+        for power in (0.5, 0.8):
+            found = smallest_loss(pairs, power)
+            assert paired._Losses(pairs).power(found / 0.5) == pytest.approx(power, abs=1e-6)
+        assert smallest_loss(pairs) == smallest_loss(pairs, 0.8) == Paired(pairs).smallest_loss
+
+    def test_five_tasks_can_show_a_loss_and_four_cannot(self):
+        assert smallest_loss([KEPT] * 5) is not None
+        assert smallest_loss([KEPT] * 4) is None
+
+    def test_a_power_that_nothing_reaches_gives_none(self):
+        pairs = [KEPT] * 3 + [NEVER] * 27
+        most = paired._Losses(pairs).power(1.0)
+        assert 0.1 < most < 0.9
+        assert smallest_loss(pairs, most + 0.01) is None
+        assert smallest_loss(pairs, most - 0.01) is not None
