@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError, TaskFormatError
+from ..text import plural
 from .facts import FactChecker
 from .scripts import check_script
 from .verdicts import check_solvable
@@ -39,7 +40,9 @@ def generated_tasks(
         raise ConfigurationError(f"domain {domain.name!r} generates tasks only for its bundled data; remove --tau-data")
     tasks = list(islice(make(count, seed, difficulty), count))
     if len(tasks) < count:
-        raise ConfigurationError(f"domain {domain.name!r} generates {len(tasks)} tasks of this difficulty, not {count}")
+        raise ConfigurationError(
+            f"domain {domain.name!r} can generate {plural(len(tasks), 'task')} of this difficulty, not {count}"
+        )
     facts = FactChecker(domain)
     for task in tasks if verify else ():
         for finding in (*check_solvable(task, domain), *check_script(task, domain), *facts.check_script(task)):

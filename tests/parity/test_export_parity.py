@@ -55,7 +55,8 @@ def test_a_recorded_run_is_the_same_once_it_is_exported(
     assert after == before
     assert status == int(name in WITHOUT_CONVERSATION)
     read, written = ResultFile.scan(source), ResultFile.scan(target)
-    assert written.domain == read.domain
+    # A τ-bench file does not name its domain; it is recognised by the tools that are called.
+    assert written.domain == (read.domain or name.split("_")[1])
     if form == "tau2":
         assert (written.solo, written.info) == (read.solo, read.info or written.info)
 

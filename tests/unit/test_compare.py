@@ -222,7 +222,7 @@ class TestComparison:
     def test_ids_do_not_steer_a_terminal_and_have_a_length(self):
         ids = ("red\x1b[31m\nnext", "x" * 300)
         found = self.compare(trials(*((each, "p") for each in ids)), trials(*((each, "f") for each in ids)))
-        assert f"worse on 2 tasks: red [31m next, {'x' * 199}…" in found.lines()
+        assert f"worse on 2 tasks: red\\x1b[31m next, {'x' * 199}…" in found.lines()
 
     def test_what_was_found_is_not_called_too_little_to_be_found(self):
         before = trials(*((str(number), "pp" if number < 6 else "ff") for number in range(12)))

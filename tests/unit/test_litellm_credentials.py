@@ -113,7 +113,7 @@ def test_an_unknown_provider_is_refused_with_close_ones() -> None:
     text = problem("gpt-4.1-minii", KEY)
     assert text.startswith("model 'gpt-4.1-minii' has no known provider; did you mean 'gpt-4.1-mini'")
     assert problem("openai", KEY) == "'openai' is a provider without a model: expected openai/MODEL"
-    assert "write openai/mine for an OpenAI-compatible server" in problem("mine", ELSEWHERE)
+    assert "for an OpenAI-compatible server, write openai/mine" in problem("mine", ELSEWHERE)
 
 
 @pytest.mark.parametrize("name", ["", " ", "openai/", "/gpt-4.1", "openai/gpt 4.1"])

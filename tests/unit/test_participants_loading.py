@@ -151,7 +151,7 @@ def test_a_file_that_failed_is_imported_anew(folder: Path) -> None:
 
 
 def test_object_of_no_known_form_is_reported() -> None:
-    with pytest.raises(ConfigurationError, match="is no user"):
+    with pytest.raises(ConfigurationError, match="is not a valid user"):
         load_source(5, "user")
 
 

@@ -170,7 +170,7 @@ def test_filters_by_text_outcome_and_group_narrow_the_table(page: Page, files: d
     assert page.text(".count") == "2 of 6 simulations"
     page.choose("Outcome", "passed")
     assert page.text(".count") == "0 of 6 simulations"
-    assert "No simulation is like this" in page.text(".nothing")
+    assert "No simulation matches" in page.text(".nothing")
     page.click(".tools button")
     assert page.text(".count") == "6 simulations"
     page.choose("Group", "ended")
@@ -269,7 +269,7 @@ def test_unmet_checks_are_at_the_top_and_lead_to_their_message(page: Page, files
 def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"], "#/1")
     marks = page.texts(".marks li")
-    assert "✕ ACTION not met, does not count: made with other arguments: price" in marks
+    assert "✕ ACTION not met, not required: made with other arguments: price" in marks
     assert [mark for mark in marks if "broken here" in mark] == ["✕ ENV_ASSERTION broken here: user: phone_on()"]
 
 
@@ -324,7 +324,7 @@ def test_two_runs_are_shown_side_by_side(page: Page, files: dict[str, Path]) -> 
     page.js("document.getElementById('grid').focus()")
     page.key("Enter")
     page.wait_for("document.querySelector('.parting')")
-    assert page.text(".parting") == "They part at message 2"
+    assert page.text(".parting") == "They differ from message 2 on"
     assert page.text(".same summary") == "2 messages before the first difference, the same in both"
     assert page.js(
         "[...document.querySelectorAll('.pair:last-of-type .column')].map((one) => one.querySelectorAll('.message').length)"
@@ -339,7 +339,7 @@ def test_a_trial_of_one_run_is_shown_alone(page: Page, files: dict[str, Path]) -
     page.key("Enter", "Enter")
     page.wait_for("document.querySelector('#detail .chat')")
     assert "not in this run" in page.texts(".verdict")[0]
-    assert "in one of the runs only" in page.text("#detail")
+    assert "only in one of the runs" in page.text("#detail")
 
 
 # How it looks

@@ -84,13 +84,18 @@ class TestHashes:
 class TestDifferences:
     def test_of_settings_with_both_values(self):
         now = info(settings={"agent": "llm", "trials": 4, "agent_llm": "m"})
-        assert diff_settings(info(), now) == ['agent: "gold" then, "llm" now', 'agent_llm: null then, "m" now']
+        assert diff_settings(info(), now) == [
+            'agent: "gold" in the earlier run, "llm" now',
+            'agent_llm: null in the earlier run, "m" now',
+        ]
 
     def test_of_the_rules_of_grading_with_the_versions(self):
         now = info(versions={"pytest-tau": "1.1"})
         assert diff_settings(info(), now) == []
         now["hashes"]["grader"] = "g2"
-        assert diff_settings(info(), now) == ["rules of grading: g1 of pytest-tau 1.0 then, g2 of pytest-tau 1.1 now"]
+        assert diff_settings(info(), now) == [
+            "rules of grading: g1 of pytest-tau 1.0 in the earlier run, g2 of pytest-tau 1.1 now"
+        ]
 
     def test_of_tasks_and_domains_that_both_have(self):
         now = info()["hashes"]
@@ -98,8 +103,8 @@ class TestDifferences:
         now["tasks"] = {"mock": {"two": "new", "three": "h3"}, "other": {"one": "h9"}}
         now["domains"]["other"] = {"policy": "p9"}
         assert diff_tasks(info()["hashes"], now) == [
-            'tools of mock: "t1" then, "t2" now',
-            "task 'two' of mock: h2 then, new now",
+            'tools of mock: "t1" in the earlier run, "t2" now',
+            "task 'two' of mock: h2 in the earlier run, new now",
         ]
 
 

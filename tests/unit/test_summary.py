@@ -278,7 +278,7 @@ class TestTerminal:
         check = "COMMUNICATE \x1b[31mred\x07\r\nnext\u202e"
         text = "".join(terminal_lines([trial(str(n), outcome="failed", failed_checks=(check,)) for n in range(5)]))
         assert not [each for each in text if category(each).startswith("C")]
-        assert "COMMUNICATE [31mred next (5)" in text
+        assert r"COMMUNICATE \x1b[31mred\x07 next\u202e (5)" in text
 
     @pytest.mark.parametrize(
         ("amount", "text"), [(0, "$0.00"), (1234.5, "$1,234.50"), (0.02314, "$0.0231"), (0.0000421, "$4.2e-05")]
@@ -327,7 +327,7 @@ class TestPage:
             ("`x` *b* [l](u) ~d~ #1 $m$", "\\`x\\` \\*b\\* \\[l\\](u) \\~d\\~ \\#1 \\$m\\$"),
             ("@someone https://evil.example www.evil.example", "\\@someone https\\://evil.example www\\.evil.example"),
             ("_soft_ user_stop \\", "\\_soft\\_ user_stop \\\\"),
-            ("\x1b[0mx\x00", "\\[0mx"),
+            ("\x1b[0mx\x00", r"\\x1b\[0mx\\x00"),
         ],
     )
     def test_text_means_itself(self, text, written):
