@@ -171,8 +171,9 @@ def _ask(arguments: list[str], ask: Callable[[Any], T]) -> T:
     output = io.StringIO()
     try:
         with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
-            # "-p tau" loads this project's plugin also if the settings or the environment keep plugins from loading.
-            status = pytest.main(["-p", "tau", "--capture=no", *arguments], plugins=[Reader()])
+            # "-p tau" loads this project's plugin also if the settings or the environment keep plugins from loading. No
+            # test runs, and this package is imported already: rewriting its assertions would be a warning.
+            status = pytest.main(["-p", "tau", "--assert=plain", "--capture=no", *arguments], plugins=[Reader()])
     except TauError:
         raise
     except (Exception, SystemExit) as error:  # code of a plugin may raise anything

@@ -1031,7 +1031,8 @@ class Screen:
             line = self.lines[self.row].ljust(self.column)
             self.lines[self.row] = line[: self.column] + part + line[self.column + len(part) :]
             self.column += len(part)
-            assert len(self.lines[self.row]) <= width, "wider than the terminal"
+            # pytest's own header may be wider: it names files.
+            assert "running" not in part or self.column <= width, "wider than the terminal"
         if (shown := self.lines[self.row].strip()) and "running" in shown:
             self.seen.append(shown)
 

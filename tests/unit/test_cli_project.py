@@ -343,6 +343,18 @@ def test_settings_that_pytest_refuses_are_an_error(tau: Tau, project: Path) -> N
     assert "unrecognized arguments: --no-such-option" in ran.err
 
 
+def test_warnings_may_be_errors_where_the_package_is_installed(tau: Tau, project: Path, tmp_path: Path) -> None:
+    project.joinpath("pytest.toml").write_text('[pytest]\nfilterwarnings = ["error"]\n')
+    # As a wheel leaves it: pytest rewrites the assertions of packages with plugins, and warns of imported ones.
+    installed = tmp_path / "installed" / "other-1.0.dist-info"
+    installed.mkdir(parents=True)
+    installed.joinpath("METADATA").write_text("Metadata-Version: 2.1\nName: other\nVersion: 1.0\n")
+    installed.joinpath("entry_points.txt").write_text("[pytest11]\nother = json\n")
+    installed.joinpath("RECORD").write_text("pytest_tau/__init__.py,,\n")
+    ran = tau(project, "lint", "library", PYTHONPATH=str(installed.parent))
+    assert (ran.status, ran.err) == (0, "")
+
+
 @pytest.mark.parametrize("text", ["import sys; sys.exit(3)\n", "import pytest; pytest.exit('enough')\n"])
 def test_a_conftest_that_ends_the_process_is_an_error(tau: Tau, project: Path, text: str) -> None:
     project.joinpath("conftest.py").write_text(text)
