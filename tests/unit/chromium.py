@@ -184,8 +184,8 @@ def browser(binary: str) -> Iterator[Page]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as home:
         command = [binary, *QUIET, f"--user-data-dir={home}"]
         # The browser reads from its descriptor 3 and writes to its 4; a shell puts them there, by way of two others
-        # for the case that they are just the other way about.
-        script = f'exec 18<&{to_read} 19>&{from_write}; exec "$@" 3<&18 4>&19 18<&- 19>&-'
+        # that it finds free.
+        script = f'exec {{read}}<&{to_read} {{write}}>&{from_write}; exec "$@" 3<&$read 4>&$write'
         process = subprocess.Popen(
             ["bash", "-c", script, "chromium", *command],
             pass_fds=(to_read, from_write),
