@@ -279,6 +279,43 @@ def test_one_that_kills_every_worker_is_an_error_and_the_others_are_not(tasks, p
     assert (suite.get("tests"), suite.get("errors")) == ("6", "1")
 
 
+@pytest.mark.parametrize(
+    ("place", "statement"),
+    [("test", "pass"), ("test", "assert False"), ("test", "pytest.skip()"), ("fixture", "assert False")],
+)
+def test_reports_of_a_test_whose_worker_was_killed_in_the_teardown_are_not_counted(project, place, statement):
+    project.write(
+        "test_own.py",
+        f"""
+        import os, pathlib, time, pytest
+
+        @pytest.fixture
+        def first():
+            killed = pathlib.Path("killed")
+            is_first = not killed.exists()
+            killed.touch()
+            yield is_first
+            if is_first:
+                time.sleep(0.5)  # until the reports have arrived
+                os._exit(3)
+
+        @pytest.fixture
+        def broken(first):
+            if first and {place == "fixture"}:
+                {statement}
+
+        @pytest.mark.tau(domain="mock", tasks="create-task")
+        def test_it(first, broken, tau_simulation):
+            if first and {place == "test"}:
+                {statement}
+        """,
+    )
+    run = project.run("-n1", "--junitxml=r.xml")
+    run.outcomes(passed=1, rerun=1)
+    suite = ET.parse(project.path / "r.xml").getroot().find("testsuite")
+    assert [suite.get(name) for name in ("tests", "errors", "failures", "skipped")] == ["1", "0", "0", "0"]
+
+
 def test_other_peoples_tests_that_kill_are_left_to_xdist(project):
     project.write("test_plain.py", "import os\ndef test_exit(): os._exit(3)\ndef test_fine(): pass")
     run = project.run("-n2")

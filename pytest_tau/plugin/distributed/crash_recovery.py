@@ -10,7 +10,7 @@ import pytest
 from ..context.run_state import run_state
 from ..failure_repr import message_repr
 from ..items import TRIAL_ID
-from ..report.junit import discard_rerun
+from ..report.junit import discard_rerun, uncount
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import add_facts
 from .compat import controller_scheduler, mark_completed, run_again
@@ -34,6 +34,8 @@ class CrashRecovery:
         self._workers = 0
         #: The last test of each worker of which every phase was reported.
         self._reported: dict[Any, str] = {}
+        #: The reports of each worker on the test that it runs now.
+        self._unfinished: dict[Any, list[pytest.TestReport]] = {}
 
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_testnodedown(self, node: Any, error: object) -> None:
@@ -58,7 +60,7 @@ class CrashRecovery:
         if self._crashes[crashitem] < MAX_CRASHES:
             if run_again(sched, crashitem):
                 self._workers += 1
-                self._discard_reports(crashitem)
+                self._discard_reports(crashitem, self._unfinished.pop(report.node, []))
                 report.outcome = "rerun"  # type: ignore[assignment]
         elif is_trial:
             _make_error(report, entry if entry and entry.test == crashitem else None)
@@ -66,8 +68,12 @@ class CrashRecovery:
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Record which test a worker has finished; remove reruns from ``--junitxml``."""
+        node = getattr(report, "node", None)
         if report.when == "teardown":
-            self._reported[getattr(report, "node", None)] = report.nodeid
+            self._reported[node] = report.nodeid
+            self._unfinished.pop(node, None)
+        elif not _is_rerun(report):
+            self._unfinished.setdefault(node, []).append(report)
         if _is_rerun(report):
             discard_rerun(self._config, report)
 
@@ -91,8 +97,10 @@ class CrashRecovery:
         elif self._workers:
             yield SummaryLine(f"tau: {lost} lost; the trials that were running there were run again", {"yellow": True})
 
-    def _discard_reports(self, test: str) -> None:
-        """Remove the reports on a test that the worker did not finish from the terminal's counts."""
+    def _discard_reports(self, test: str, unfinished: list[pytest.TestReport]) -> None:
+        """Remove the reports on a test that the worker did not finish from the counts of terminal and JUnit XML."""
+        for report in unfinished:
+            uncount(self._config, report)
         terminal = self._config.pluginmanager.getplugin("terminalreporter")
         for reports in terminal.stats.values() if terminal else ():
             reports[:] = [each for each in reports if getattr(each, "nodeid", None) != test]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 #: Characters of the name of a domain with its variant.
 _LONGEST = 200
 
-__all__ = ["add_user_properties", "discard_rerun", "junit_xml", "suite_properties", "trial_properties"]
+__all__ = ["add_user_properties", "discard_rerun", "junit_xml", "suite_properties", "trial_properties", "uncount"]
 
 
 def trial_properties(record: TrialRecord) -> list[tuple[str, object]]:
@@ -66,3 +66,17 @@ def discard_rerun(config: pytest.Config, report: Any) -> None:
         case = xml.node_reporter(report)
         if case in xml.node_reporters_ordered:
             xml.node_reporters_ordered.remove(case)
+
+
+def uncount(config: pytest.Config, report: pytest.TestReport) -> None:
+    """Subtract a report from the numbers of the suite, because its test is run again."""
+    xml = junit_xml(config)
+    if xml is None:
+        return
+    if report.failed:
+        xml.stats["failure" if report.when == "call" else "error"] -= 1
+        xml.open_reports = [each for each in xml.open_reports if each is not report]
+    elif report.skipped:
+        xml.stats["skipped"] -= 1
+    elif report.when == "call":
+        xml.stats["passed"] -= 1
