@@ -188,5 +188,4 @@ def test_an_app_that_there_is_not(project):
             "initial_state": {"initialization_actions": [call]}}  # fmt: skip
     project.tasks("telecom/t.tau.json", [task])
     run = project.run("telecom/t.tau.json", "--tau-agent", "noop", "--tau-user", "noop")
-    run.outcomes(errors=1)
-    run.line("task camera: initial_state.initialization_actions.0: cannot be applied", "App 'camera' not found")
+    run.usage_error("task camera: initial_state.initialization_actions.0: cannot be applied", "App 'camera' not found")
