@@ -370,7 +370,7 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{path}: {place}: {first['msg']}") from None
+        raise ConfigurationError(f"{path}: {place}: {first['msg']}" if place else f"{path}: {first['msg']}") from None
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
 
