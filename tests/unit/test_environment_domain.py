@@ -161,7 +161,7 @@ def test_a_fresh_environment_is_in_step(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{", r"db\.json"),
+        ("{", r"db\.json: Invalid JSON: "),
         ("[]", r"db\.json"),
         (json.dumps(AGENT_DATA | {"counter": "x"}), r"db\.json: counter: "),
         (json.dumps(AGENT_DATA | {"more": 1}), r"db\.json: more: "),
