@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ..runs.record import TrialRecord
 
-_PASS = re.compile(r"pass\^([0-9]+)")
+_PASS = re.compile(r"pass\^([0-9]{1,9})")
 
 
 @dataclass

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ConfigurationError
 from ..runs.groups import split_variants
-from ..text import one_line
+from ..text import one_line, shorten
 from .gate_metrics import metric_named
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _OPERATORS: dict[str, Callable[[float, float], bool]] = {
     "<": lambda value, bound: value < bound - _ROUNDING,
 }
 _ROUNDING = 1e-9
-#: Characters of a variant's name.
+#: Characters of a variant's name, and of a gate in an error.
 _LONGEST = 80
 _EXPECTED = "expected [domain:]metric OP value, such as 'pass^1>=0.8' or 'retail:errors<=0.02'"
 
@@ -57,18 +57,18 @@ class Gate:
         Raises:
             ConfigurationError: The expression is not a gate; the error states what is expected.
         """
-        found = _GATE.fullmatch(text.strip())
+        found, shown = _GATE.fullmatch(text.strip()), repr(shorten(text, _LONGEST))
         if found is None:
-            raise ConfigurationError(f"{_EXPECTED}, got {text!r}")
+            raise ConfigurationError(f"{_EXPECTED}, got {shown}")
         domain, name, operator, value = (part.strip() if part else part for part in found.groups())
         if operator not in _OPERATORS:
-            raise ConfigurationError(f"{text!r}: expected one of {', '.join(_OPERATORS)}, got {operator!r}")
+            raise ConfigurationError(f"{shown}: expected one of {', '.join(_OPERATORS)}, got {shorten(operator)!r}")
         try:
             bound = float(value)
         except ValueError:
             bound = inf
         if not -inf < bound < inf:
-            raise ConfigurationError(f"{text!r}: expected a number after {operator}, got {value!r}")
+            raise ConfigurationError(f"{shown}: expected a number after {operator}, got {shorten(value)!r}")
         return cls(domain, name, metric_named(name), operator, bound)
 
     def __str__(self) -> str:

@@ -10,7 +10,7 @@ from .functions import domain_of
 from .records import Record, canonical
 from .tables import KeyedBy, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
-from .validation import check_comparable, check_task
+from .validation import check_comparable, check_initial_state, check_task
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -31,6 +31,7 @@ __all__ = [
     "Toolkit",
     "canonical",
     "check_comparable",
+    "check_initial_state",
     "check_task",
     "domain_of",
     "same_result",

@@ -225,12 +225,12 @@ class Domain:
         _ = self._databases
 
     def reference_environment(self, task: Task) -> Environment:
-        """Return the state after the task's reference actions, computed once a process and read-only.
+        """Return a copy of the state after the task's reference actions, which are executed once a process.
 
         Source: τ²-bench v1.0.1: an action that raises is skipped, there is no sync between actions, and each side
         executes its own, also if the graded agent worked alone.
         """
-        return self.once_per_task(task, "reference", self._after_reference_actions)
+        return self.once_per_task(task, "reference", self._after_reference_actions).fork()
 
     def once_per_task(self, task: Task, what: str, compute: Callable[[Task], T]) -> T:
         """Return the result of a function of a task, computed once a process.
@@ -370,7 +370,7 @@ def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
     except ValidationError as error:
         first = error.errors()[0]
         place = "/".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{path}: {place}: {first['msg']}") from None
+        raise ConfigurationError(f"{path}: {place}: {first['msg']}" if place else f"{path}: {first['msg']}") from None
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
 

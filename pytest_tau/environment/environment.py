@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from copy import copy
 from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
@@ -54,6 +55,16 @@ class Environment:
     def user_db(self) -> Database | None:
         """The user-side state; None if the domain has none."""
         return self._user.db if self._user else None
+
+    def fork(self) -> Environment:
+        """Return an independent environment in the same state."""
+        twin, agent, user = copy(self), copy(self._agent), copy(self._user)
+        agent.db = self._agent.db.fork()
+        if user is not None:
+            # Merged data of one side may have put both sides on one database.
+            user.db = agent.db if user.db is self._agent.db else user.db.fork()
+        vars(twin).update(_agent=agent, _user=user)
+        return twin
 
     @property
     def tool_infos(self) -> dict[str, ToolInfo]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 import inspect
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 from pydantic import Field, create_model
@@ -40,3 +42,33 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     schema = create_model("parameters", **fields).model_json_schema()
     description = "\n\n".join(part for part in (doc.short_description, doc.long_description) if part)
     return description, schema
+
+
+@functools.lru_cache(maxsize=1024)
+def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the JSON schema of the arguments of any function, which need not be declared as a tool.
+
+    Args:
+        function: A method; the schema is without ``self``.
+
+    Returns:
+        An object schema; without types if the annotations cannot be described, and with ``additionalProperties`` if
+        the function accepts any name.
+    """
+    try:
+        parameters = [each for each in inspect.signature(function).parameters.values() if each.name != "self"]
+    except ValueError:  # a function of an extension module that does not state its parameters
+        return {"additionalProperties": True}
+    named = [each for each in parameters if each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD)]
+    if named == parameters:
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # names and defaults that a function may have, and a schema may not
+                return describe(function)[1]
+        except Exception:  # noqa: BLE001, S110 - annotations can be anything
+            pass
+    return {
+        "properties": {each.name: {} for each in named},
+        "required": [each.name for each in named if each.default is each.empty],
+        "additionalProperties": any(each.kind is each.VAR_KEYWORD for each in parameters),
+    }

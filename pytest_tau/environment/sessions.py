@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 from pydantic import PrivateAttr
 
 from ..errors import ConfigurationError, ToolError, ToolServerError
-from ..models import json_copy
+from ..models import clone, json_copy
 from .changes import Change, value_changes
 from .database import Database
 from .jsonable import jsonable
@@ -210,7 +210,7 @@ class SessionState(Database):
         return self._reread(entry, self.memo)
 
     def value(self) -> Any:
-        """Return the state as JSON data.
+        """Return the state as JSON data, for reading only: other states in which the same calls were made share it.
 
         Raises:
             ToolServerError: The session cannot be opened, or is lost.
@@ -248,8 +248,8 @@ class SessionState(Database):
         return copy
 
     def dump(self) -> dict[str, Any]:
-        """Return the snapshot as JSON data; empty if there is none."""
-        value = self.value() if self.comparable else {}
+        """Return a copy of the snapshot as JSON data; empty if there is none."""
+        value = clone(self.value()) if self.comparable else {}
         return value if isinstance(value, dict) else {"state": value}
 
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""The check that a task fits its domain: everything that it names exists."""
+"""The check that a task fits its domain: everything that it names exists, and its initial state can be applied."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TaskFormatError, unknown_name
 from .arguments import misfits
+from .schemas import arguments_of
+from .sessions import SessionState
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..models import FunctionCall, Requestor, Task
-    from .domain import DomainSpec
+    from .domain import Domain, DomainSpec
 
 
 def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: Path | None = None) -> None:
@@ -27,7 +29,7 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
 
     Raises:
         TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, or an
-            argument of a reference action that does not match the tool's schema.
+            argument of a reference action, an assertion or an initialization action that does not match.
     """
 
     def fail(problem: str, field: str) -> None:
@@ -48,10 +50,27 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         for problem in misfits(action.arguments, schema):
             fail(f"{action.name}: {problem}", f"evaluation_criteria.actions.{position}.arguments")
     for position, assertion in enumerate(criteria.env_assertions or []):
-        _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}.func_name")
+        _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}")
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
     for position, call in enumerate(actions):
-        _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}.func_name")
+        _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}")
+
+
+def check_initial_state(task: Task, domain: Domain, file: Path | None = None) -> None:
+    """Refuse a task whose initial state cannot be applied.
+
+    It is applied to a copy of the databases. If the domain runs functions of its own or a server, nothing is done:
+    a trial applies it before any model is called.
+
+    Raises:
+        TaskFormatError: A function raises or refuses, or the data does not fit; names file, task and field.
+    """
+    if task.initial_state is None or issubclass(domain.spec.agent_db, SessionState):
+        return
+    try:
+        domain.environment(task)
+    except TaskFormatError as error:
+        raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
 
 
 def check_comparable(task: Task, spec: DomainSpec, file: Path | None = None) -> None:
@@ -80,4 +99,12 @@ def _check_function(spec: DomainSpec, call: FunctionCall, fail: Any, field: str)
     toolkit = _toolkit(spec, call.env_type)
     if toolkit.function(call.func_name) is None:
         public = [name for name in dir(toolkit) if toolkit.function(name) is not None]
-        fail(f"{unknown_name('function', call.func_name, public)} on the {call.env_type}'s side", field)
+        fail(f"{unknown_name('function', call.func_name, public)} on the {call.env_type}'s side", f"{field}.func_name")
+    for problem in misfits(call.arguments, _arguments(toolkit, call.func_name)):
+        fail(f"{call.func_name}: {problem}", f"{field}.arguments")
+
+
+def _arguments(toolkit: type[Toolkit[Any]], name: str) -> dict[str, Any]:
+    """Return the schema of the arguments of a tool, or of another function of a toolkit."""
+    function, declared = getattr(toolkit, name), toolkit.tools().get(name)
+    return declared.parameters if declared else getattr(function, "tau_parameters", None) or arguments_of(function)

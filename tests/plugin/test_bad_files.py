@@ -100,31 +100,99 @@ class TestTaskFiles:
 
 
 class TestInitialStates:
-    """An initial state that cannot be applied is reported before a word is said, and never as the agent's failure."""
+    """An initial state that cannot be applied is reported before anything runs."""
 
+    @staticmethod
+    def _action(name="create_task", env_type="assistant", **arguments):
+        return {"initialization_actions": [{"env_type": env_type, "func_name": name, "arguments": arguments}]}
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
     @pytest.mark.parametrize(
-        ("state", "where"),
+        ("state", "parts"),
         [
             (
-                {"initialization_actions": [{"env_type": "assistant", "func_name": "create_task", "arguments": {}}]},
-                "initial_state.initialization_actions.0: cannot be applied",
+                {"user_id": "user_1"},
+                ("initial_state.initialization_actions.0.arguments: create_task: title: missing",),
             ),
             (
-                {"initialization_data": {"agent_data": {"tasks": {"task_9": {"title": 3}}}}},
-                "initial_state.initialization_data: cannot be applied",
+                {"user_id": "user_1", "title": "Buy milk", "colour": "red"},
+                ("initial_state.initialization_actions.0.arguments", "colour: unknown argument (known: user_id, title"),
+            ),
+            (
+                {"user_id": "user_1", "title": 3},
+                ("initial_state.initialization_actions.0.arguments: create_task: title: expected string, got 3",),
+            ),
+            (
+                {"user_id": "nobody", "title": "Buy milk"},
+                ("initial_state.initialization_actions.0: cannot be applied", "nobody"),
             ),
         ],
     )
-    def test_the_task_and_the_field_are_named(self, project, a_task, state, where):
-        project.tasks("mock/t.tau.json", [a_task(initial_state=state), a_task("fine")])
+    def test_bad_actions_are_usage_errors(self, project, a_task, state, parts, workers):
+        project.tasks("mock/t.tau.json", [a_task("fine"), a_task(initial_state=self._action(**state))])
+        project.run(*workers).usage_error("t.tau.json", "task buy-milk", *parts)
+
+    def test_bad_data_are_usage_errors(self, project, a_task):
+        state = {"initialization_data": {"agent_data": {"tasks": {"task_9": {"title": 3}}}}}
+        project.tasks("mock/t.tau.json", [a_task(initial_state=state)])
+        where = "task buy-milk", "initial_state.initialization_data: cannot be applied"
+        project.run("--collect-only").usage_error("t.tau.json", *where)
+
+    def test_only_selected_tasks_are_checked(self, project, a_task):
+        state = self._action(user_id="nobody", title="Buy milk")
+        project.tasks("mock/t.tau.json", [a_task("fine"), a_task(initial_state=state)])
+        project.run("--tau-task", "fine").outcomes(passed=1)
+
+    def test_assertions_with_bad_arguments_are_usage_errors(self, project, a_task):
+        wrong = {"env_type": "assistant", "func_name": "assert_task_status", "arguments": {"task_id": "task_1"}}
+        project.tasks("mock/t.tau.json", [a_task(criteria={"env_assertions": [wrong]})])
+        where = "evaluation_criteria.env_assertions.0.arguments: assert_task_status: "
+        project.run().usage_error("t.tau.json", "task buy-milk", where, ": missing")
+
+
+OWN_TOOLS = """
+from pytest_tau.environment import domain_of
+
+class Notes:
+    def note(self, text: str) -> str:
+        '''Write a note.'''
+        print("called note")
+        raise ValueError(f"cannot note {text}")
+
+def pytest_tau_domains():
+    return [domain_of("notes", make=Notes, tools=[Notes.note], policy="Write notes.")]
+"""
+
+
+class TestInitialStatesOfOwnTools:
+    """Functions that exist already are not called while tests are collected."""
+
+    @staticmethod
+    def _project(project, **arguments):
+        project.write("conftest.py", OWN_TOOLS)
         project.write("agent.py", "def agent(messages, tools):\n    print('asked')\n    return 'Hello.'\n")
-        run = project.run("--tau-task", "buy-milk", "--tau-agent", "agent.py:agent", "-s")
-        run.outcomes(errors=1)
-        assert run.ret == pytest.ExitCode.TESTS_FAILED
-        line = run.line("task buy-milk", where)
+        call = {"env_type": "assistant", "func_name": "note", "arguments": arguments}
+        task = {"id": "noted", "user_scenario": {"instructions": "Ask."}, "evaluation_criteria": {"actions": [],
+                "reward_basis": ["ACTION"]}, "initial_state": {"initialization_actions": [call]}}  # fmt: skip
+        project.tasks("notes/t.tau.json", [task])
+        return lambda *args: project.run("notes/t.tau.json", "--tau-agent", "agent.py:agent", "-s", *args)
+
+    def test_bad_arguments_are_usage_errors(self, project):
+        run = self._project(project, texts="x")()
+        run.usage_error("t.tau.json", "task noted: initial_state.initialization_actions.0.arguments: note: text")
+        run.lacks("called note")
+
+    def test_an_exception_is_an_error_of_the_trial(self, project):
+        """It is raised before the agent is asked."""
+        run = self._project(project, text="x")
+        run("--collect-only").lacks("called note")
+        failed = run()
+        failed.outcomes(errors=1)
+        assert failed.ret == pytest.ExitCode.TESTS_FAILED
+        line = failed.line("task noted: initial_state.initialization_actions.0: cannot be applied", "cannot note x")
         assert "t.tau.json" in line
-        run.lacks("asked")
-        run.lacks("During handling of the above exception")
+        failed.lacks("asked")
+        failed.lacks("During handling of the above exception")
 
 
 class TestData:

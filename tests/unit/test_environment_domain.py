@@ -161,7 +161,7 @@ def test_a_fresh_environment_is_in_step(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{", r"db\.json"),
+        ("{", r"db\.json: Invalid JSON: "),
         ("[]", r"db\.json"),
         (json.dumps(AGENT_DATA | {"counter": "x"}), r"db\.json: counter: "),
         (json.dumps(AGENT_DATA | {"more": 1}), r"db\.json: more: "),
@@ -347,11 +347,53 @@ def test_the_reference_state_begins_where_the_task_does(domain: Domain) -> None:
     assert domain.reference_environment(wanted).dump()["agent"]["counter"] == 4
 
 
-def test_the_reference_state_is_computed_once(domain: Domain) -> None:
+@pytest.fixture
+def computed(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """The tasks whose reference actions were executed."""
+    found, execute = list[Any](), domain._after_reference_actions
+    monkeypatch.setattr(domain, "_after_reference_actions", lambda task: (found.append(task), execute(task))[1])
+    return found
+
+
+def test_the_reference_state_is_computed_once(domain: Domain, computed: list[Any]) -> None:
     wanted, other = task({"actions": [action("count")]}), task({"actions": [action("count", by=2)]})
-    assert domain.reference_environment(wanted) is domain.reference_environment(wanted)
-    assert domain.reference_environment(other) is not domain.reference_environment(wanted)
+    first, second = domain.reference_environment(wanted), domain.reference_environment(wanted)
+    assert first.dump() == second.dump()
+    assert computed == [wanted]
     assert domain.reference_environment(other).dump()["agent"]["counter"] == 2
+    assert computed == [wanted, other]
+
+
+@pytest.mark.parametrize("data", [None, {"user_data": {"phone": {"on": True}}}])
+def test_the_reference_state_that_is_returned_is_a_copy(domain: Domain, data: Any) -> None:
+    state = {"initialization_data": data} if data else None
+    wanted = task({"actions": [action("tag", item_id="lamp", tag="x")]}, state=state)
+    before = domain.reference_environment(wanted).dump()
+    spoiled = domain.reference_environment(wanted)
+    spoiled.call("count", {"by": 3})
+    spoiled.call("switch", {}, "user")
+    spoiled.agent_db.items["lamp"].tags.clear()  # type: ignore[attr-defined]
+    del spoiled.agent_db.items["desk"]  # type: ignore[attr-defined]
+    spoiled.agent_db.settings["theme"] = "light"  # type: ignore[attr-defined]
+    assert spoiled.user_db is not None
+    assert spoiled.user_db.phone.shown == 3  # type: ignore[attr-defined]
+    assert domain.reference_environment(wanted).dump() == before
+
+
+def test_a_copy_of_sides_on_one_database_is_on_one_database(tmp_path: Path) -> None:
+    domain = tiny.make(tmp_path / "merging", merge_aliases=True, sync=None)
+    environment = domain.environment(task(state={"initialization_data": {"agent_data": {"counter": 2}}}))
+    assert environment.user_db is environment.agent_db
+    twin = environment.fork()
+    assert twin.user_db is twin.agent_db
+    assert twin.agent_db is not environment.agent_db
+
+
+def test_a_copy_without_a_user_side_has_none(tmp_path: Path) -> None:
+    environment = tiny.make(tmp_path / "alone", user_tools=None, user_db=None).environment()
+    twin = environment.fork()
+    twin.call("count", {"by": 3})
+    assert (twin.user_db, twin.dump()["agent"]["counter"], environment.dump()["agent"]["counter"]) == (None, 3, 0)
 
 
 def test_reference_actions_leave_the_task_alone(domain: Domain) -> None:
@@ -398,11 +440,12 @@ def test_what_is_made_of_a_task_is_made_again_when_the_task_is_changed_in_place(
     assert domain.reference_environment(wanted).dump() not in (before.dump(), after.dump())
 
 
-def test_a_task_with_a_value_that_is_no_json_has_a_reference_state(domain: Domain) -> None:
-    for odd in (object(), "\ud800"):
+def test_a_task_with_a_value_that_is_no_json_has_a_reference_state(domain: Domain, computed: list[Any]) -> None:
+    for number, odd in enumerate((object(), "\ud800"), 1):
         wanted = task({"actions": []})
         wanted.criteria.actions.append(Action(action_id="1", name="count", arguments={"by": odd}))  # type: ignore[union-attr]
-        assert domain.reference_environment(wanted) is domain.reference_environment(wanted)
+        assert domain.reference_environment(wanted).dump() == domain.reference_environment(wanted).dump()
+        assert len(computed) == number
 
 
 def test_words_of_a_toolkit_are_deprecated(tmp_path: Path) -> None:

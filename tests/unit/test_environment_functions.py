@@ -443,3 +443,55 @@ def test_a_memo_keeps_the_latest_states(monkeypatch):
     for number, log in enumerate(logs):
         memo.note_state(log, number)
     assert [memo.state(log) for log in logs] == [sessions._UNREAD, 1, 2]
+
+
+class _Counted(sessions.Session):
+    def __init__(self):
+        self.count = 0
+
+    def call(self, name, arguments):
+        self.count += 1
+        return self.count
+
+    def snapshot(self):
+        return {"counts": [self.count]}
+
+
+class _Sessions:
+    keyword = "state"
+
+    @staticmethod
+    def open():
+        return _Counted()
+
+
+@pytest.fixture
+def counting():
+    """A class of states that remembers what was called, as those of tool servers do."""
+    members = {"source": _Sessions(), "memo": sessions.Memo(), "comparable": True}
+    return type("Counting", (sessions.SessionState,), members)
+
+
+def test_states_between_repeated_calls_are_remembered(counting):
+    state = counting()
+    for _ in range(3):
+        state.call("count", {}, mutates=True)
+    counting.memo = sessions.Memo()
+    copy = state.fork()
+    assert copy.call("count", {}, mutates=True) == 4  # after the three earlier calls, in a new session
+    assert copy.dump() == {"counts": [4]}
+    between = counting().for_replay()
+    for expected in (1, 2, 3, 4):
+        assert between.call("count", {}, mutates=True) == expected
+        assert between.dump() == {"counts": [expected]}
+    assert between._session is None
+
+
+def test_a_dump_of_a_remembered_state_is_a_copy(counting):
+    state = counting()
+    state.call("count", {}, mutates=True)
+    state.dump()["counts"].append("forged")
+    assert state.dump() == {"counts": [1]}
+    replayed = counting().for_replay()
+    replayed.call("count", {}, mutates=True)
+    assert replayed.dump() == {"counts": [1]}

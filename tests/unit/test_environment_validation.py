@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.environment import check_task
+from pytest_tau.environment import check_initial_state, check_task
 from pytest_tau.errors import TaskFormatError
 from pytest_tau.models import REWARD_TYPES
 
@@ -21,10 +21,16 @@ def test_a_task_that_fits(domain: Domain) -> None:
     wanted = task(
         {
             "actions": [action("rename", item_id="lamp", name="x"), action("switch", "user")],
-            "env_assertions": [check("named", item_id="lamp", name="x"), check("phone_on", "user"), check("look")],
+            "env_assertions": [
+                check("named", item_id="lamp", name="x"),
+                check("phone_on", "user"),
+                check("look", item_id="lamp"),
+            ],
             "reward_basis": list(REWARD_TYPES),
         },
-        state={"initialization_actions": [{"env_type": "assistant", "func_name": "put_counter"}]},
+        state={
+            "initialization_actions": [{"env_type": "assistant", "func_name": "put_counter", "arguments": {"value": 3}}]
+        },
     )
     check_task(wanted, domain.spec, REWARD_TYPES)
     check_task(task(), domain.spec, REWARD_TYPES)
@@ -92,3 +98,78 @@ def test_arguments_of_reference_actions_fit_the_schema(domain: Domain) -> None:
     with pytest.raises(TaskFormatError, match="count: ") as caught:
         check_task(wanted, domain.spec, REWARD_TYPES)
     assert caught.value.field == "evaluation_criteria.actions.1.arguments"
+
+
+def _initially(name: str, side: str = "assistant", **arguments: Any) -> dict[str, Any]:
+    return {"initialization_actions": [{"env_type": side, "func_name": name, "arguments": arguments}]}
+
+
+@pytest.mark.parametrize(
+    ("criteria", "state", "problem"),
+    [
+        (None, _initially("put_counter"), "put_counter: value: missing"),
+        (None, _initially("put_counter", value="x"), "put_counter: value: expected integer, got"),
+        (None, _initially("put_counter", value=1, by=1), r"put_counter: by: unknown argument \(known: value\)"),
+        (None, _initially("switch", "user", on=True), r"switch: on: unknown argument \(known: none\)"),
+        (None, _initially("rename", item_id="lamp"), "rename: name: missing"),
+        ({"env_assertions": [check("named", item_id="lamp")]}, None, "named: name: missing"),
+        ({"env_assertions": [check("shows", "user", number=[])]}, None, "shows: number: expected integer"),
+    ],
+)
+def test_arguments_of_functions_match_their_signatures(domain: Domain, criteria: Any, state: Any, problem: str) -> None:
+    with pytest.raises(TaskFormatError, match=problem) as caught:
+        check_task(task(criteria, state=state), domain.spec, REWARD_TYPES)
+    place = "initial_state.initialization_actions" if state else "evaluation_criteria.env_assertions"
+    assert caught.value.field == f"{place}.0.arguments"
+
+
+class _Odd(tiny.TinyTools):
+    """Functions whose signatures do not say everything."""
+
+    def untyped(self, a, b=1):  # type: ignore[no-untyped-def]
+        """Accepts any type."""
+
+    def any_name(self, a: int, **others: int) -> None:
+        """Accepts any name."""
+
+    def unknown_type(self, a: Missing) -> None:  # type: ignore[name-defined] # noqa: F821
+        """Has an annotation that cannot be read."""
+
+    def no_schema(self, a: type, json: str = "") -> None:
+        """Has an annotation without a schema, and a name that a model uses itself."""
+
+    extension = staticmethod(iter)
+
+
+@pytest.mark.parametrize(
+    ("state", "problem"),
+    [
+        (_initially("untyped", a="x", b=[]), None),
+        (_initially("untyped", b=2), "untyped: a: missing"),
+        (_initially("untyped", a=1, c=2), r"untyped: c: unknown argument \(known: a, b\)"),
+        (_initially("any_name", a="x", b=2), None),
+        (_initially("any_name", b=2), "any_name: a: missing"),
+        (_initially("unknown_type", a=1), None),
+        (_initially("unknown_type"), "unknown_type: a: missing"),
+        (_initially("no_schema", a=1, json="x"), None),
+        (_initially("no_schema", b=1), "no_schema: b: unknown argument"),
+        (_initially("extension", anything=1), None),
+    ],
+)
+def test_what_a_signature_does_not_say_is_accepted(tmp_path: Path, state: Any, problem: str | None) -> None:
+    spec = tiny.spec(tmp_path, agent_tools=_Odd)
+    if problem is None:
+        check_task(task(state=state), spec, REWARD_TYPES)
+        return
+    with pytest.raises(TaskFormatError, match=problem):
+        check_task(task(state=state), spec, REWARD_TYPES)
+
+
+def test_initial_states_are_applied(domain: Domain, tmp_path: Path) -> None:
+    check_initial_state(task(), domain)
+    check_initial_state(task(state=_initially("put_counter", value=3)), domain)
+    thirteen = task(state=_initially("put_counter", value=13), task_id="odd")
+    with pytest.raises(TaskFormatError, match="cannot be applied: thirteen") as caught:
+        check_initial_state(thirteen, domain, tmp_path / "odd.json")
+    assert (caught.value.file, caught.value.task_id) == (tmp_path / "odd.json", "odd")
+    assert caught.value.field == "initial_state.initialization_actions.0"

@@ -49,5 +49,6 @@ def test_unknown_names_come_with_close_ones_and_all_good_ones() -> None:
         "unknown split 'bse'; did you mean 'base'? (known: base, rest)"
     )
     assert unknown_name("split", "zzz", []) == "unknown split 'zzz' (known: none)"
+    assert unknown_name("split", "z" * 999, []) == f"unknown split '{'z' * 199}…' (known: none)"
     many = unknown_name("task", "zzz", [f"n{i:02}" for i in range(25)])
     assert many.endswith("n18, n19 and 5 more)")

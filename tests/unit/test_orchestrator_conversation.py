@@ -554,8 +554,15 @@ def test_history_is_continued_by_the_next_side(
     assert simulation.error is None
     assert route(simulation) == expected
     side, content = first
-    received = scripts[side].received[0].content
-    assert received == content or content is None
+    received = scripts[side].received[0]
+    assert received.content == content or content is None
+    assert isinstance(received, MultiToolMessage) == (history is LOOKED_TWICE)
+
+
+def test_generated_ids_count_the_calls(domain: Domain) -> None:
+    look = call("look", item_id="lamp")
+    simulation = converse(domain, [agent(look, look), agent(look), "a"], ["u", "###STOP###"])
+    assert [made.call.id for made in simulation.calls] == ["tau_call_1", "tau_call_2", "tau_call_3"]
 
 
 def test_a_history_is_part_of_the_trajectory_but_not_of_the_count(domain: Domain) -> None:

@@ -111,6 +111,17 @@ class TestOthers:
         assert mean_interval([[0.25, 0.25]] * 5) == (0.25, 0.25)
         assert mean_interval([[0.1, 0.1, 0.1], [0.1]] * 9) == pytest.approx((0.1, 0.1))
 
+    @pytest.mark.parametrize("size", [1.0, 1e6, 1e30])
+    def test_of_values_that_are_equal_but_for_rounding_nothing_is_left_open(self, size):
+        found = mean_interval([[0.3 * size], [(0.1 + 0.2) * size]] * 5)
+        assert found is not None
+        assert found.low == found.high
+
+    def test_large_values_that_differ_leave_something_open(self):
+        found = mean_interval([[999_999.0], [1_000_001.0]] * 5)
+        assert found is not None
+        assert found.low < 1_000_000 < found.high
+
     def test_one_task_gives_none(self):
         assert mean_interval([[1.0, 2.0], []]) is None
         assert proportion_interval([(4, 1)]) is None

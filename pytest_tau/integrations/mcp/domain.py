@@ -136,7 +136,7 @@ class MCPDomainSpec(DomainSpec):
         for name, each in by_name.items():
             check_tool_name(self.name, name)
             mutates = kinds[name] == "write"
-            members[name] = _method(name, mutates=mutates, offered=name not in hidden)
+            members[name] = _method(name, each["inputSchema"], mutates=mutates, offered=name not in hidden)
             if name not in hidden:
                 tools[name] = Tool(name, each.get("description", ""), each["inputSchema"], kinds[name], mutates)
         members["listed"] = tools
@@ -161,9 +161,10 @@ class _ServerToolkit(Toolkit[Any]):
         return cls.listed
 
 
-def _method(name: str, *, mutates: bool, offered: bool) -> Callable[..., Any]:
+def _method(name: str, schema: dict[str, Any], *, mutates: bool, offered: bool) -> Callable[..., Any]:
     def method(self: Toolkit[Any], **arguments: Any) -> Any:
         result = self.db.call(name, arguments, mutates=mutates)
         return result_text(result) if offered else result_value(result)
 
+    vars(method)["tau_parameters"] = schema
     return method

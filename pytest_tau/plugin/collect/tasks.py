@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...environment import DEFAULT_SPLIT, check_task
+from ...environment import DEFAULT_SPLIT, check_initial_state, check_task
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
@@ -113,7 +113,9 @@ class TaskSelector:
         chosen = select(tasks, config.task_patterns, config.num_tasks)
         components = known_components(self._context.evaluators)
         for task in chosen:
-            check_task(task, domain.spec, components, file or domain.file_of(task))
+            of_task = file or domain.file_of(task)
+            check_task(task, domain.spec, components, of_task)
+            check_initial_state(task, domain, of_task)
         unjudged = [task.id for task in chosen if task.needs_judge]
         if unjudged and self._context.judge is None:
             raise ConfigurationError(
