@@ -272,7 +272,13 @@ class Domain:
             raise ConfigurationError(f"no task files of domain {self.name!r} in {self.tasks_folder}")
         tasks: list[Task] = []
         for file in files:
-            for task in load_task_file(file).tasks:
+            content = load_task_file(file)
+            if content.domain not in (None, self.name, self.spec.data_name):
+                problem = (
+                    f"names the domain {content.domain!r}, but the file is one of domain {self.name!r}: correct it"
+                )
+                raise TaskFormatError(problem, file=file, field="domain")
+            for task in content.tasks:
                 if task.id in self._task_files:
                     problem = f"{self._task_files[task.id].name} has a task with this id"
                     raise TaskFormatError(problem, file=file, task_id=task.id, field="id")
