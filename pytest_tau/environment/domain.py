@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError, ToolError, unknown_name
 from ..models import load_splits, load_task_file
+from ..models.task_files import unknown_split
 from .environment import Environment
 from .records import canonical
 
@@ -151,7 +152,7 @@ class Domain:
         if split is None or (split == DEFAULT_SPLIT and not self.splits):
             return list(self._tasks)
         if split not in self.splits:
-            raise ConfigurationError(f"{unknown_name('split', split, self.splits)} of domain {self.name!r}")
+            raise ConfigurationError(unknown_split(split, self.splits, f"domain {self.name!r}", self._splits_folder))
         wanted = set(self.splits[split])
         missing = wanted.difference(task.id for task in self._tasks)
         if missing:
@@ -162,8 +163,11 @@ class Domain:
     @functools.cached_property
     def splits(self) -> dict[str, list[str]]:
         """The task ids by split."""
-        tasks = self.tasks_folder
-        return load_splits(tasks.parent if tasks.is_file() else tasks)
+        return load_splits(self._splits_folder)
+
+    @property
+    def _splits_folder(self) -> Path:
+        return self.tasks_folder.parent if self.tasks_folder.is_file() else self.tasks_folder
 
     def environment(
         self,

@@ -218,3 +218,20 @@ class TestDomainOfTasks:
         assert "[FIRST, SHELF]" in extra
         shelf.write("conftest.py", extra)
         shelf.run("--tau-domain", "other").outcomes(passed=1)
+
+
+class TestSplits:
+    """A split of a domain or a folder without splits: the message says where to define it."""
+
+    def test_domain_without_splits(self, shelf):
+        file = shelf.path / "shelf/tasks/split_tasks.json"
+        expected = f"unknown split 'smoke': domain 'shelf' has no splits: define it in {file}, as in {{\"smoke\": ["
+        shelf.run("--tau-domain", "shelf", "--tau-split", "smoke").usage_error(expected)
+        file.write_text('{"smoke": ["lend-emma"]}')
+        shelf.run("--tau-domain", "shelf", "--tau-split", "smoke").outcomes(passed=1)
+        shelf.run("--tau-domain", "shelf", "--tau-split", "smok").usage_error("did you mean 'smoke'? (known: smoke)")
+
+    def test_file_without_splits(self, project, a_task):
+        file = project.tasks("mock/t.tau.json", [a_task()])
+        expected = f"{file} has no splits: define it in {file.parent / 'split_tasks.json'}"
+        project.run(str(file), "--tau-split", "smoke").usage_error("unknown split 'smoke'", expected)
