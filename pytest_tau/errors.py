@@ -146,10 +146,15 @@ class ReplayError(TauError):
 _LONGEST = 200
 
 
+def similar_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three known names that are like a mistyped one, the most similar first."""
+    return get_close_matches(name, sorted(known), n=3)
+
+
 def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
     """Return the text of an unknown-name error, with close matches first and then all known names."""
     names = sorted(known)
-    close = get_close_matches(name, names, n=3)
+    close = similar_names(name, names)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
     listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
     shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"

@@ -89,4 +89,6 @@ PHRASINGS = {
     "make_payment": Spoken(
         ("make/complete/submit payment", "proceed with payment", "pay/accept payment request", "pay")
     ),
+    # Only by its name: agents reset the settings.
+    "set_apn_settings": Spoken(),
 }

@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from dataclasses import dataclass, field
 from math import comb, fsum, inf
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
 
 from ..errors import ConfigurationError, unknown_name
 from ..runs.groups import Group
@@ -83,6 +83,10 @@ class Reach(NamedTuple):
 class Metric(Protocol):
     """A number over trials."""
 
+    @property
+    def trials(self) -> int:
+        """Return how many trials with a verdict a task must have to count."""
+
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         """Return the value; None if the trials do not give one."""
 
@@ -99,6 +103,10 @@ class Metric(Protocol):
 @dataclass(frozen=True)
 class _PassHatK:
     k: int
+
+    @property
+    def trials(self) -> int:
+        return self.k
 
     def _results(self, tasks: Sequence[TaskTrials]) -> list[tuple[int, int]]:
         return [(len(task.ran), task.passed) for task in tasks]
@@ -130,6 +138,8 @@ class _PassHatK:
 
 @dataclass(frozen=True)
 class _Errors:
+    trials: ClassVar[int] = 1
+
     def value(self, tasks: Sequence[TaskTrials]) -> float | None:
         trials = sum(len(task.ran) + task.errors for task in tasks)
         return sum(task.errors for task in tasks) / trials if trials else None
@@ -155,6 +165,7 @@ class _Mean:
 
     of: Callable[[TrialRecord], float | None]
     most: float = inf
+    trials: ClassVar[int] = 1
 
     def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
         return [[self.of(record) for record in task.ran] for task in tasks if task.ran]

@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError, ToolError, unknown_name
 from ..models import load_splits, load_task_file
+from ..models.task_files import unknown_split
 from .environment import Environment
 from .records import canonical
 
@@ -74,7 +75,8 @@ class DomainSpec:
         generate: Generates a number of new tasks of a seed; the first ones are the same for every number.
         merge_aliases: Initialization data for one side puts both sides on that side's database. Source: τ²-bench
             v1.0.1, where it happens to every domain; here to those whose recorded behaviour depends on it.
-        spoken: The words by which people ask for the user's tools, by tool; for users without a model.
+        spoken: The words by which people ask for the user's tools, by tool; for users without a model. For other tools,
+            words are derived from name and description.
     """
 
     name: str
@@ -150,7 +152,7 @@ class Domain:
         if split is None or (split == DEFAULT_SPLIT and not self.splits):
             return list(self._tasks)
         if split not in self.splits:
-            raise ConfigurationError(f"{unknown_name('split', split, self.splits)} of domain {self.name!r}")
+            raise ConfigurationError(unknown_split(split, self.splits, f"domain {self.name!r}", self._splits_folder))
         wanted = set(self.splits[split])
         missing = wanted.difference(task.id for task in self._tasks)
         if missing:
@@ -161,8 +163,11 @@ class Domain:
     @functools.cached_property
     def splits(self) -> dict[str, list[str]]:
         """The task ids by split."""
-        tasks = self.tasks_folder
-        return load_splits(tasks.parent if tasks.is_file() else tasks)
+        return load_splits(self._splits_folder)
+
+    @property
+    def _splits_folder(self) -> Path:
+        return self.tasks_folder.parent if self.tasks_folder.is_file() else self.tasks_folder
 
     def environment(
         self,
@@ -272,7 +277,13 @@ class Domain:
             raise ConfigurationError(f"no task files of domain {self.name!r} in {self.tasks_folder}")
         tasks: list[Task] = []
         for file in files:
-            for task in load_task_file(file).tasks:
+            content = load_task_file(file)
+            if content.domain not in (None, self.name, self.spec.data_name):
+                problem = (
+                    f"names the domain {content.domain!r}, but the file is one of domain {self.name!r}: correct it"
+                )
+                raise TaskFormatError(problem, file=file, field="domain")
+            for task in content.tasks:
                 if task.id in self._task_files:
                     problem = f"{self._task_files[task.id].name} has a task with this id"
                     raise TaskFormatError(problem, file=file, task_id=task.id, field="id")

@@ -10,6 +10,7 @@ from ..documents import DocumentError, parse_json
 from ..errors import ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
 from .results import result_text
+from .schemas import with_members
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -122,8 +123,7 @@ class Environment:
         toolkit = self._toolkit_of(name, requestor)
         if not isinstance(arguments, dict):
             raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")
-        # A copy: a tool may keep and change its arguments.
-        return getattr(toolkit, name)(**json_copy(arguments))
+        return _run(toolkit, name, arguments)
 
     def sync(self) -> None:
         """Apply the consequences of one side's state to the other's."""
@@ -143,7 +143,7 @@ class Environment:
         toolkit = self._agent if env_type == "assistant" else self._user
         if toolkit is None or toolkit.function(name) is None:
             raise ToolError(f"no function '{name}' on the {env_type}'s side of {self.domain_name}")
-        result = clone(getattr(toolkit, name)(**json_copy(arguments)))
+        result = clone(_run(toolkit, name, arguments))
         self.sync()
         return result
 
@@ -232,6 +232,11 @@ class Environment:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
         raise ToolError(f"Tool '{name}' not found.")
+
+
+def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
+    """Call a toolkit's function with a copy of the arguments, as it may keep and change them."""
+    return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
 
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:

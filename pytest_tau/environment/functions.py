@@ -168,6 +168,7 @@ def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, boun
             f"tool {function.__qualname__}: each parameter must be passed by its name: wrap it in a function"
         )
     vars(method)["__signature__"] = inspect.Signature(parameters)
+    vars(method)["tau_converts"] = True
     return tool(kind)(method) if offered else method
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from enum import Enum
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -18,7 +19,7 @@ class Record(BaseModel):
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON-like Python data; dates stay dates."""
+    """Return a value as JSON-like Python data; dates and members of an ``Enum`` stay what they are."""
     if isinstance(value, BaseModel):
         # Without warnings: a tool may have stored a value of another type than declared.
         return value.model_dump(warnings=False)
@@ -34,4 +35,9 @@ def canonical(value: Any) -> str:
 
     Source: τ²-bench v1.0.1, database hash: sorted keys, dates by ``str``; 1, 1.0 and true differ.
     """
-    return json.dumps(plain(value), sort_keys=True, default=str)
+    return json.dumps(plain(value), sort_keys=True, default=json_default)
+
+
+def json_default(value: Any) -> Any:
+    """Return what stands in JSON for a value that is not JSON: the value of a member of an ``Enum``, or the text."""
+    return value.value if isinstance(value, Enum) else str(value)

@@ -1,4 +1,4 @@
-"""Tool schemas: JSON schema of a method's signature and its Google-style docstring."""
+"""Tool schemas: JSON schema of a method's signature and its Google-style docstring; arguments as annotated."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ import functools
 import inspect
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from enum import Enum
+from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import Field, create_model
+from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError, create_model
+
+from ..errors import ConfigurationError, ToolError
 
 if sys.version_info >= (3, 11):
     from typing import get_type_hints
@@ -27,6 +30,9 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
 
     Returns:
         The docstring's summary and body, and an object schema with a description for each parameter.
+
+    Raises:
+        ConfigurationError: A ``Literal`` of members of an ``Enum``, which a call cannot pass.
     """
     from docstring_parser import DocstringStyle, parse
 
@@ -37,6 +43,7 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     for name, parameter in inspect.signature(function).parameters.items():
         if name == "self":
             continue
+        _check_literals(function, name, hints.get(name))
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (hints.get(name, Any), Field(default, description=descriptions.get(name)))
     schema = create_model("parameters", **fields).model_json_schema()
@@ -72,3 +79,64 @@ def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
         "required": [each.name for each in named if each.default is each.empty],
         "additionalProperties": any(each.kind is each.VAR_KEYWORD for each in parameters),
     }
+
+
+def with_members(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call with members of each ``Enum`` that the signature names, also inside of a list.
+
+    All other arguments stay the JSON values that the caller passed, as in the reference.
+
+    Args:
+        function: A toolkit's method.
+        arguments: JSON values by parameter.
+
+    Raises:
+        ToolError: A value that the ``Enum`` does not have; names the parameter and the values.
+    """
+    converted = {}
+    for name, adapter in _enum_parameters(function).items():
+        if name in arguments:
+            try:
+                converted[name] = adapter.validate_python(arguments[name])
+            except ValidationError as error:
+                first = error.errors()[0]
+                # Positions in lists and keys of objects; not the names of alternatives, which a caller does not know.
+                places = [str(each) for each in first["loc"] if isinstance(each, int)]
+                raise ToolError(f"{'.'.join([name, *places])}: {first['msg']}, got {first['input']!r}") from None
+    return arguments | converted
+
+
+@functools.cache
+def _enum_parameters(function: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
+    """Return how to convert the parameters whose annotation names an ``Enum``.
+
+    Functions that convert their arguments themselves (``tau_converts``) have none.
+    """
+    if getattr(function, "tau_converts", False):
+        return {}
+    try:
+        hints = get_type_hints(function, include_extras=True)
+    except (NameError, TypeError):  # a name for type checkers only: a tool with it is an error of ``describe``
+        return {}
+    found = {}
+    for name, hint in hints.items():
+        if name != "return" and _names_enum(hint):
+            try:
+                found[name] = TypeAdapter(hint)
+            except PydanticUserError:  # another part of the annotation is a type of which no schema exists
+                continue
+    return found
+
+
+def _names_enum(hint: Any) -> bool:
+    return (isinstance(hint, type) and issubclass(hint, Enum)) or any(_names_enum(part) for part in get_args(hint))
+
+
+def _check_literals(function: Callable[..., Any], name: str, hint: Any) -> None:
+    for part in get_args(hint):
+        if isinstance(part, Enum):  # only a ``Literal`` has a member as an argument; no call could pass it
+            raise ConfigurationError(
+                f"tool {function.__qualname__}: parameter {name!r}: a Literal of {part} cannot be passed as JSON: "
+                f"annotate {type(part).__name__}, or Literal[{part.value!r}]"
+            )
+        _check_literals(function, name, part)

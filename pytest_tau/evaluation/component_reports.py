@@ -9,6 +9,7 @@ import abc
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ..environment.records import json_default
 from ..text import shorten, shorten_both
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def difference_texts(
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, default=json_default)
 
 
 class Check(NamedTuple):

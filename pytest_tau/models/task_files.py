@@ -17,8 +17,12 @@ from .json_values import writable
 from .tasks import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+
+#: The file of the splits, in the folder of the tasks.
+SPLITS = "split_tasks.json"
 
 
 class TaskFileContent(NamedTuple):
@@ -90,7 +94,7 @@ def load_splits(folder: Path) -> dict[str, list[str]]:
     Raises:
         TaskFormatError: The file is not an object of lists of ids.
     """
-    file = folder / "split_tasks.json"
+    file = folder / SPLITS
     if not file.is_file():
         return {}
     splits = load_json(file)
@@ -110,9 +114,24 @@ def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
     """
     splits = load_splits(file.parent)
     if split not in splits:
-        raise ConfigurationError(f"{unknown_name('split', split, splits)} for {file}")
+        raise ConfigurationError(unknown_split(split, splits, f"{file}", file.parent))
     wanted = set(splits[split])
     return [task for task in tasks if task.id in wanted]
+
+
+def unknown_split(split: str, splits: Mapping[str, Any], of: str, folder: Path) -> str:
+    """Return the text of the error for a split that does not exist; if there are none, how to define one.
+
+    Args:
+        split: The name.
+        splits: Those that exist.
+        of: What should have the split: a domain or a file.
+        folder: The folder of ``split_tasks.json``.
+    """
+    if splits:
+        return f"{unknown_name('split', split, splits)} of {of}"
+    example = f'{{"{split}": ["task-id", "another-task-id"]}}'
+    return f"unknown split {split!r}: {of} has no splits: define it in {folder / SPLITS}, as in {example}"
 
 
 def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:

@@ -2,6 +2,9 @@
 
 Hooks that take an ``item`` are called through ``item.ihook``, so that a conftest.py next to a task file, or above it,
 applies to that file alone.
+
+With ``-p no:tau`` pytest refuses hooks that it does not know, unless they are marked with
+``@pytest.hookimpl(optionalhook=True)``.
 """
 
 from __future__ import annotations

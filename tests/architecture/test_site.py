@@ -32,6 +32,7 @@ from pytest_tau.models import (
     UserScript,
 )
 from pytest_tau.models.script import Answer, Goal, Request
+from pytest_tau.participants.scripted.vocabulary import FACTS
 from pytest_tau.plugin.options_table import OPTIONS
 
 if TYPE_CHECKING:
@@ -190,6 +191,12 @@ def test_there_are_messages_and_another_one_would_be_found() -> None:
     assert len(MESSAGES) >= 35
     with pytest.raises(AssertionError):
         test_a_quoted_message_exists("unknown domain …; perhaps you mean")
+
+
+def test_each_fact_of_the_scripted_user_is_listed_with_its_phrases() -> None:
+    section = sections("scripted_user.md")["Names of facts"]
+    rows = dict(re.findall(r"^\| `(\w+)` \| (.+) \|$", section, re.MULTILINE))
+    assert rows == {name: ", ".join(phrases) for name, phrases in FACTS.items()}
 
 
 def sections(name: str) -> dict[str, str]:

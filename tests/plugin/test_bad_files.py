@@ -244,3 +244,62 @@ class TestData:
         run.line("data/domains/mock", "db.")
         run.lacks(" failed")
         run.lacks("passed")
+
+
+class TestDomainOfTasks:
+    """A task in the folder of a domain that names another domain is an error; other texts are descriptions."""
+
+    def _write(self, shelf, content):
+        return str(shelf.tasks("shelf/tasks/tasks.json", content))
+
+    def _task(self, domain):
+        instructions = {"domain": domain, "reason_for_call": "Borrow Emma.", "task_instructions": "Be brief."}
+        return {
+            "id": "borrow",
+            "user_scenario": {"instructions": instructions},
+            "evaluation_criteria": {"actions": []},
+        }
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_domain_of_the_file(self, shelf, workers):
+        file = self._write(shelf, {"domain": "retail", "tasks": [self._task("shelf")]})
+        run = shelf.run("--tau-domain", "shelf", *workers)
+        run.usage_error(file, "domain: names the domain 'retail', but the file is one of domain 'shelf'")
+
+    def test_domain_of_a_task(self, shelf):
+        file = self._write(shelf, [self._task("retail")])
+        expected = "user_scenario.instructions.domain: names the domain 'retail', but the task is one of domain 'shelf'"
+        shelf.run("--tau-domain", "shelf").usage_error(file, "task borrow", expected)
+
+    @pytest.mark.parametrize("domain", ["shelf", "lending of books"])
+    def test_other_texts_are_allowed(self, shelf, domain):
+        self._write(shelf, {"domain": "shelf", "tasks": [self._task(domain)]})
+        shelf.run("--tau-domain", "shelf").outcomes(passed=1)
+
+    def test_a_variant_with_the_tasks_of_another_domain_is_allowed(self, shelf):
+        self._write(shelf, [self._task("shelf")])
+        conftest = (shelf.path / "conftest.py").read_text()
+        more = "import dataclasses\nSHELF = dataclasses.replace(SHELF, name='other')\n\n\ndef pytest_tau_domains"
+        extra = conftest.replace("def pytest_tau_domains", "FIRST = SHELF\n" + more).replace(
+            "[SHELF]", "[FIRST, SHELF]"
+        )
+        assert "[FIRST, SHELF]" in extra
+        shelf.write("conftest.py", extra)
+        shelf.run("--tau-domain", "other").outcomes(passed=1)
+
+
+class TestSplits:
+    """A split of a domain or a folder without splits: the message says where to define it."""
+
+    def test_domain_without_splits(self, shelf):
+        file = shelf.path / "shelf/tasks/split_tasks.json"
+        expected = f"unknown split 'smoke': domain 'shelf' has no splits: define it in {file}, as in {{\"smoke\": ["
+        shelf.run("--tau-domain", "shelf", "--tau-split", "smoke").usage_error(expected)
+        file.write_text('{"smoke": ["lend-emma"]}')
+        shelf.run("--tau-domain", "shelf", "--tau-split", "smoke").outcomes(passed=1)
+        shelf.run("--tau-domain", "shelf", "--tau-split", "smok").usage_error("did you mean 'smoke'? (known: smoke)")
+
+    def test_file_without_splits(self, project, a_task):
+        file = project.tasks("mock/t.tau.json", [a_task()])
+        expected = f"{file} has no splits: define it in {file.parent / 'split_tasks.json'}"
+        project.run(str(file), "--tau-split", "smoke").usage_error("unknown split 'smoke'", expected)

@@ -145,6 +145,16 @@ class TestClaiming:
         run.outcomes(passed=1)
         run.lacks("tau.json")
 
+    def test_without_the_plugin_optional_hooks_are_ignored(self, shelf):
+        """The example of docs/troubleshooting.md."""
+        shelf.write("test_plain.py", "def test_plain(): pass")
+        conftest = shelf.path / "conftest.py"
+        assert "unknown hook 'pytest_tau_domains'" in shelf.run("-p", "no:tau").text
+        hook = "@pytest.hookimpl(optionalhook=True)\ndef pytest_tau_domains"
+        conftest.write_text("import pytest\n" + conftest.read_text().replace("def pytest_tau_domains", hook))
+        shelf.run("-p", "no:tau").outcomes(passed=1)
+        shelf.run("--tau-domain", "shelf").outcomes(passed=2)
+
     def test_without_the_plugin_there_are_no_options(self, project):
         run = project.run("-p", "no:tau", "--tau-domain", "mock")
         assert run.ret == pytest.ExitCode.USAGE_ERROR

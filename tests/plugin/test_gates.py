@@ -43,6 +43,71 @@ def agents(project, a_task):
     return run
 
 
+class TestOutOfReach:
+    """A gate that needs more trials than any task has is refused before anything runs."""
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_too_few_trials(self, agents, workers):
+        args = ["--tau-gate", "pass^4>=0.5", "--tau-trials", "2"]
+        expected = "'pass^4 >= 0.5' needs 4 trials of a task, and no task has more than 2: add --tau-trials 4"
+        run = agents(*args, *workers, good=3)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("--tau-gate:", expected)
+        run.lacks("passed")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_one_domain(self, project, workers):
+        run = project.run("--tau-domain", "mock", "--tau-gate", "mock:pass^2>=1", *workers)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("'mock:pass^2 >= 1' needs 2 trials")
+
+    def test_ini(self, agents, project):
+        project.ini("tau_gate = pass^3>=0.5")
+        run = agents(good=1)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("tau_gate", "add --tau-trials 3")
+
+    def test_repetitions_of_pytest_repeat_count(self, agents):
+        agents("--tau-gate", "pass^4>=1", "--tau-trials", "2", "-p", "pytest_repeat", "--count", "2", good=1).outcomes(
+            passed=4
+        )
+        run = agents("--tau-gate", "pass^4>=1", "-p", "pytest_repeat", "--count", "3", good=1)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("no task has more than 3: add --tau-trials 4")
+
+    def test_marker_with_its_own_trials(self, agents, project):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", num_tasks=1, trials=3)
+            def test_it(tau_simulation):
+                pass
+            """,
+        )
+        agents("--tau-gate", "pass^3>=0", "test_own.py").outcomes(passed=3)
+        agents("--tau-gate", "pass^3>=0", ".", good=1).outcomes(passed=4)
+        run = agents("--tau-gate", "pass^4>=0", "test_own.py")
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("no task has more than 3: set trials=4 in the marker tau")
+
+    def test_a_part_of_the_trials_is_run(self, agents):
+        gate = ("--tau-gate", "pass^2>=0.5", "--tau-trials", "2")
+        agents(*gate, "--tau-shard", "1/2", good=1).line("gate pass^2 >= 0.5: missed: no task has 2 trials")
+        agents(*gate, "-k", "trial-1", good=1).line("gate pass^2 >= 0.5: missed: no task has 2 trials")
+        run = agents("--tau-gate", "pass^2>=0.5", "mock/t.tau.json::good-0[trial-1]", good=1)
+        run.line("gate pass^2 >= 0.5: missed: no task has 2 trials")
+
+    def test_collect_only(self, agents):
+        run = agents("--tau-gate", "pass^2>=0.5", "--collect-only", good=1)
+        assert run.ret == pytest.ExitCode.OK
+
+    def test_without_tasks(self, project):
+        project.write("test_own.py", "def test_it(): pass")
+        project.run("--tau-gate", "pass^4>=1", "test_own.py").lacks("needs 4 trials")
+
+
 class TestGates:
     """Single trials do not fail the run; gates do."""
 
@@ -99,9 +164,9 @@ class TestGates:
         run = agents("--tau-gate", "pass^1>=0", lost=2)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.line("tau: gate pass^1 >= 0: missed: no task has 1 trials with a verdict (at most 0)")
-        run = agents("--tau-gate", "pass^4>=0", good=2)
+        run = agents("--tau-gate", "pass^2>=0", "--tau-trials", "2", lost=2)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        run.line("tau: gate pass^4 >= 0: missed: no task has 4 trials")
+        run.line("tau: gate pass^2 >= 0: missed: no task has 2 trials")
 
     def test_every_trial_counts(self, agents):
         run = agents("--tau-gate", "pass^4>=0.7", "--tau-trials", "4", good=3, bad=1)

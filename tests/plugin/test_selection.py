@@ -254,3 +254,55 @@ def test_ids_of_a_domain_are_the_same_from_every_folder(project, monkeypatch):
     run.line("PASSED ../mock::create-task[trial-0]")  # pytest prints ids relative to the current folder
     project.run("../mock::create-task[trial-0]").outcomes(passed=1)
     project.run("mock::create-task[trial-0]").outcomes(passed=1)
+
+
+class TestMistypedNodeIds:
+    """A node id that names nothing is an error that suggests similar ids."""
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_task_of_a_domain(self, project, workers):
+        run = project.run("mock::create-tsk[trial-0]", *workers)
+        run.usage_error("not found: mock::create-tsk[trial-0]: unknown task 'create-tsk'; did you mean 'create-task'")
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    @pytest.mark.parametrize("node", ["buy-mlk", "buy-mlk[trial-0]"])
+    def test_task_of_a_file(self, project, a_task, workers, node):
+        project.tasks("mock/t.tau.json", [a_task(), a_task("sell")])
+        run = project.run(f"mock/t.tau.json::{node}", *workers)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line(f"not found: mock/t.tau.json::{node}: unknown task 'buy-mlk'; did you mean 'buy-milk'?")
+
+    def test_one_of_two(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task(), a_task("sell")])
+        run = project.run("mock/t.tau.json::sell", "mock/t.tau.json::buy-mlk")
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("did you mean 'buy-milk'?")
+        run.lacks("1 passed")
+
+    def test_trial(self, project, a_task):
+        expected = "expected create-task, or a trial of it such as create-task[trial-0]"
+        project.run("mock::create-task[tral-0]").usage_error(expected)
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run("mock/t.tau.json::buy-milk[tral-0]")
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("expected buy-milk, or a trial of it such as buy-milk[trial-0]")
+
+    def test_domain(self, project):
+        project.run("mok::create-task").usage_error("not found: mok::create-task: unknown domain 'mok'", "'mock'?")
+        project.run("../mok::create-task").usage_error("not found: ../mok::create-task: unknown domain 'mok'")
+
+    def test_other_arguments_are_those_of_pytest(self, project):
+        project.write("mocks/test_it.py", "def test_it(): pass")
+        project.run("mocks::test_it.py::test_it").lacks("unknown domain")
+        project.run("nothing_like_it::test_it").lacks("unknown domain")
+
+
+def test_a_node_id_of_a_file_needs_what_its_task_needs(project, a_task):
+    judged = a_task("judged", criteria={"nl_assertions": ["It is polite."], "reward_basis": ["NL_ASSERTION"]})
+    file = project.tasks("mock/t.tau.json", [a_task(), judged])
+    project.run(f"{file}::buy-milk").outcomes(passed=1)
+    project.run(f"{file}::buy-milk", f"{file}::buy-milk[trial-1]").outcomes(passed=2)
+    for arguments in ([f"{file}::judged"], [file, f"{file}::buy-milk"], [file.parent, f"{file}::buy-milk"]):
+        run = project.run(*arguments)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("need a judge for their NL assertions, such as 'judged'")

@@ -7,13 +7,14 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, parse_json
-from ...models import Spoken
+from .derived import GAP, asks_for, derive
 from .vocabulary import alternatives, follows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ...environment import Tool
+    from ...models import Spoken
     from .parser import ParsedText, Sentence
 
 #: A sentence about the agent itself; it asks for nothing unless it says ``you to``.
@@ -24,7 +25,7 @@ _QUESTIONS = frozenset(("is", "are", "do", "what", "which", "how"))
 _NOT = frozenset(("not", "don't", "never", "without", "avoid", "cannot", "can't", "no", "needn't"))
 _STATES = {"on": True, "enable": True, "activate": True, "off": False, "disable": False, "deactivate": False}
 _SWITCHED = re.compile(r"\bis now (ON|OFF)\b")
-_GIVEN = r"""{name}["'`]?\s*[=:]\s*("[^"]*"|'[^']*'|[\w.-]+)"""
+_GIVEN = r"""{name}["'`]?\s*[=:]\s*("[^"]*"|'[^']*'|[\w.-]*\w)"""
 
 
 class Step(NamedTuple):
@@ -53,15 +54,17 @@ class Device:
 
     Args:
         tools: The tools.
-        spoken: The words by which people ask for them, by tool.
+        spoken: The words by which people ask for them, by tool; for a tool that is not in it, words are derived.
     """
 
     def __init__(self, tools: Sequence[Tool], spoken: Mapping[str, Spoken]) -> None:
-        self._tools, self._spoken = {tool.name: tool for tool in tools}, spoken
+        self._tools = {tool.name: tool for tool in tools}
+        self._derived = frozenset(self._tools).difference(spoken)
+        self._spoken = {name: spoken[name] if name in spoken else derive(tool) for name, tool in self._tools.items()}
         # Tool and phrase, by the words that an instruction can begin with.
         self._starts: dict[str, list[tuple[str, str]]] = {}
         for tool in tools:
-            for phrase in (tool.name, *spoken.get(tool.name, Spoken()).phrases):
+            for phrase in (tool.name, *self._spoken[tool.name].phrases):
                 for word in alternatives(phrase)[0]:
                     self._starts.setdefault(word, []).append((tool.name, phrase))
 
@@ -98,8 +101,12 @@ class Device:
         for at, start in enumerate(starts):
             window = self._window(parts[at:])
             # A word before the instruction may forbid it.
-            if window and not _NOT & set(text[max(0, start - 2) : start]):
+            if window and not _NOT & set(text[max(0, start - 2) : start]) and self._is_instruction(window, text, start):
                 yield window
+
+    def _is_instruction(self, window: Sequence[str], text: tuple[str, ...], start: int) -> bool:
+        """Return whether the user is asked; of derived words, which are less certain, more is expected."""
+        return window[0] in self._tools or self._named_tool(window) not in self._derived or asks_for(text, start)
 
     def _window(self, parts: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
         """Return the first part, and of the next as many as it needs to name a tool but none that names one itself."""
@@ -119,9 +126,12 @@ class Device:
         fitting = [
             (len(places), name)
             for name, phrase in self._starts[window[0]]
-            if (places := follows(phrase, window)) is not None and places[0] == 0
+            if (places := follows(phrase, window, self._gap(name))) is not None and places[0] == 0
         ]
         return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
+
+    def _gap(self, tool: str) -> int | None:
+        return GAP if tool in self._derived else None
 
     def _calls(self, tool: Tool, window: Sequence[str], sentence: Sentence) -> Iterator[Step]:
         names = tool.parameters.get("required", [])
@@ -139,7 +149,7 @@ class Device:
         written = re.search(_GIVEN.format(name=re.escape(name)), sentence.text)
         if written:
             return [_decoded(written[1])]
-        spoken = self._spoken.get(tool.name, Spoken()).values.get(name, {})
+        spoken = self._spoken[tool.name].values.get(name, {})
         for text in (window, sentence.words):
             found = {
                 value: min(places)

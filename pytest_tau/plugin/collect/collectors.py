@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import os
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +16,7 @@ from ..compat import default_collect_report, expand_parameters, fixture_info, lo
 from ..context.run_state import run_state
 from .default_user import settle_user
 from .item import TauItem, trial
-from .selection import is_named, is_of_task, named_trials
+from .selection import is_named, is_of_task, named_tasks, named_trials
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -169,15 +171,21 @@ class TaskFile(TaskCollector):
         content = load_task_file(self.path)
         domain = context.domain(self._domain_name(context, content))
         tasks = in_split(content.tasks, context.config.split, self.path) if context.config.split else content.tasks
+        named = self._named()
+        only = partial(named_tasks, named) if all(node for _, node in named) and named else None
         return TaskSelector(self.config, context).select(
-            tasks, domain, context.config, file=self.path, in_file=content.tasks
+            tasks, domain, context.config, file=self.path, in_file=content.tasks, only=only
         )
 
     def named_trials(self, task: Task) -> int:
         """Return how many trials there must be to have the last one that a node id names."""
+        return named_trials(task, [node for _, node in self._named() if node])
+
+    def _named(self) -> list[tuple[str, str]]:
+        """Return path and rest of the arguments that name this file, a folder above it, or its items."""
         folder = Path(self.config.invocation_params.dir)
         arguments = [argument.partition("::") for argument in self.config.args]
-        return named_trials(task, [node for path, _, node in arguments if folder / path == self.path])
+        return [(path, node) for path, _, node in arguments if self.path.is_relative_to(_absolute(folder / path))]
 
     def _domain_name(self, context: RunContext, content: Any) -> str:
         if content.domain is not None:
@@ -193,6 +201,11 @@ class TaskFile(TaskCollector):
             f"{self.path}: no domain given: add --tau-domain NAME, or name it in the file: "
             f'{{"domain": "…", "tasks": […]}} (known: {", ".join(known)})'
         )
+
+
+def _absolute(path: Path) -> str:
+    # As pytest's paths are: without "..", and symbolic links are not resolved.
+    return os.path.abspath(path)  # noqa: PTH100
 
 
 class DomainFolder(pytest.Directory):

@@ -19,7 +19,7 @@ from ..options import named_domains, options_given
 from ..wire import is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable
+    from collections.abc import Generator, Iterable, Sequence
 
     from ...models import Task
     from ..items import TaskSpec
@@ -99,16 +99,39 @@ def _checked_specs(config: pytest.Config, name: str, wanted: tuple[str, ...]) ->
             return selector.of_domain(name)
         domain = context.domain(name)
         run = replace(context.config, domains=(name,))
-        return selector.select(selector.tasks(domain, None), domain, run, only=partial(_named_tasks, name, wanted))
+        named = [(name, node) for node in wanted]
+        return selector.select(selector.tasks(domain, None), domain, run, only=partial(named_tasks, named))
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
 
 
-def _named_tasks(name: str, wanted: tuple[str, ...], tasks: list[Task]) -> list[Task]:
-    for named in wanted:
-        if not any(is_of_task(task, named) for task in tasks):
-            raise pytest.UsageError(f"not found: {name}::{named}")
-    return [task for task in tasks if any(is_of_task(task, named) for named in wanted)]
+def named_tasks(named: Sequence[tuple[str, str]], tasks: list[Task]) -> list[Task]:
+    """Return the tasks that node ids name.
+
+    Args:
+        named: The two parts of each node id: a domain or a file, and what follows it.
+        tasks: The tasks of the domain or the file.
+
+    Raises:
+        pytest.UsageError: A node id names none; suggests tasks with similar ids.
+    """
+    for where, node in named:
+        _check_named(where, node, tasks)
+    return [task for task in tasks if any(is_of_task(task, node) for _, node in named)]
+
+
+def _check_named(where: str, node: str, tasks: Sequence[Task]) -> None:
+    if any(is_of_task(task, node) for task in tasks):
+        return
+    from ...errors import unknown_name
+    from ...runner import item_id
+
+    # Without parameters and trial, also if the trial is mistyped: ids of items have no brackets.
+    task = node.partition("[")[0]
+    known = [item_id(task.id) for task in tasks]
+    there = f"expected {task}, or a trial of it such as {task}[trial-0]"
+    problem = there if task in known else unknown_name("task", task, known)
+    raise pytest.UsageError(f"not found: {where}::{node}: {problem}")
 
 
 def named_trials(task: Task, nodes: Iterable[str]) -> int:
@@ -164,7 +187,22 @@ def _domain_arguments(config: pytest.Config) -> list[str]:
     from ..context.build import ensure_context
 
     known = ensure_context(config).domain_names()
+    for argument in found:
+        _check_domain_name(argument, known, folder)
     return [argument for argument in found if _domain_of(argument) in known]
+
+
+def _check_domain_name(argument: str, known: Sequence[str], folder: Path) -> None:
+    """Refuse a mistyped name of a domain; other arguments are pytest's.
+
+    Raises:
+        pytest.UsageError: Suggests domains with similar names.
+    """
+    from ...errors import similar_names, unknown_name
+
+    name, path = _domain_of(argument), folder / argument.partition("::")[0]
+    if name not in known and similar_names(name, known) and not path.exists():
+        raise pytest.UsageError(f"not found: {argument}: {unknown_name('domain', name, known)}")
 
 
 def _domain_of(argument: str) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from ...environment import DEFAULT_SPLIT, check_initial_state, check_task
-from ...errors import ConfigurationError, TauError, unknown_name
+from ...errors import ConfigurationError, TaskFormatError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
 from ...participants import domain_agent
@@ -113,6 +114,8 @@ class TaskSelector:
         chosen = select(tasks, config.task_patterns, config.num_tasks)
         components = known_components(self._context.evaluators)
         for task in chosen:
+            if file is None:
+                self._check_domain(task, domain)
             of_task = file or domain.file_of(task)
             check_task(task, domain.spec, components, of_task)
             check_initial_state(task, domain, of_task)
@@ -130,6 +133,22 @@ class TaskSelector:
                 f"can have ({MOST_ITEMS:,}): lower --tau-trials, or select tasks with --tau-task or --tau-num-tasks"
             )
         return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
+
+    def _check_domain(self, task: Task, domain: Domain) -> None:
+        """Refuse a task of a domain that names another one; other texts than names of domains describe it.
+
+        Raises:
+            TaskFormatError: It does; names file, task and field.
+        """
+        named = getattr(task.user_scenario.instructions, "domain", None)
+        if named in (None, domain.name, domain.spec.data_name) or named not in self._context.domain_names():
+            return
+        with suppress(ConfigurationError):  # --tau-data may lack the other domain
+            if self._context.domain(named).tasks_folder == domain.tasks_folder:
+                return  # a variant of the other domain, with its tasks
+        problem = f"names the domain {named!r}, but the task is one of domain {domain.name!r}: correct it"
+        where = "user_scenario.instructions.domain"
+        raise TaskFormatError(problem, file=domain.file_of(task), task_id=task.id, field=where)
 
     def check_patterns(self) -> None:
         """Check that each pattern of ``--tau-task`` matches a task, once everything is collected.

@@ -9,14 +9,16 @@ import pytest
 from ...text import printable
 from ..compat import mark_last_failed, terminal_writer
 from ..context.run_state import get_context
-from ..options import OptionValues
-from ..wire import add_facts, trial_report
+from ..items import TRIAL_ID, spec_of
+from ..options import OptionValues, repetitions
+from ..wire import add_facts, is_worker, trial_report
 from .records import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
 
     from ...analysis.gates import Gate, Verdict
+    from ..items import TaskSpec
     from .early_stop import EarlyStop
 
 #: The letter, and with ``-v`` the word, of a failed trial that does not fail the run, by its outcome.
@@ -73,6 +75,42 @@ class GatePlugin:
         """Show the gates."""
         shown = self._gates and get_context(self._config) is not None
         return [printable(f"tau: gates: {', '.join(map(str, self._gates))}")] if shown else []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Refuse gates that need more trials than any task has, before anything runs.
+
+        What counts are the trials that tasks have, not those that are selected: a single trial that is run again, or
+        a part of a matrix, leaves the gate undecided, and the settings are right.
+
+        Raises:
+            pytest.UsageError: A gate cannot be reached.
+        """
+        problem = self._out_of_reach([spec for item in items if (spec := spec_of(item)) is not None])
+        if problem and is_worker(self._config):
+            # An exception would be a crash of the worker, and xdist runs tests after errors of collection.
+            items.clear()
+            report = pytest.CollectReport("--tau-gate", "failed", problem, [], tau_usage_error=True)
+            self._config.hook.pytest_collectreport(report=report)
+        elif problem:
+            raise pytest.UsageError(problem)
+
+    def _out_of_reach(self, specs: Sequence[TaskSpec]) -> str | None:
+        """Return what is wrong with the first gate that needs more trials than any task has."""
+        if self._config.option.collectonly or any(TRIAL_ID.search(argument) for argument in self._config.args):
+            return None  # an editor lists the tests, or a single trial is run again: no gate is about that
+        for gate in self._gates:
+            needed = gate.metric.trials
+            trials = [spec.config.trials for spec in specs if gate.domain in (None, spec.domain.name)]
+            if trials and max(trials) < needed:
+                values = OptionValues(self._config)
+                own = max(trials) != values.get("trials") * (repetitions(self._config) or 1)
+                remedy = f"set trials={needed} in the marker tau" if own else f"add --tau-trials {needed}"
+                return (
+                    f"{values.label('gate')}: {str(gate)!r} needs {needed} trials of a task, and no task has more than "
+                    f"{max(trials)}: {remedy}"
+                )
+        return None
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_makereport(
