@@ -111,23 +111,27 @@ class TaskSelector:
         self._context.known_ids += [task.id for task in tasks]
         self._context.unmatched &= set(unmatched(tasks, config.task_patterns))
         chosen = select(tasks, config.task_patterns, config.num_tasks)
+        self._check(chosen, domain, config, file)
+        return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
+
+    def _check(self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None) -> None:
+        """Check the selected tasks against their domain and the settings."""
         components = known_components(self._context.evaluators)
-        for task in chosen:
+        for task in tasks:
             check_task(task, domain.spec, components, file or domain.file_of(task))
-        unjudged = [task.id for task in chosen if task.needs_judge]
+        unjudged = [task.id for task in tasks if task.needs_judge]
         if unjudged and self._context.judge is None:
             raise ConfigurationError(
-                f"{len(unjudged)} of {len(chosen)} tasks need a judge for their NL assertions, such as "
+                f"{len(unjudged)} of {len(tasks)} tasks need a judge for their NL assertions, such as "
                 f"{unjudged[0]!r}: "
                 "name a model with --tau-judge-llm, or a judge with --tau-judge (accept and reject give every "
                 "statement the same verdict)"
             )
-        if len(chosen) * config.trials > MOST_ITEMS:
+        if len(tasks) * config.trials > MOST_ITEMS:
             raise ConfigurationError(
-                f"{plural(len(chosen), 'task')} with {plural(config.trials, 'trial')} each are more tests than a run "
+                f"{plural(len(tasks), 'task')} with {plural(config.trials, 'trial')} each are more tests than a run "
                 f"can have ({MOST_ITEMS:,}): lower --tau-trials, or select tasks with --tau-task or --tau-num-tasks"
             )
-        return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
 
     def check_patterns(self) -> None:
         """Check that each pattern of ``--tau-task`` matches a task, once everything is collected.
