@@ -7,10 +7,7 @@ names. ``tests/unit/test_cli_options.py`` compares the two tables.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
@@ -91,10 +88,3 @@ def add_options(parser: Any, *names: str, **changes: Any) -> None:
             # An own action, as the help shows every name of an action.
             again = {key: value for key, value in keywords.items() if key not in ("help", "dest", "required")}
             parser.add_argument(flag, dest=action.dest, **{**again, "help": argparse.SUPPRESS})
-
-
-def option_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Yield the options of a parser that its help shows, without ``--help``."""
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
-        if action.option_strings and action.help != argparse.SUPPRESS and action.dest != "help":
-            yield action
