@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..text import printable, shorten
+from ..text import listed, printable, shorten
 from .settings import Printer, count
 
 if TYPE_CHECKING:
@@ -138,8 +138,7 @@ def print_rewritten(file: Rewritten) -> None:
     lines = [f"{file.path}: {count(file.fresh, 'simulation')} with new rewards, otherwise unchanged"]
     if file.unjudged:
         why = f"{count(len(file.unjudged), 'simulation')} as stored, because the NL assertions were not judged"
-        lines.append(f"  {why}: {', '.join(file.unjudged[:_MOST_NAMED])}")
-        lines[-1] += f" and {len(file.unjudged) - _MOST_NAMED} more" if len(file.unjudged) > _MOST_NAMED else ""
+        lines.append(f"  {why}: {listed(file.unjudged, _MOST_NAMED)}")
     for line in lines:
         print(printable(line), file=sys.stderr)  # noqa: T201 - this is a command
 
