@@ -61,7 +61,7 @@ OPTIONS: dict[str, Option] = {
     "max": Option(("--max",), "the number of findings shown for each rule; 0 for all (default: %(default)s)", "N",
                   {"type": int, "default": 10}),
     "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
-    "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of those in the file"),
+    "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of the file's"),
     "last": Option(("--last",), "if trials differ, use the last one in the order of the arguments"),
     "open": Option(("--open",), "open the report in a browser"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
