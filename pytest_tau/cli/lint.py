@@ -49,7 +49,7 @@ def add_parser(commands: Any) -> None:
         "domain",
         help="the domain of the files (default: what they name, the setting tau_domain, or the name of their folder)",
     )
-    add_options(group, "split", help="the tasks of a domain to check; all for every task (default: base)")
+    add_options(group, "split", help="the tasks of a domain to check; full for every task (default: base)")
     add_project_options(parser)
     add_options(parser.add_argument_group("output"), "max", "json")
     parser.set_defaults(run=run)

@@ -34,7 +34,7 @@ _CHOICES = {"grading": ("official", "strict"), "fail-on": ("regression",), "form
 # fmt: off
 OPTIONS: dict[str, Option] = {
     "domain": Option(("--domain",), "the domain", "NAME", hidden=("--tau-domain",)),
-    "split": Option(("--split",), "the split of a domain's tasks; all for every task (default: base)", "NAME",
+    "split": Option(("--split",), "the split of a domain's tasks; full for every task (default: base)", "NAME",
                     {"default": "base"}, hidden=("--tau-split",)),
     "data": Option(("--data",), "folder with τ²-bench's data, laid out like its data/tau2 (default: $TAU_DATA, or the "
                    "bundled data)", "DIR", hidden=("--tau-data",)),

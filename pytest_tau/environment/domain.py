@@ -28,6 +28,8 @@ T = TypeVar("T")
 
 #: The split that runs when none is named, where a domain has it.
 DEFAULT_SPLIT = "base"
+#: The split of every task, where a domain does not define it.
+_EVERY_TASK = "full"
 
 
 @dataclass(frozen=True)
@@ -141,15 +143,17 @@ class Domain:
         """Return the tasks of a split, in file order.
 
         Args:
-            split: A split's name; None for every task. A domain without splits has only ``base``: every task.
+            split: A split's name; None for every task, as is ``full`` unless the domain defines it. A domain without
+                splits has only ``base``: every task.
 
         Raises:
             ConfigurationError: No such split.
             TaskFormatError: A task file does not follow the format.
         """
-        if split is None or (split == DEFAULT_SPLIT and not self.splits):
+        undefined = split not in self.splits
+        if split is None or (undefined and (split == _EVERY_TASK or (split == DEFAULT_SPLIT and not self.splits))):
             return list(self._tasks)
-        if split not in self.splits:
+        if undefined:
             raise ConfigurationError(f"{unknown_name('split', split, self.splits)} of domain {self.name!r}")
         wanted = set(self.splits[split])
         missing = wanted.difference(task.id for task in self._tasks)

@@ -48,11 +48,12 @@ class TaskSelector:
         """
         config = replace(self._context.config, domains=(name,))
         domain = self._context.domain(name)
+        return self.select(self.tasks(domain, self.split(config)), domain, config)
+
+    def split(self, config: RunConfig) -> str | None:
+        """Return the split that the settings name, else the default; None, for every task, if the agent is replayed."""
         replayed = self._context.source("agent", config).replay
-        split = config.split if config.split or replayed else DEFAULT_SPLIT
-        if split == "full" and "full" not in domain.splits:
-            split = None
-        return self.select(self.tasks(domain, split), domain, config)
+        return config.split if config.split or replayed else DEFAULT_SPLIT
 
     def tasks(self, domain: Domain, split: str | None) -> list[Task]:
         """Return the tasks of a domain's split, or generated ones.
