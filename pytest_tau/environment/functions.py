@@ -241,6 +241,16 @@ class _Source:
         """The state of the functions before the first call."""
         return copy.deepcopy(self.snapshot()) if self.snapshot else None
 
+    def restore_function(self) -> Callable[..., Any]:
+        """Return the function that sets the state.
+
+        Raises:
+            ToolError: The state cannot be read and set, so that nothing can be merged into it.
+        """
+        if self.snapshot is None or self.restore is None:
+            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
+        return self.restore
+
     def call(self, name: str, *args: Any, **arguments: Any) -> Any:
         """Call a function; wait for one that is asynchronous, in a thread, as the caller may run on an event loop."""
         result = self.functions[name](*args, **arguments)
@@ -270,9 +280,8 @@ class _OwnSession(Session):
         return self._source.snapshot(self._target) if self._source.snapshot else None
 
     def merge(self, update: dict[str, Any]) -> None:
-        if self._source.snapshot is None or self._source.restore is None:
-            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
-        self._source.restore(self._target, overlay(copy.deepcopy(self.snapshot()), update))
+        restore = self._source.restore_function()
+        restore(self._target, overlay(copy.deepcopy(self.snapshot()), update))
 
 
 class _SharedSession(Session):
@@ -292,10 +301,9 @@ class _SharedSession(Session):
             return copy.deepcopy(self._source.snapshot()) if self._source.snapshot else None
 
     def merge(self, update: dict[str, Any]) -> None:
-        if self._source.restore is None:
-            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
+        restore = self._source.restore_function()
         with self._in_place():
-            self._source.restore(overlay(self.snapshot(), update))
+            restore(overlay(self.snapshot(), update))
 
     def close(self) -> None:
         source = self._source
