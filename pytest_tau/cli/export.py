@@ -12,10 +12,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TauError, unknown_name
 from ..files import ambiguous_names, atomic_open, file_name_of
-from ..text import printable
+from ..text import plural, printable
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import RUN_HELP, count, data_dir
+from .settings import RUN_HELP, data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
     for out, write in _files(args, opened):
         written = _write(out, opened, write)
         if out is not None:
-            _print_aside(f"{out}: {count(written, 'simulation')}")
+            _print_aside(f"{out}: {plural(written, 'simulation')}")
     for problem in opened.problems:
         _print_aside(f"excluded: {problem}")
     return int(bool(opened.problems))

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConfigurationError
+from ..text import plural
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import Printer, count, data_dir, print_json
+from .settings import Printer, data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -144,11 +145,11 @@ def _show(report: LintReport, most: int) -> None:
 
 
 def _summary(report: LintReport) -> str:
-    counts = [count(report.count(severity), severity) for severity in ("error", "warning", "note")]
+    counts = [plural(report.count(severity), severity) for severity in ("error", "warning", "note")]
     floor = f"an agent that only greets passes {report.floor} of {report.tasks}"
     if report.floor_but_for_judge:
         floor += f" ({report.floor_but_for_judge} more if the judge accepts every statement)"
-    return f"{report.file or report.domain}: {count(report.tasks, 'task')}; {', '.join(counts)}; {floor}"
+    return f"{report.file or report.domain}: {plural(report.tasks, 'task')}; {', '.join(counts)}; {floor}"
 
 
 def _document(report: LintReport) -> dict[str, Any]:
