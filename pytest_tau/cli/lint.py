@@ -102,11 +102,9 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
     from ..models import load_task_file
 
     content = load_task_file(path)
-    inside = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
-    candidates = [path.resolve().parent.name, *(inside if len(inside) == 1 else ())]
     selected = domains.selected_names()
     names = [domain, content.domain, *(selected if len(selected) == 1 else ())]
-    names += [name for name in candidates if name in domains.names()]
+    names += [name for name in content.likely_domains(path) if name in domains.names()]
     name = next((name for name in names if name), None)
     if name is None:
         raise ConfigurationError(f"{path}: no domain given: add --domain NAME (known: {', '.join(domains.names())})")

@@ -27,6 +27,11 @@ class TaskFileContent(NamedTuple):
     tasks: list[Task]
     domain: str | None
 
+    def likely_domains(self, file: Path) -> list[str]:
+        """Return names that may be that of the domain if the file names none: its folder's, and that in all tasks."""
+        named = {getattr(task.user_scenario.instructions, "domain", None) for task in self.tasks} - {None}
+        return [file.absolute().parent.name, *(map(str, named) if len(named) == 1 else ())]
+
 
 def load_json(path: Path) -> Any:
     """Read the JSON document in a file.

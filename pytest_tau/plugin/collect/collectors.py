@@ -19,7 +19,7 @@ from .selection import is_named, is_of_task, named_trials
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from ...models import Task
+    from ...models import Task, TaskFileContent
     from ..context.run_context import RunContext
     from ..context.run_state import SelectedDomain
     from ..items import TaskSpec
@@ -179,16 +179,15 @@ class TaskFile(TaskCollector):
         arguments = [argument.partition("::") for argument in self.config.args]
         return named_trials(task, [node for path, _, node in arguments if folder / path == self.path])
 
-    def _domain_name(self, context: RunContext, content: Any) -> str:
+    def _domain_name(self, context: RunContext, content: TaskFileContent) -> str:
         if content.domain is not None:
-            return str(content.domain)
+            return content.domain
         if len(context.config.domains) == 1:
             return context.config.domains[0]
         known = context.domain_names()
-        named = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
-        for name in (self.path.parent.name, *(named if len(named) == 1 else ())):
+        for name in content.likely_domains(self.path):
             if name in known:
-                return str(name)
+                return name
         raise pytest.UsageError(
             f"{self.path}: no domain given: add --tau-domain NAME, or name it in the file: "
             f'{{"domain": "…", "tasks": […]}} (known: {", ".join(known)})'
