@@ -14,6 +14,7 @@ from pydantic import ValidationError
 from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError, ToolError, unknown_name
 from ..models import load_splits, load_task_file
+from ..models.task_files import DEFAULT_SPLIT, is_every_task
 from .environment import Environment
 from .records import canonical
 
@@ -25,11 +26,6 @@ if TYPE_CHECKING:
     from .toolkit import Toolkit
 
 T = TypeVar("T")
-
-#: The split that runs when none is named, where a domain has it.
-DEFAULT_SPLIT = "base"
-#: The split of every task, where a domain does not define it.
-_EVERY_TASK = "full"
 
 
 @dataclass(frozen=True)
@@ -150,10 +146,9 @@ class Domain:
             ConfigurationError: No such split.
             TaskFormatError: A task file does not follow the format.
         """
-        undefined = split not in self.splits
-        if split is None or (undefined and (split == _EVERY_TASK or (split == DEFAULT_SPLIT and not self.splits))):
+        if split is None or is_every_task(split, self.splits):
             return list(self._tasks)
-        if undefined:
+        if split not in self.splits:
             raise ConfigurationError(f"{unknown_name('split', split, self.splits)} of domain {self.name!r}")
         wanted = set(self.splits[split])
         missing = wanted.difference(task.id for task in self._tasks)

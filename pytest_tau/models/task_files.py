@@ -17,8 +17,12 @@ from .json_values import writable
 from .tasks import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
+
+#: The split that runs when none is named, where a domain has it.
+DEFAULT_SPLIT = "base"
+_FULL = "full"
 
 
 class TaskFileContent(NamedTuple):
@@ -107,6 +111,11 @@ def load_splits(folder: Path) -> dict[str, list[str]]:
     return splits
 
 
+def is_every_task(split: str, splits: Mapping[str, list[str]]) -> bool:
+    """Return whether a split that is not defined is every task: ``full``, and ``base`` where there are no splits."""
+    return split not in splits and (split == _FULL or (split == DEFAULT_SPLIT and not splits))
+
+
 def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
     """Return the tasks of a file that are in a split of the ``split_tasks.json`` in its folder.
 
@@ -114,6 +123,8 @@ def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
         ConfigurationError: There is no such split.
     """
     splits = load_splits(file.parent)
+    if is_every_task(split, splits):
+        return tasks
     if split not in splits:
         raise ConfigurationError(f"{unknown_name('split', split, splits)} for {file}")
     wanted = set(splits[split])
