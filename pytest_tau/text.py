@@ -5,6 +5,10 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 #: What a CI service takes for a command. GitHub: ``::error::`` at the start of a line, also after blanks, and
 #: ``##[error]`` anywhere in it. Azure: ``##vso[…]``, TeamCity: ``##teamcity[…]``, which are guarded anywhere.
@@ -19,6 +23,11 @@ def plural(number: int, noun: str) -> str:
 def shorten(text: str, width: int = 60) -> str:
     """Return the text, cut to ``width`` characters with an ellipsis where it is longer."""
     return text if len(text) <= width else f"{text[: width - 1]}…"
+
+
+def listed(texts: Sequence[str], most: int) -> str:
+    """Return texts separated by commas, at most so many, and the number of the others: ``a, b and 3 more``."""
+    return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
 
 
 def shorten_both(one: str, other: str, width: int = 60) -> tuple[str, str]:

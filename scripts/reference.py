@@ -375,7 +375,7 @@ def constructor(found: type) -> str:
 
 
 def bases(found: type) -> str:
-    """Return the base of an exception, which tells what catches it; nothing for another class."""
+    """Return the base of an exception, which says what catches it; nothing for another class."""
     base = found.__bases__[0]
     return f"({base.__name__})" if issubclass(found, BaseException) and constructor(found) == "" else ""
 

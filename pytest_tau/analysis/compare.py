@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
-from ..text import one_line, plural
+from ..text import listed, one_line, plural
 from .paired import FEWEST_TASKS, POWER, Pair, Paired, PassCount
 
 if TYPE_CHECKING:
@@ -87,7 +87,8 @@ class Comparison:
         self.before, self.after = before, after
         earlier, later = _by_group(before.records, after.records), _by_group(after.records, before.records)
         matched = match_groups(earlier, later)
-        self.only_before = [group for group in earlier if group not in set(matched.values())]
+        compared = set(matched.values())
+        self.only_before = [group for group in earlier if group not in compared]
         self.only_after = [group for group in later if group not in matched]
         both = {group: (earlier[other], later[group]) for group, other in matched.items()}
         self.pairs = {
@@ -210,9 +211,9 @@ class Comparison:
             + one_line(key.task_id, _LONGEST)
             + (f" [{one_line(differences[key], _LONGEST)}]" if differences[key] else "")
             + f" ({pair.before} -> {pair.after})" * (not single)
-            for key, pair in tasks[:_NAMED]
+            for key, pair in tasks
         ]
-        return ", ".join(named) + (f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else "")
+        return listed(named, _NAMED)
 
 
 def format_verdict(paired: Paired) -> str:

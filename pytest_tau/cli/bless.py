@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from ..errors import ConfigurationError
+from ..text import plural
 from .options import add_options
-from .settings import RUN_HELP, Printer, count
+from .settings import RUN_HELP, Printer
 
 _SHOWN = 5
 
@@ -57,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
     if len(source.problems) > _SHOWN:
         printer.line(f"and {len(source.problems) - _SHOWN} more excluded")
     if missing > 0:
-        printer.line(f"{missing:,} of {count(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
-    printer.line(f"{folder}: the baseline is {source.name}, {count(len(records), 'trial')}")
+        printer.line(f"{missing:,} of {plural(planned, 'planned trial')} {'is' if missing == 1 else 'are'} missing")
+    printer.line(f"{folder}: the baseline is {source.name}, {plural(len(records), 'trial')}")
     given = "baseline" if not args.out else str(folder)
     printer.line(f"compare with it: pytest --tau-baseline {given}, or tau compare {given} RUN")
     return 0

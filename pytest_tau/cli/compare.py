@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from ..text import plural
 from .options import add_options
-from .settings import RUN_HELP, Printer, count
+from .settings import RUN_HELP, Printer
 
 if TYPE_CHECKING:
     import argparse
@@ -56,7 +57,7 @@ def run(args: argparse.Namespace) -> int:
 def _problems(runs: list[Run]) -> list[str]:
     """Return what could not be read, a line for each run."""
     return [
-        f"{each.name}: {count(len(each.problems), 'simulation')} cannot be read; the first: "
+        f"{each.name}: {plural(len(each.problems), 'simulation')} cannot be read; the first: "
         + textwrap.shorten(each.problems[0], 120, placeholder=" …")
         for each in runs
         if each.problems

@@ -12,10 +12,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TauError, unknown_name
 from ..files import ambiguous_names, atomic_open, file_name_of
-from ..text import printable
+from ..text import plural, printable
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import RUN_HELP, count, data_dir
+from .settings import RUN_HELP, data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -66,16 +66,18 @@ def run(args: argparse.Namespace) -> int:
     opened = open_run(args.run_name)
     project = _project(args, opened)
     opened.recognise = partial(recognise_domain, domains=project) if project is not None else None
-    for out, write in _files(args, opened):
+    for out, write in _files(args, opened, project):
         written = _write(out, opened, write)
         if out is not None:
-            _print_aside(f"{out}: {count(written, 'simulation')}")
+            _print_aside(f"{out}: {plural(written, 'simulation')}")
     for problem in opened.problems:
         _print_aside(f"excluded: {problem}")
     return int(bool(opened.problems))
 
 
-def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None, Callable[[IO[str]], int]]]:
+def _files(
+    args: argparse.Namespace, opened: Run, project: Project | None
+) -> Iterator[tuple[Path | None, Callable[[IO[str]], int]]]:
     """Yield the files to be written, None for standard output, each with the function that writes it."""
     from ..reports.export import write_csv, write_jsonl
     from ..reports.export_tau2 import write_tau2
@@ -93,7 +95,6 @@ def _files(args: argparse.Namespace, opened: Run) -> Iterator[tuple[Path | None,
         raise ConfigurationError(
             f"a τ²-bench file has one domain, and the run has {names}; give one with --domain, or --out FILE"
         )
-    project = _project(args, opened)
     alike = ambiguous_names(chosen)
     for name, content in chosen.items():
         info = _info(opened, name, content, project)

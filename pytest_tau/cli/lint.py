@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..errors import ConfigurationError
+from ..text import plural
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import Printer, count, data_dir, print_json
+from .settings import Printer, data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -49,7 +50,7 @@ def add_parser(commands: Any) -> None:
         "domain",
         help="the domain of the files (default: what they name, the setting tau_domain, or the name of their folder)",
     )
-    add_options(group, "split", help="the tasks of a domain to check; all for every task (default: base)")
+    add_options(group, "split", help="the tasks of a domain to check; full for every task (default: base)")
     add_project_options(parser)
     add_options(parser.add_argument_group("output"), "max", "json")
     parser.set_defaults(run=run)
@@ -101,11 +102,9 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
     from ..models import load_task_file
 
     content = load_task_file(path)
-    inside = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
-    candidates = [path.resolve().parent.name, *(inside if len(inside) == 1 else ())]
     selected = domains.selected_names()
     names = [domain, content.domain, *(selected if len(selected) == 1 else ())]
-    names += [name for name in candidates if name in domains.names()]
+    names += [name for name in content.likely_domains(path) if name in domains.names()]
     name = next((name for name in names if name), None)
     if name is None:
         raise ConfigurationError(f"{path}: no domain given: add --domain NAME (known: {', '.join(domains.names())})")
@@ -144,11 +143,11 @@ def _show(report: LintReport, most: int) -> None:
 
 
 def _summary(report: LintReport) -> str:
-    counts = [count(report.count(severity), severity) for severity in ("error", "warning", "note")]
+    counts = [plural(report.count(severity), severity) for severity in ("error", "warning", "note")]
     floor = f"an agent that only greets passes {report.floor} of {report.tasks}"
     if report.floor_but_for_judge:
         floor += f" ({report.floor_but_for_judge} more if the judge accepts every statement)"
-    return f"{report.file or report.domain}: {count(report.tasks, 'task')}; {', '.join(counts)}; {floor}"
+    return f"{report.file or report.domain}: {plural(report.tasks, 'task')}; {', '.join(counts)}; {floor}"
 
 
 def _document(report: LintReport) -> dict[str, Any]:

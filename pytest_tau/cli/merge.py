@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
 from ..runs.layout import SIMULATIONS
+from ..text import plural
 from .options import add_options
-from .settings import Printer, count
+from .settings import Printer
 
 if TYPE_CHECKING:
     from ..runs.join import JoinedRuns
@@ -82,9 +83,9 @@ def _show(joined: JoinedRuns, result: Path) -> None:
     for line in joined.cut_off:
         printer.line(f"{line}: cut off and excluded")
     if joined.repeated:
-        printer.line(f"duplicates: {count(joined.repeated, 'line')} excluded")
+        printer.line(f"duplicates: {plural(joined.repeated, 'line')} excluded")
     if joined.replaced:
-        printer.line(f"replaced by later ones: {count(joined.replaced, 'simulation')}")
+        printer.line(f"replaced by later ones: {plural(joined.replaced, 'simulation')}")
     for domain, groups in sorted(outcomes.items()):
         printer.line(f"{domain}: {outcome_summary(groups)}")
         for name, part in split_variants(groups).items():
@@ -92,4 +93,4 @@ def _show(joined: JoinedRuns, result: Path) -> None:
                 printer.line(f"  {name}: {outcome_summary({group: groups[group] for group in part})}", indent=2)
     for text in totals.lines():
         printer.line(text)
-    printer.line(f"{result}: {count(len(joined.trials), 'simulation')} of {count(len(joined.files), 'file')}")
+    printer.line(f"{result}: {plural(len(joined.trials), 'simulation')} of {plural(len(joined.files), 'file')}")

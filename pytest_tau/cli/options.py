@@ -7,10 +7,7 @@ names. ``tests/unit/test_cli_options.py`` compares the two tables.
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 
 class Option(NamedTuple):
@@ -37,7 +34,7 @@ _CHOICES = {"grading": ("official", "strict"), "fail-on": ("regression",), "form
 # fmt: off
 OPTIONS: dict[str, Option] = {
     "domain": Option(("--domain",), "the domain", "NAME", hidden=("--tau-domain",)),
-    "split": Option(("--split",), "the split of a domain's tasks; all for every task (default: base)", "NAME",
+    "split": Option(("--split",), "the split of a domain's tasks; full for every task (default: base)", "NAME",
                     {"default": "base"}, hidden=("--tau-split",)),
     "data": Option(("--data",), "folder with τ²-bench's data, laid out like its data/tau2 (default: $TAU_DATA, or the "
                    "bundled data)", "DIR", hidden=("--tau-data",)),
@@ -64,7 +61,7 @@ OPTIONS: dict[str, Option] = {
     "max": Option(("--max",), "the number of findings shown for each rule; 0 for all (default: %(default)s)", "N",
                   {"type": int, "default": 10}),
     "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
-    "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of those in the file"),
+    "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of the file's"),
     "last": Option(("--last",), "if trials differ, use the last one in the order of the arguments"),
     "open": Option(("--open",), "open the report in a browser"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
@@ -91,10 +88,3 @@ def add_options(parser: Any, *names: str, **changes: Any) -> None:
             # An own action, as the help shows every name of an action.
             again = {key: value for key, value in keywords.items() if key not in ("help", "dest", "required")}
             parser.add_argument(flag, dest=action.dest, **{**again, "help": argparse.SUPPRESS})
-
-
-def option_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
-    """Yield the options of a parser that its help shows, without ``--help``."""
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other list of them
-        if action.option_strings and action.help != argparse.SUPPRESS and action.dest != "help":
-            yield action

@@ -6,8 +6,8 @@ import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ..text import printable, shorten
-from .settings import Printer, count
+from ..text import listed, plural, printable, shorten
+from .settings import Printer
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -45,9 +45,9 @@ class TextReport:
             self._rules(report)
         without = sum(result.without_judge for result in report.results)
         if without:
-            line(f"without the judge: {count(without, 'simulation')} with NL assertions (add --judge)", 2)
+            line(f"without the judge: {plural(without, 'simulation')} with NL assertions (add --judge)", 2)
         if report.lost:
-            line(f"infrastructure errors, excluded from rates: {count(report.lost, 'simulation')}", 2)
+            line(f"infrastructure errors, excluded from rates: {plural(report.lost, 'simulation')}", 2)
         if report.domain in self._bundled and (report.differing or report.unreadable):
             line("graded on the bundled data; for runs on τ²-bench's data, add --data DIR", 2)
         self._entries("errors", report.errors)
@@ -55,7 +55,7 @@ class TextReport:
 
     def total(self, reports: list[FileReport]) -> None:
         """Print the totals of all files."""
-        self._printer.line(f"{count(len(reports), 'file')}: {_counts(reports)}")
+        self._printer.line(f"{plural(len(reports), 'file')}: {_counts(reports)}")
 
     def _rows(self, report: FileReport) -> None:
         rows = [r for r in report.results if self._verbose or r.agrees is False or r.rules]
@@ -84,7 +84,7 @@ class TextReport:
         flipped = sum(difference.flipped for found in departing for difference in found)
         shown = "" if self._verbose else " (-v shows them)"
         self._printer.line(
-            f"replay: {count(results, 'tool result')} of {count(len(departing), 'simulation')} not as recorded, "
+            f"replay: {plural(results, 'tool result')} of {plural(len(departing), 'simulation')} not as recorded, "
             f"{flipped} with success and failure swapped{shown}",
             2,
         )
@@ -93,7 +93,7 @@ class TextReport:
         by_rule = Counter(rule for result in report.results for rule in result.rules)
         changed = sum(bool(result.rules) for result in report.results)
         names = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
-        self._printer.line(f"strict: {count(changed, 'verdict')} changed from official{names}", 2)
+        self._printer.line(f"strict: {plural(changed, 'verdict')} changed from official{names}", 2)
         marked = [result for result in report.results if (result.fresh.info or {}).get("passes_without_agent")]
         if marked:
             passed = sum(result.fresh.passed for result in marked)
@@ -117,7 +117,7 @@ def _counts(reports: list[FileReport]) -> str:
         "unreadable": sum(len(report.unreadable) for report in reports),
     }
     parts = [f"{number} {name}" for name, number in numbers.items() if number]
-    return ", ".join([count(sum(len(report.results) for report in reports), "simulation"), *parts])
+    return ", ".join([plural(sum(len(report.results) for report in reports), "simulation"), *parts])
 
 
 def _rates(report: FileReport) -> str:
@@ -135,11 +135,10 @@ def _rate(rates: dict[int, float]) -> str:
 
 def print_rewritten(file: Rewritten) -> None:
     """Print to standard error, since standard output may be a JSON document, which file was written."""
-    lines = [f"{file.path}: {count(file.fresh, 'simulation')} with new rewards, otherwise unchanged"]
+    lines = [f"{file.path}: {plural(file.fresh, 'simulation')} with new rewards, otherwise unchanged"]
     if file.unjudged:
-        why = f"{count(len(file.unjudged), 'simulation')} as stored, because the NL assertions were not judged"
-        lines.append(f"  {why}: {', '.join(file.unjudged[:_MOST_NAMED])}")
-        lines[-1] += f" and {len(file.unjudged) - _MOST_NAMED} more" if len(file.unjudged) > _MOST_NAMED else ""
+        why = f"{plural(len(file.unjudged), 'simulation')} as stored, because the NL assertions were not judged"
+        lines.append(f"  {why}: {listed(file.unjudged, _MOST_NAMED)}")
     for line in lines:
         print(printable(line), file=sys.stderr)  # noqa: T201 - this is a command
 

@@ -80,8 +80,3 @@ def print_json(value: Any) -> None:
 
 def _escaped(character: str) -> str:
     return character if character.isprintable() or character == "\n" else json.dumps(character)[1:-1]
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun: ``1 simulation``, ``2 simulations``."""
-    return f"{number} {noun}{'s' * (number != 1)}"

@@ -7,10 +7,10 @@ import webbrowser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..text import printable
+from ..text import plural, printable
 from .options import add_options
 from .project import Project, add_project_options
-from .settings import RUN_HELP, Printer, count, data_dir
+from .settings import RUN_HELP, Printer, data_dir
 
 if TYPE_CHECKING:
     import argparse
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         printer.line(f"excluded: {problem}")
     if len(written.problems) > _SHOWN:
         printer.line(f"and {len(written.problems) - _SHOWN} more, which the report lists")
-    printer.line(f"{count(written.simulations, 'simulation')} of {' and '.join(each.name for each in runs)}:")
+    printer.line(f"{plural(written.simulations, 'simulation')} of {' and '.join(each.name for each in runs)}:")
     print(printable(str(file)))  # noqa: T201 - this is a command; the path in one piece, whatever its length
     if args.open:
         webbrowser.open(file.resolve().as_uri())

@@ -21,7 +21,7 @@ from ..environment import Environment
 from ..evaluation.components.db import check_db
 from ..evaluation.components.env_assertion import check_env_assertions
 from ..models import call_as_text
-from ..text import shorten
+from ..text import listed, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -228,12 +228,11 @@ class _Goal:
 
 
 def _missing(writes: list[Action], *, solo: bool) -> Divergence:
-    missing = [shorten(call_as_text(a.name, a.arguments), _WIDTH) + _by(a.requestor, solo=solo) for a in writes[:_MOST]]
-    more = f" and {len(writes) - _MOST} more" if len(writes) > _MOST else ""
+    missing = [shorten(call_as_text(a.name, a.arguments), _WIDTH) + _by(a.requestor, solo=solo) for a in writes]
     calls = [
         {"name": a.name, "arguments": a.arguments, "requestor": "assistant" if solo else a.requestor} for a in writes
     ]
-    return Divergence(None, "missing", calls[0], f"never made: {', '.join(missing)}{more}", tuple(calls[1:]))
+    return Divergence(None, "missing", calls[0], f"never made: {listed(missing, _MOST)}", tuple(calls[1:]))
 
 
 def _diverged(step: _Step, missed: list[str]) -> Divergence:

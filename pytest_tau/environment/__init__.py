@@ -2,9 +2,10 @@
 
 from ..errors import ToolError
 from ..models import Spoken
+from ..models.task_files import DEFAULT_SPLIT
 from .changes import Change, value_changes
 from .database import Database
-from .domain import DEFAULT_SPLIT, Difficulty, Domain, DomainSpec, PolicyFiles
+from .domain import Difficulty, Domain, DomainSpec, PolicyFiles
 from .environment import Environment, same_result
 from .functions import domain_of
 from .records import Record, canonical

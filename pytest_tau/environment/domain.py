@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError, ToolError, unknown_name
 from ..models import load_splits, load_task_file
-from ..models.task_files import unknown_split
+from ..models.task_files import DEFAULT_SPLIT, is_every_task, unknown_split
 from .environment import Environment
 from .records import canonical
 
@@ -26,9 +26,6 @@ if TYPE_CHECKING:
     from .toolkit import Toolkit
 
 T = TypeVar("T")
-
-#: The split that runs when none is named, where a domain has it.
-DEFAULT_SPLIT = "base"
 
 
 @dataclass(frozen=True)
@@ -143,13 +140,14 @@ class Domain:
         """Return the tasks of a split, in file order.
 
         Args:
-            split: A split's name; None for every task. A domain without splits has only ``base``: every task.
+            split: A split's name; None for every task, as is ``full`` unless the domain defines it. A domain without
+                splits has only ``base``: every task.
 
         Raises:
             ConfigurationError: No such split.
             TaskFormatError: A task file does not follow the format.
         """
-        if split is None or (split == DEFAULT_SPLIT and not self.splits):
+        if split is None or is_every_task(split, self.splits):
             return list(self._tasks)
         if split not in self.splits:
             raise ConfigurationError(unknown_split(split, self.splits, f"domain {self.name!r}", self._splits_folder))

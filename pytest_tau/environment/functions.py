@@ -71,25 +71,26 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     source = _Source(name, named, make, snapshot, restore)
     source.check(sorted(each for each, kind in kinds.items() if kind == "write"))
     offered = {each.__name__ for each in tools}
-    members: dict[str, Any] = {
-        each: _method(function, kinds[each], offered=each in offered, bound=make is not None)
-        for each, function in named.items()
-    }
     return DomainSpec(
         name=name,
-        folder=folder,
-        tasks=folder / tasks,
         agent_db=type(f"State of {name}", (SessionState,), {"source": source, "comparable": snapshot is not None}),
-        agent_tools=type(f"Tools of {name}", (Toolkit,), members),
-        **policy_of(policy),
+        agent_tools=_toolkit(name, named, kinds, offered=offered, bound=make is not None),
+        **files_of(folder, tasks, policy),
     )
 
 
-def policy_of(policy: str | Path) -> dict[str, Any]:
-    """Return the fields of a ``DomainSpec`` for a policy: its text, or the path of its file."""
+def files_of(folder: Path, tasks: str | Path, policy: str | Path) -> dict[str, Any]:
+    """Return the fields of a ``DomainSpec`` for its files.
+
+    Args:
+        folder: The folder that paths are relative to.
+        tasks: A task file, or a folder of task files.
+        policy: The text of the policy, or the path of its file.
+    """
+    files: dict[str, Any] = {"folder": folder, "tasks": folder / tasks}
     if isinstance(policy, Path):
-        return {"policies": {"default": PolicyFiles((str(policy),))}}
-    return {"policies": {"default": PolicyFiles(())}, "policy_text": lambda _texts: policy}
+        return {**files, "policies": {"default": PolicyFiles((str(policy),))}}
+    return {**files, "policies": {"default": PolicyFiles(())}, "policy_text": lambda _texts: policy}
 
 
 def folder_of_caller() -> Path:
@@ -151,6 +152,21 @@ def _by_name(domain: str, functions: Sequence[Callable[..., Any]]) -> dict[str, 
             raise ConfigurationError(f"domain {domain!r}: two tools are called {name!r}")
         named[name] = function
     return named
+
+
+def _toolkit(
+    domain: str,
+    functions: dict[str, Callable[..., Any]],
+    kinds: dict[str, ToolKind],
+    *,
+    offered: Collection[str],
+    bound: bool,
+) -> type[Toolkit[Any]]:
+    members = {
+        name: _method(function, kinds[name], offered=name in offered, bound=bound)
+        for name, function in functions.items()
+    }
+    return type(f"Tools of {domain}", (Toolkit,), members)
 
 
 def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, bound: bool) -> Callable[..., Any]:
@@ -226,6 +242,16 @@ class _Source:
         """The state of the functions before the first call."""
         return copy.deepcopy(self.snapshot()) if self.snapshot else None
 
+    def restore_function(self) -> Callable[..., Any]:
+        """Return the function that sets the state.
+
+        Raises:
+            ToolError: The state cannot be read and set, so that nothing can be merged into it.
+        """
+        if self.snapshot is None or self.restore is None:
+            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
+        return self.restore
+
     def call(self, name: str, *args: Any, **arguments: Any) -> Any:
         """Call a function; wait for one that is asynchronous, in a thread, as the caller may run on an event loop."""
         result = self.functions[name](*args, **arguments)
@@ -255,9 +281,8 @@ class _OwnSession(Session):
         return self._source.snapshot(self._target) if self._source.snapshot else None
 
     def merge(self, update: dict[str, Any]) -> None:
-        if self._source.snapshot is None or self._source.restore is None:
-            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
-        self._source.restore(self._target, overlay(copy.deepcopy(self.snapshot()), update))
+        restore = self._source.restore_function()
+        restore(self._target, overlay(copy.deepcopy(self.snapshot()), update))
 
 
 class _SharedSession(Session):
@@ -277,10 +302,9 @@ class _SharedSession(Session):
             return copy.deepcopy(self._source.snapshot()) if self._source.snapshot else None
 
     def merge(self, update: dict[str, Any]) -> None:
-        if self._source.restore is None:
-            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
+        restore = self._source.restore_function()
         with self._in_place():
-            self._source.restore(overlay(self.snapshot(), update))
+            restore(overlay(self.snapshot(), update))
 
     def close(self) -> None:
         source = self._source

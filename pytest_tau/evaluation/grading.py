@@ -13,8 +13,8 @@ class Grading:
 
     Attributes:
         stop_beats_limit: A stop on the very step that reaches a limit counts as the stop.
-        union_of_arguments: A call matches a reference action if the arguments of both are equal, instead of
-            those that the call has.
+        union_of_arguments: A call matches a reference action if all arguments of both are equal, instead of only the
+            arguments that the call has.
         requestor_counts: A call by the other side matches no reference action.
         one_call_one_action: A call satisfies one reference action at the most.
         whole_phrases: A phrase is found as a whole token, numbers written one way on both sides (without

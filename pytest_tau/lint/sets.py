@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..environment import canonical
+from ..text import listed
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -47,5 +48,4 @@ def check_splits(domain: Domain) -> Iterator[Finding]:
 
 
 def _listed(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return ", ".join(map(repr, ids[:_NAMED])) + more
+    return listed([*map(repr, ids)], _NAMED)

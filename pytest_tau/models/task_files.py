@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+#: The split that runs when none is named, where a domain has it.
+DEFAULT_SPLIT = "base"
+_FULL = "full"
+
 
 #: The file of the splits, in the folder of the tasks.
 SPLITS = "split_tasks.json"
@@ -30,6 +34,11 @@ class TaskFileContent(NamedTuple):
 
     tasks: list[Task]
     domain: str | None
+
+    def likely_domains(self, file: Path) -> list[str]:
+        """Return names that may be that of the domain if the file names none: its folder's, and that in all tasks."""
+        named = {getattr(task.user_scenario.instructions, "domain", None) for task in self.tasks} - {None}
+        return [file.absolute().parent.name, *(map(str, named) if len(named) == 1 else ())]
 
 
 def load_json(path: Path) -> Any:
@@ -106,6 +115,11 @@ def load_splits(folder: Path) -> dict[str, list[str]]:
     return splits
 
 
+def is_every_task(split: str, splits: Mapping[str, list[str]]) -> bool:
+    """Return whether a split that is not defined is every task: ``full``, and ``base`` where there are no splits."""
+    return split not in splits and (split == _FULL or (split == DEFAULT_SPLIT and not splits))
+
+
 def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
     """Return the tasks of a file that are in a split of the ``split_tasks.json`` in its folder.
 
@@ -113,6 +127,8 @@ def in_split(tasks: list[Task], split: str, file: Path) -> list[Task]:
         ConfigurationError: There is no such split.
     """
     splits = load_splits(file.parent)
+    if is_every_task(split, splits):
+        return tasks
     if split not in splits:
         raise ConfigurationError(unknown_split(split, splits, f"{file}", file.parent))
     wanted = set(splits[split])

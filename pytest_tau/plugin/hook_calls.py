@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import os
 import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from ..text import printable
+from ..text import printable, relative_path, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +18,6 @@ if TYPE_CHECKING:
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
     from ..models import Task
-
-
-#: Characters of a value that are shown.
-_LONGEST = 60
 
 
 class HookCall(NamedTuple):
@@ -200,8 +195,7 @@ def shown(value: object) -> str:
     if isinstance(value, type):
         return f"the class {value.__name__}"
     if isinstance(value, str | int | float):
-        text = repr(value)
-        return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+        return shorten(repr(value))
     kind = type(value).__name__
     return f"{'an' if kind[0] in 'AEIOUaeio' else 'a'} {kind}"
 
@@ -211,7 +205,5 @@ def _place(config: pytest.Config, function: Any) -> str:
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return str(getattr(function, "__module__", function))
-    folder = Path(config.invocation_params.dir)
-    file = Path(code.co_filename)
-    shown = os.path.relpath(file, folder) if file.is_relative_to(folder) else str(file)
-    return f"{shown}:{code.co_firstlineno}"
+    file = relative_path(Path(code.co_filename), Path(config.invocation_params.dir))
+    return f"{file}:{code.co_firstlineno}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import json
 from operator import add
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError
@@ -33,43 +33,81 @@ NON_VERDICT_SETTINGS = frozenset(
 )
 
 
-class _Strict(BaseModel):
-    # Fields of later versions and of other programs are not an error.
-    model_config = ConfigDict(strict=True, extra="allow")
+class _Part(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid")
 
 
-class _Hashes(_Strict):
-    grader: str = ""
-    domains: dict[str, dict[str, str]] = {}
-    tasks: dict[str, dict[str, str]] = {}
-    prompts: dict[str, str] = {}
+class DomainHashes(_Part):
+    """Hashes of what verdicts in a domain depend on.
+
+    Attributes:
+        policy: The text of the policy.
+        tools: The schemas of the tools.
+        database: The initial databases.
+    """
+
+    policy: str
+    tools: str
+    database: str
 
 
-class _Resumed(_Strict):
+class Hashes(_Part):
+    """Hashes of everything that verdicts depend on.
+
+    Attributes:
+        grader: Grading rules, profile and names of evaluators.
+        domains: By domain.
+        tasks: By domain and task id.
+        prompts: The prompts of the project.
+    """
+
+    grader: str
+    domains: dict[str, DomainHashes]
+    tasks: dict[str, dict[str, str]]
+    prompts: dict[str, str] = Field(default_factory=dict)
+
+
+class Resumed(_Part):
+    """A time at which the run was resumed, with the commit."""
+
     started: str
-    commit: str | None = None
-    dirty: bool | None = None
+    commit: str | None
+    dirty: bool | None
 
 
-class _Manifest(_Strict):
-    """The fields of a manifest and their types; a baseline of somebody's file has few of them."""
+class Manifest(_Part):
+    """The metadata of a run, in run.json.
 
-    started: str = ""
-    finished: str | None = None
-    versions: dict[str, str] = {}
-    commit: str | None = None
-    dirty: bool | None = None
-    settings: dict[str, Any] = {}
-    saw_reference: list[str] = []
-    hashes: _Hashes | None = None
-    planned: dict[str, dict[str, int]] = {}
-    excluded: dict[str, int] = {}
-    resumed: list[_Resumed] = []
+    Attributes:
+        format: The version of this format.
+        started: The start, in UTC.
+        finished: The end, in UTC; null if the run was interrupted.
+        versions: The versions of pytest-tau, Python and libraries.
+        commit: The last commit of the project; null without git.
+        dirty: Whether tracked files had changed since; null without git.
+        settings: The settings that were given.
+        participants: Who played agent and user, if fixtures, hooks or markers have chosen others than the settings.
+        saw_reference: The sides that were given the reference actions.
+        planned: The number of planned trials, by domain and task id.
+        excluded: The number of trials that were not run, by reason.
+        resumed: The times at which the run was resumed.
+        blessed: The name of the run, in a baseline.
+    """
 
-
-#: Fields without which a run can be neither continued nor joined.
-_OF_WHOLE = ("started", "finished", "versions", "commit", "dirty", "settings", "hashes", "planned", "excluded")
-_OF_HASHES = ("grader", "domains", "tasks")
+    format: int = Field(json_schema_extra={"const": FORMAT})
+    started: str
+    finished: str | None
+    versions: dict[str, str]
+    commit: str | None
+    dirty: bool | None
+    settings: dict[str, Any]
+    participants: dict[Literal["agent", "user"], list[str]] = Field(default_factory=dict)
+    saw_reference: list[Literal["agent", "user"]] = Field(default_factory=list)
+    hashes: Hashes
+    planned: dict[str, dict[str, int]]
+    excluded: dict[str, int]
+    resumed: list[Resumed] = Field(default_factory=list)
+    blessed: str | None = None
 
 
 def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
@@ -96,25 +134,22 @@ def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
     if found != FORMAT and not of_result_file:
         raise ConfigurationError(f"{file}: expected format {FORMAT}, got {shorten(repr(found))}")
     if not of_result_file:
-        _check(manifest, file, _OF_WHOLE if whole else ())
+        _check(manifest, file, whole=whole)
     return dict(manifest)
 
 
-def _check(manifest: dict[str, Any], file: Path, required: Collection[str]) -> None:
-    for name in required:
-        if name not in manifest or (name == "hashes" and manifest[name] is None):
-            raise ConfigurationError(f"{file}: {name}: missing")
-    hashes: Any = manifest.get("hashes")
-    for name in _OF_HASHES if required and isinstance(hashes, dict) else ():
-        if name not in hashes:
-            raise ConfigurationError(f"{file}: hashes.{name}: missing")
+def _check(manifest: Mapping[str, Any], file: Path, *, whole: bool) -> None:
+    # Fields of later versions and of other programs are not an error.
+    ignored = {"extra_forbidden"} if whole else {"extra_forbidden", "missing"}
     try:
-        _Manifest.model_validate(manifest)
+        Manifest.model_validate({name: value for name, value in manifest.items() if (name, value) != ("hashes", None)})
     except ValidationError as error:
-        problem = error.errors()[0]
-        text, got = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}", shorten(repr(problem["input"]))
-        got = "" if problem["type"] == "missing" else f", got {got}"
-        raise ConfigurationError(f"{file}: {'.'.join(map(str, problem['loc']))}: {text}{got}") from None
+        problem = next((each for each in error.errors() if each["type"] not in ignored), None)
+        if problem is None:
+            return
+        text = f"{problem['msg'][:1].lower()}{problem['msg'][1:]}, got {shorten(repr(problem['input']))}"
+        text = "missing" if problem["type"] == "missing" else text
+        raise ConfigurationError(f"{file}: {'.'.join(map(str, problem['loc']))}: {text}") from None
 
 
 def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:

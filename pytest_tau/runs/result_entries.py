@@ -41,7 +41,6 @@ class StoredSimulation(NamedTuple):
         simulation: The conversation; its ``reward_info`` is the stored one.
         task: The task that the file has for it; None if it has none.
         solo: Whether the entry says that the agent worked alone.
-        tau1: Whether the entry is τ-bench's.
         domain: The domain that the entry names; None if it names none.
         test: The node id of its test, in a run of ours; else empty.
     """
@@ -50,7 +49,6 @@ class StoredSimulation(NamedTuple):
     simulation: Simulation
     task: Task | None
     solo: bool = False
-    tau1: bool = False
     domain: str | None = None
     test: str = ""
 

@@ -79,7 +79,7 @@ def read_tau1_entry(entry: dict[str, Any], name: str) -> StoredSimulation:
         messages=with_unique_ids(messages),
         reward_info=_stored(entry, info),
     )
-    return StoredSimulation(name, simulation, task, tau1=True)
+    return StoredSimulation(name, simulation, task)
 
 
 def _task(task_id: Any, raw: Any) -> Task:

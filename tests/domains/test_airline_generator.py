@@ -422,7 +422,7 @@ def test_verify_finds_what_is_wrong_with_a_task() -> None:
             task,
             actions=[*actions(task), actions(task)[-1].model_copy(update={"arguments": {"reservation_id": "??????"}})],
         ),
-        "told by the user": altered(task, communicate_info=["reservation"]),
+        "the user says": altered(task, communicate_info=["reservation"]),
         "too short to tell": altered(task, communicate_info=["10"]),
         "with a comma": altered(task, communicate_info=[f"{int(phrase[0]):,}"]),
         "come from": altered(task, actions=[cancel]).model_copy(

@@ -153,6 +153,34 @@ def play(project, a_task):
     return run
 
 
+#: Tasks whose id begins with ``good`` pass, those with ``bad`` fail; with ``lost`` their user breaks.
+_PARTS = """
+from pytest_tau.testing import ScriptedParticipant, call
+
+class Agent(ScriptedParticipant):
+    def __init__(self, task):
+        made = call("create_task", user_id="user_1", title="Buy milk")
+        super().__init__(["No."] if task.id.startswith("bad") else [made, "Done."])
+
+class User:
+    def __init__(self, task):
+        self.lost, self.said = task.id.startswith("lost"), False
+
+    def respond(self, message):
+        if self.lost:
+            raise ConnectionError("provider down")
+        self.said, before = True, self.said
+        return "###STOP###" if before else "Milk!"
+"""
+
+
+@pytest.fixture
+def parts_by_id(project: Project) -> list[str]:
+    """Writes participants whose trials end as the ids of the tasks begin; returns the options that name them."""
+    project.write("parts.py", _PARTS)
+    return ["--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User"]
+
+
 #: A conftest.py with a domain of its own: one shelf of books, two variants of the policy.
 _SHELF = '''
 from pathlib import Path
@@ -183,7 +211,7 @@ class ShelfTools(Toolkit[Shelf]):
         return "lent"
 
 
-HERE = Path(__file__).parent / "shelf"
+HERE = Path(__file__).parent / "FOLDER"
 POLICIES = {"short": PolicyFiles(("short.md",)), "long": PolicyFiles(("short.md", "long.md"))}
 SHELF = DomainSpec("shelf", HERE, HERE / "tasks", Shelf, ShelfTools, policies=POLICIES)
 
@@ -194,9 +222,15 @@ def pytest_tau_domains(config):
 
 
 @pytest.fixture
-def shelf(project: Project) -> Project:
+def shelf_source() -> Callable[[str], str]:
+    """Returns the text of a conftest.py with the domain ``shelf``, whose data is in a folder of this name."""
+    return lambda folder: _SHELF.replace("FOLDER", folder)
+
+
+@pytest.fixture
+def shelf(project: Project, shelf_source: Callable[[str], str]) -> Project:
     """A project with a domain of its own, ``shelf``, in its conftest.py."""
-    project.write("conftest.py", _SHELF)
+    project.write("conftest.py", shelf_source("shelf"))
     project.write("shelf/db.json", json.dumps({"books": {"Emma": {"title": "Emma"}, "Ulysses": {"title": "Ulysses"}}}))
     project.write("shelf/short.md", "Lend books.")
     project.write("shelf/long.md", "Lend them kindly.")

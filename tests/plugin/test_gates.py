@@ -6,39 +6,18 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-#: Tasks whose id begins with ``good`` pass, those with ``bad`` fail; with ``lost`` their user breaks.
-PARTS = """
-from pytest_tau.testing import ScriptedParticipant, call
-
-class Agent(ScriptedParticipant):
-    def __init__(self, task):
-        made = call("create_task", user_id="user_1", title="Buy milk")
-        super().__init__(["No."] if task.id.startswith("bad") else [made, "Done."])
-
-class User:
-    def __init__(self, task):
-        self.lost, self.said = task.id.startswith("lost"), False
-
-    def respond(self, message):
-        if self.lost:
-            raise ConnectionError("provider down")
-        self.said, before = True, self.said
-        return "###STOP###" if before else "Milk!"
-"""
-ARGS = ["--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User"]
 WORKERS = [(), ("-n", "2")]
 
 
 @pytest.fixture
-def agents(project, a_task):
+def agents(project, a_task, parts_by_id):
     """Runs so many tasks of each kind."""
-    project.write("parts.py", PARTS)
 
     def run(*args, good=0, bad=0, lost=0):
         names = {"good": good, "bad": bad, "lost": lost}
         ids = [f"{name}-{number}" for name, many in names.items() for number in range(many)]
         project.tasks("mock/t.tau.json", [a_task(one) for one in ids])
-        return project.run(*ARGS, *args)
+        return project.run(*parts_by_id, *args)
 
     return run
 

@@ -10,45 +10,20 @@ import pytest
 
 RECORDED = "mock/cassettes/t.tau/buy-milk.trial-0.cassette"
 
-#: A domain of its own, used with the models: its policy and its tools can be changed.
-SHELF = '''
-
-from pytest_tau.environment import Database, DomainSpec, PolicyFiles, Record, Table, Toolkit, tool
-
-
-class Book(Record):
-    title: str
-    lent: bool = False
-
-
-class Shelf(Database):
-    books: Table[Book]
-
-
-class ShelfTools(Toolkit[Shelf]):
-    @tool("write")
-    def lend(self, title: str) -> str:
-        """Lend a book.
-
-        Args:
-            title: Which one.
-        """
-        self.db.books[title].lent = True
-        return "lent"
-
-
-HERE = Path(__file__).parent / "FOLDER"
-
-
-def pytest_tau_domains(config):
-    return [DomainSpec("shelf", HERE, HERE / "tasks", Shelf, ShelfTools, policies={"short": PolicyFiles(("short.md",))})]
-'''
 #: What the models say on the shelf.
 LENDING = """
 def answer(role, request):
     if role == "user":
         return "###STOP###" if "Done" in request.messages[-1]["content"] else "Emma, please."
     return "Done." if request.messages[-1]["role"] == "tool" else called("lend", title="Emma")
+"""
+
+#: The provider does not answer after a tool's result, until there is a file of this name.
+DOWN_UNTIL_WELL = """
+def answer(role, request):
+    if request.messages[-1]["role"] == "tool" and not Path("well").exists():
+        raise ModelError("the provider is down")
+    return reference(role, request)
 """
 
 
@@ -408,13 +383,13 @@ class TestDifferences:
         assert models.calls() == []
 
     @pytest.fixture
-    def shelf(self, project, models):
+    def shelf(self, project, models, shelf_source):
         """Makes a domain of the project's own, with its data in a folder of this name."""
 
         def make(folder):
             models.script(LENDING)
-            conftest = (project.path / "conftest.py").read_text(encoding="utf-8") + SHELF.replace("FOLDER", folder)
-            project.write("conftest.py", conftest)
+            conftest = (project.path / "conftest.py").read_text(encoding="utf-8")
+            project.write("conftest.py", conftest + shelf_source(folder))
             project.write(f"{folder}/db.json", json.dumps({"books": {"Emma": {"title": "Emma"}}}))
             project.write(f"{folder}/short.md", "Lend books.")
             action = {"action_id": "lend", "name": "lend", "arguments": {"title": "Emma"}}
@@ -547,12 +522,7 @@ class TestDamage:
 
 class TestInterruptedRecordings:
     def test_an_error_keeps_what_was_answered_and_the_next_recording_goes_on(self, models, project):
-        models.script("""
-            def answer(role, request):
-                if request.messages[-1]["role"] == "tool" and not Path("well").exists():
-                    raise ModelError("the provider is down")
-                return reference(role, request)
-        """)
+        models.script(DOWN_UNTIL_WELL)
         models.run("--tau-record").outcomes(errors=1)
         assert models.calls() == ["agent", "agent", "user"]
         assert models.cassettes() == [f"{RECORDED}.part"]
@@ -564,12 +534,7 @@ class TestInterruptedRecordings:
         assert models.calls() == []
 
     def test_all_starts_from_nothing(self, models, project):
-        models.script("""
-            def answer(role, request):
-                if request.messages[-1]["role"] == "tool" and not Path("well").exists():
-                    raise ModelError("the provider is down")
-                return reference(role, request)
-        """)
+        models.script(DOWN_UNTIL_WELL)
         models.run("--tau-record=all").outcomes(errors=1)
         models.calls()
         project.write("well", "")
@@ -588,12 +553,7 @@ class TestInterruptedRecordings:
         models.run("--tau-replay").outcomes(passed=1)
 
     def test_a_changed_prompt_starts_from_nothing(self, models, project):
-        models.script("""
-            def answer(role, request):
-                if request.messages[-1]["role"] == "tool" and not Path("well").exists():
-                    raise ModelError("the provider is down")
-                return reference(role, request)
-        """)
+        models.script(DOWN_UNTIL_WELL)
         models.run("--tau-record").outcomes(errors=1)
         models.calls()
         project.write("well", "")
@@ -604,12 +564,7 @@ class TestInterruptedRecordings:
     def test_what_was_paid_before_is_not_spent_again(self, models, project, a_task):
         """Two calls for $0.5 were answered in the first attempt; the other two fit into the budget, with the next trial."""
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
-        models.script("""
-            def answer(role, request):
-                if request.messages[-1]["role"] == "tool" and not Path("well").exists():
-                    raise ModelError("the provider is down")
-                return reference(role, request)
-        """)
+        models.script(DOWN_UNTIL_WELL)
         models.run("--tau-record", "--tau-task", "one").outcomes(errors=1)
         project.write("well", "")
         models.run("--tau-record", "--tau-budget", "0.6").outcomes(passed=2)

@@ -9,28 +9,6 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-#: Tasks whose id begins with ``bad`` are not done, and those that begin with ``lost`` lose their user.
-PARTS = """
-from pytest_tau.testing import ScriptedParticipant, call
-
-
-class Agent(ScriptedParticipant):
-    def __init__(self, task):
-        made = call("create_task", user_id="user_1", title="Buy milk")
-        super().__init__(["Sorry."] if task.id.startswith("bad") else [made, "Done."])
-
-
-class User:
-    def __init__(self, task):
-        self.lost, self.said = task.id.startswith("lost"), False
-
-    def respond(self, message):
-        if self.lost:
-            raise ConnectionError("provider down")
-        self.said, before = True, self.said
-        return "###STOP###" if before else "Milk!"
-"""
-
 
 @pytest.fixture(autouse=True)
 def _no_github(monkeypatch):
@@ -39,14 +17,13 @@ def _no_github(monkeypatch):
 
 
 @pytest.fixture
-def mixed(project, a_task):
+def mixed(project, a_task, parts_by_id):
     """Six tasks: three pass, two fail, and one ends in an error."""
-    project.write("parts.py", PARTS)
     ids = ["good-1", "good-2", "good-3", "bad-1", "bad-2", "lost"]
     tags = {"good-1": ["easy"], "bad-1": ["easy", "new"]}
     tasks = [a_task(name, annotations={"tags": tags[name]} if name in tags else None) for name in ids]
     project.tasks("mock/t.tau.json", tasks)
-    return lambda *args: project.run("--tau-agent", "parts.py:Agent", "--tau-user", "parts.py:User", *args)
+    return lambda *args: project.run(*parts_by_id, *args)
 
 
 def summary_of(run) -> list[str]:

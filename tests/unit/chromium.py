@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import json
 import os
@@ -130,16 +129,6 @@ class Page:
 
     def click(self, selector: str) -> None:
         self.js(f"document.querySelector({json.dumps(selector)}).click()")
-
-    def screenshot(self, file: Path, whole: bool = False) -> None:
-        shot = self._command("Page.captureScreenshot", format="png", captureBeyondViewport=whole, **self._clip(whole))
-        file.write_bytes(base64.b64decode(shot["data"]))
-
-    def _clip(self, whole: bool) -> dict[str, Any]:
-        if not whole:
-            return {}
-        content = self._command("Page.getLayoutMetrics")["cssContentSize"]
-        return {"clip": {"x": 0, "y": 0, "width": content["width"], "height": content["height"], "scale": 1}}
 
     def _command(self, method: str, **params: Any) -> dict[str, Any]:
         self._number += 1

@@ -5,9 +5,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from . import tiny
+from .commands import Ran
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_tau.environment import Domain, Environment
+
+    from .commands import Tau
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +25,22 @@ def domain(tmp_path_factory: pytest.TempPathFactory) -> Domain:
 def env(domain: Domain) -> Environment:
     """A fresh environment of the tiny domain."""
     return domain.environment()
+
+
+@pytest.fixture
+def tau(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tau:
+    """Runs the command in an empty folder."""
+    from pytest_tau.cli import main
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "160")
+
+    def run(*args: str | Path) -> Ran:
+        try:
+            status = main([str(arg) for arg in args])
+        except SystemExit as end:  # argparse
+            status = int(str(end.code))
+        captured = capsys.readouterr()
+        return Ran(status, captured.out, captured.err)
+
+    return run

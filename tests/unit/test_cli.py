@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.cli import main
-
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    Tau = Callable[..., "Ran"]
+    from .commands import Tau
 
 TASK: dict[str, Any] = {
     "id": "t",
@@ -26,38 +24,6 @@ TASK: dict[str, Any] = {
     },
 }
 STOP = {"role": "user", "content": "###STOP###"}
-
-
-class Ran:
-    """What a command printed, and how it ended."""
-
-    def __init__(self, status: int, out: str, err: str) -> None:
-        self.status, self.out, self.err = status, out, err
-
-    @property
-    def lines(self) -> list[str]:
-        return self.out.splitlines()
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-@pytest.fixture
-def tau(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tau:
-    """Runs the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "120")
-
-    def run(*args: str) -> Ran:
-        try:
-            status = main(args)
-        except SystemExit as end:  # argparse
-            status = int(str(end.code))
-        captured = capsys.readouterr()
-        return Ran(status, captured.out, captured.err)
-
-    return run
 
 
 def simulation(*titles: str, reward: float | None = 1.0, result: str | None = None, **fields: Any) -> dict[str, Any]:
@@ -159,7 +125,10 @@ def test_files_that_agree_exit_with_0(tau: Tau, results: Any) -> None:
     assert ran.lines == ["r.json (τ²-bench, mock): 2 simulations, 2 agree; pass^1 0.500 pass^2 0.000"]
 
 
-def test_what_differs_stands_side_by_side_and_exits_with_1(tau: Tau, results: Any) -> None:
+def test_what_differs_stands_side_by_side_and_exits_with_1(
+    tau: Tau, results: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     first = results(simulation("Buy milk"), simulation("Bread", trial=1), name="a.json.gz")
     second = results(simulation("Buy milk", reward=0.0), name="b.json")
     ran = tau("regrade", first, second)

@@ -6,46 +6,14 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import pytest_tau
-from pytest_tau.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    Tau = Callable[..., "Ran"]
-
-
-class Ran(NamedTuple):
-    """What a command printed, and how it ended."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def lines(self) -> list[str]:
-        return self.out.splitlines()
-
-
-@pytest.fixture
-def tau(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tau:
-    """Runs the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
-
-    def run(*args: str) -> Ran:
-        try:
-            status = main(args)
-        except SystemExit as end:  # argparse
-            status = int(str(end.code))
-        captured = capsys.readouterr()
-        return Ran(status, captured.out, captured.err)
-
-    return run
+    from .commands import Ran, Tau
 
 
 def kept(task_id: str = "t", trial: int = 0, reward: float | None = 1.0, **fields: Any) -> dict[str, Any]:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import argparse
 from collections import defaultdict
+from typing import TYPE_CHECKING
 
 import pytest
 
 from pytest_tau.cli import COMMANDS, command_parser, main
-from pytest_tau.cli.options import OPTIONS, option_actions
+from pytest_tau.cli.options import OPTIONS
 from pytest_tau.plugin.options_table import OPTIONS as PLUGIN_OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 #: ``tau init --agent`` names a template; ``--tau-agent`` names an agent.
 OTHER_MEANING = {"agent"}
@@ -20,6 +24,13 @@ def parsers() -> dict[str, argparse.ArgumentParser]:
     """Return the parser of each command."""
     (commands,) = (a for a in command_parser()._actions if isinstance(a, argparse._SubParsersAction))
     return dict(commands.choices)
+
+
+def option_actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """Yield the options of a parser that its help shows, without ``--help``."""
+    for action in parser._actions:
+        if action.option_strings and action.help != argparse.SUPPRESS and action.dest != "help":
+            yield action
 
 
 PARSERS = parsers()

@@ -199,11 +199,7 @@ def test_names_and_arguments_are_offered_with_their_descriptions() -> None:
 
 @pytest.fixture
 def run_folder(pytester: pytest.Pytester) -> Path:
-    result = pytester.runpytest(
-        "-pno:asyncio", "--tau-domain", "mock", "--tau-trials", "2", "--tau-agent-llm=", "-k", "create"
-    )
-    if result.ret == 4:
-        result = pytester.runpytest("-pno:asyncio", "--tau-domain", "mock", "--tau-trials", "2", "-k", "create")
+    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "mock", "--tau-trials", "2", "-k", "create")
     assert result.ret == 0
     (folder,) = (pytester.path / ".tau" / "runs").iterdir()
     return folder
@@ -224,6 +220,25 @@ def test_the_files_of_a_run_are_valid(run_folder: Path) -> None:
         assert [error.message for error in check.iter_errors(simulation)] == []
         assert not check.is_valid({**simulation, "termination_reason": "boredom"})
         assert not check.is_valid({key: value for key, value in simulation.items() if key != "task"})
+
+
+def test_the_manifest_of_a_run_with_an_agent_of_a_fixture_is_valid(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest("""
+        import pytest
+
+        class Agent:
+            def respond(self, message):
+                return "Bye."
+
+        @pytest.fixture
+        def tau_agent():
+            return Agent()
+    """)
+    pytester.runpytest("-pno:asyncio", "--tau-domain", "mock", "-k", "create-task")
+    (folder,) = (pytester.path / ".tau" / "runs").iterdir()
+    manifest = json.loads((folder / "run.json").read_text(encoding="utf-8"))
+    assert manifest["participants"]["agent"] == ["fixture tau_agent"]
+    assert [error.message for error in validator(manifest_schema()).iter_errors(manifest)] == []
 
 
 # options

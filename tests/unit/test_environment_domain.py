@@ -52,9 +52,15 @@ def test_an_unknown_split_lists_the_good_ones(domain: Domain) -> None:
 def test_without_splits_everything_is_base(folder: Path) -> None:
     (folder / "tasks" / "split_tasks.json").unlink()
     domain = tiny.spec(folder).load()
-    assert ids(domain.tasks()) == ["one", "two", "three"]
+    assert ids(domain.tasks()) == ids(domain.tasks("full")) == ["one", "two", "three"]
     with pytest.raises(ConfigurationError, match="unknown split 'rest'"):
         domain.tasks("rest")
+
+
+def test_full_is_every_task_unless_it_is_defined(folder: Path) -> None:
+    assert ids(tiny.spec(folder).load().tasks("full")) == ["one", "two", "three"]
+    (folder / "tasks" / "split_tasks.json").write_text('{"full": ["three"]}', encoding="utf-8")
+    assert ids(tiny.spec(folder).load().tasks("full")) == ["three"]
 
 
 def test_a_split_that_names_a_missing_task(folder: Path) -> None:

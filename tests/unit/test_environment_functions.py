@@ -360,8 +360,9 @@ class TestUnusualSources:
         environment.close()
         assert STOCK == {"lamp": 3}
 
-    def test_initial_data_without_restore_is_refused(self):
-        domain = of_functions(tools=[count], restore=None).load()
+    @pytest.mark.parametrize("missing", ["restore", "snapshot"])
+    def test_initial_data_without_restore_or_snapshot_is_refused(self, missing):
+        domain = of_functions(tools=[count], **{missing: None}).load()
         with pytest.raises(ToolError, match="initialization_data needs snapshot= and restore="):
             domain.environment().merge({"desk": 2}, None)
 

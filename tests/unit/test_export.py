@@ -14,7 +14,6 @@ import pytest
 
 import pytest_tau
 from pytest_tau.analysis.columns import COLUMNS
-from pytest_tau.cli import main
 from pytest_tau.files import digest
 from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
 from pytest_tau.reports.export import write_jsonl
@@ -24,36 +23,11 @@ from pytest_tau.runs.result_entries import Unreadable
 from pytest_tau.runs.result_files import ResultFile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    Tau = Callable[..., "Ran"]
+    from .commands import Tau
 
 DOMAINS = ("mock", "airline", "retail", "telecom")
-
-
-class Ran(NamedTuple):
-    """What a command printed, and how it ended."""
-
-    status: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def tau(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Tau:
-    """Runs the command in an empty folder."""
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("COLUMNS", "160")
-
-    def run(*args: str | Path) -> Ran:
-        try:
-            status = main([str(arg) for arg in args])
-        except SystemExit as end:  # argparse
-            status = int(str(end.code))
-        captured = capsys.readouterr()
-        return Ran(status, captured.out, captured.err)
-
-    return run
 
 
 class Kept(NamedTuple):

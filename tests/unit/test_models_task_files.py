@@ -91,6 +91,7 @@ def test_a_split_names_the_tasks_of_a_file(file: Path) -> None:
     assert in_split(tasks, "none", file) == []
     with pytest.raises(ConfigurationError, match="unknown split 'bace'; did you mean 'base'"):
         in_split(tasks, "bace", file)
+    assert in_split(tasks, "full", file) == tasks
 
 
 def test_without_a_file_there_are_no_splits(file: Path) -> None:

@@ -32,7 +32,7 @@ def verify(task: Task, db: AirlineDB, greeting: str = "") -> None:
     texts = [_fold(text).replace(",", "") for text in (str(task.user_scenario), spoken_by(task), greeting)]
     for phrase in task.criteria.communicate_info or []:
         require(len(phrase) >= 3 and "," not in phrase, task, f"too short to tell, or with a comma: {phrase!r}")
-        require(not any(phrase.casefold() in text for text in texts), task, f"told by the user: {phrase!r}")
+        require(not any(phrase.casefold() in text for text in texts), task, f"the user says {phrase!r}")
     check_effects(task, lambda: environment_of(db))
     check_knowledge(task, environment_of(db), {"instructions": str(task.user_scenario)}, _is_known, _fold)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...environment import Database, Domain, DomainSpec, Tool, ToolInfo, Toolkit
-from ...environment.functions import check_tool_name, folder_of_caller, kinds_of, policy_of
+from ...environment.functions import check_tool_name, files_of, folder_of_caller, kinds_of
 from ...environment.jsonable import jsonable
 from ...environment.sessions import Memo, SessionState
 from ...errors import ConfigurationError, ToolServerError, unknown_name
@@ -63,20 +63,21 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
         ConfigurationError: The command is not a list.
     """
     folder = folder_of_caller() if folder is None else Path(folder)
-    if isinstance(command, str) or not command:
-        raise ConfigurationError(f"domain {name!r}: command: expected a list such as ['python', 'server.py']")
-    launch = Launch(name, [os.fspath(part) for part in command], folder, env, timeout)
     return MCPDomainSpec(
         name=name,
-        folder=folder,
-        tasks=folder / tasks,
         agent_db=Database,
         agent_tools=Toolkit,
-        server=Server(launch, state),
+        server=Server(Launch(name, _program(name, command), folder, env, timeout), state),
         kinds={"reads": reads, "writes": writes, "generic": generic},
         functions=functions,
-        **policy_of(policy),
+        **files_of(folder, tasks, policy),
     )
+
+
+def _program(domain: str, command: Sequence[str]) -> list[str]:
+    if isinstance(command, str) or not command:
+        raise ConfigurationError(f"domain {domain!r}: command: expected a list such as ['python', 'server.py']")
+    return [os.fspath(part) for part in command]
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from .selection import is_named, is_of_task, named_tasks, named_trials
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
-    from ...models import Task
+    from ...models import Task, TaskFileContent
     from ..context.run_context import RunContext
     from ..context.run_state import SelectedDomain
     from ..items import TaskSpec
@@ -187,16 +187,15 @@ class TaskFile(TaskCollector):
         arguments = [argument.partition("::") for argument in self.config.args]
         return [(path, node) for path, _, node in arguments if self.path.is_relative_to(_absolute(folder / path))]
 
-    def _domain_name(self, context: RunContext, content: Any) -> str:
+    def _domain_name(self, context: RunContext, content: TaskFileContent) -> str:
         if content.domain is not None:
-            return str(content.domain)
+            return content.domain
         if len(context.config.domains) == 1:
             return context.config.domains[0]
         known = context.domain_names()
-        named = {getattr(task.user_scenario.instructions, "domain", None) for task in content.tasks} - {None}
-        for name in (self.path.parent.name, *(named if len(named) == 1 else ())):
+        for name in content.likely_domains(self.path):
             if name in known:
-                return str(name)
+                return name
         raise pytest.UsageError(
             f"{self.path}: no domain given: add --tau-domain NAME, or name it in the file: "
             f'{{"domain": "…", "tasks": […]}} (known: {", ".join(known)})'

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
-from ...text import plural
+from ...text import listed, plural
 from ..makers import maker
 
 if TYPE_CHECKING:
@@ -52,9 +52,8 @@ def _check_playable(tasks: Sequence[Task]) -> None:
 
     silent = [task.id for task in tasks if not is_playable(task)]
     if silent:
-        more = f" and {len(silent) - _NAMED} more" if len(silent) > _NAMED else ""
         raise ConfigurationError(
             f"the scripted user cannot play {plural(len(silent), 'task')} without a script and without a request in "
-            f"the instructions: {', '.join(map(repr, silent[:_NAMED]))}{more}: add --tau-user-llm MODEL, "
+            f"the instructions: {listed([*map(repr, silent)], _NAMED)}: add --tau-user-llm MODEL, "
             "or give the task a script (user_scenario.script)"
         )

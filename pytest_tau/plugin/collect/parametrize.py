@@ -126,13 +126,11 @@ def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dic
     context.source("agent", config)
     context.source("user", config)
     domain, patterns = context.domain(name), wanted.get("tasks", ())
-    from ...environment import DEFAULT_SPLIT
     from ...runner import select
     from .tasks import TaskSelector
 
-    narrowed = select(
-        domain.tasks(config.split or DEFAULT_SPLIT), [patterns] if isinstance(patterns, str) else patterns
-    )
+    selector = TaskSelector(pytest_config, context)
+    narrowed = select(domain.tasks(selector.split(config)), [patterns] if isinstance(patterns, str) else patterns)
     if not narrowed:
         raise pytest.UsageError(f"no task of {name!r} matches {patterns!r}")
-    return TaskSelector(pytest_config, context).select(narrowed, domain, config)
+    return selector.select(narrowed, domain, config)

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import pytest
 
 from ...documents import read_toml
-from ...text import one_line, printable
+from ...text import listed, one_line, printable
 from ..context.run_state import require_context
 from ..items import item_state, spec_of
 from ..options import OptionValues
@@ -193,9 +193,7 @@ class Quarantine:
         ]
         lines = []
         if passing:
-            named = ", ".join(sorted(passing)[:_MOST])
-            named += f" and {len(passing) - _MOST} more" if len(passing) > _MOST else ""
-            lines.append(f"passed in every trial and can be removed: {named}")
+            lines.append(f"passed in every trial and can be removed: {listed(sorted(passing), _MOST)}")
         lines += [
             f"entry {entry.number}, {entry.task!r}, expired on {entry.until}: {one_line(entry.why, _LONGEST)}"
             for entry in self._expired

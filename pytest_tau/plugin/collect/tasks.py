@@ -49,11 +49,12 @@ class TaskSelector:
         """
         config = replace(self._context.config, domains=(name,))
         domain = self._context.domain(name)
+        return self.select(self.tasks(domain, self.split(config)), domain, config)
+
+    def split(self, config: RunConfig) -> str | None:
+        """Return the split that the settings name, else the default; None, for every task, if the agent is replayed."""
         replayed = self._context.source("agent", config).replay
-        split = config.split if config.split or replayed else DEFAULT_SPLIT
-        if split == "full" and "full" not in domain.splits:
-            split = None
-        return self.select(self.tasks(domain, split), domain, config)
+        return config.split if config.split or replayed else DEFAULT_SPLIT
 
     def tasks(self, domain: Domain, split: str | None) -> list[Task]:
         """Return the tasks of a domain's split, or generated ones.
@@ -112,27 +113,31 @@ class TaskSelector:
         self._context.known_ids += [task.id for task in tasks]
         self._context.unmatched &= set(unmatched(tasks, config.task_patterns))
         chosen = select(tasks, config.task_patterns, config.num_tasks)
+        self._check(chosen, domain, config, file)
+        return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
+
+    def _check(self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None) -> None:
+        """Check the selected tasks against their domain and the settings."""
         components = known_components(self._context.evaluators)
-        for task in chosen:
+        for task in tasks:
             if file is None:
                 self._check_domain(task, domain)
             of_task = file or domain.file_of(task)
             check_task(task, domain.spec, components, of_task)
             check_initial_state(task, domain, of_task)
-        unjudged = [task.id for task in chosen if task.needs_judge]
+        unjudged = [task.id for task in tasks if task.needs_judge]
         if unjudged and self._context.judge is None:
             raise ConfigurationError(
-                f"{len(unjudged)} of {len(chosen)} tasks need a judge for their NL assertions, such as "
+                f"{len(unjudged)} of {len(tasks)} tasks need a judge for their NL assertions, such as "
                 f"{unjudged[0]!r}: "
                 "name a model with --tau-judge-llm, or a judge with --tau-judge (accept and reject give every "
                 "statement the same verdict)"
             )
-        if len(chosen) * config.trials > MOST_ITEMS:
+        if len(tasks) * config.trials > MOST_ITEMS:
             raise ConfigurationError(
-                f"{plural(len(chosen), 'task')} with {plural(config.trials, 'trial')} each are more tests than a run "
+                f"{plural(len(tasks), 'task')} with {plural(config.trials, 'trial')} each are more tests than a run "
                 f"can have ({MOST_ITEMS:,}): lower --tau-trials, or select tasks with --tau-task or --tau-num-tasks"
             )
-        return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
 
     def _check_domain(self, task: Task, domain: Domain) -> None:
         """Refuse a task of a domain that names another one; other texts than names of domains describe it.

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ...text import plural, printable
+from ...text import listed, plural, printable
 from ..items import spec_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     from ...models import Task
 
@@ -54,9 +54,9 @@ class UncheckedTasks:
     def _lines(self) -> Iterator[SummaryLine]:
         if self._ids:
             checks = "checks" if len(self._ids) == 1 else "check"
+            which = listed([*map(repr, self._ids)], _NAMED)
             yield SummaryLine(
-                f"tau: warning: {plural(len(self._ids), 'task')} {checks} nothing: {_listed(self._ids)}",
-                {"yellow": True},
+                f"tau: warning: {plural(len(self._ids), 'task')} {checks} nothing: {which}", {"yellow": True}
             )
 
 
@@ -72,8 +72,3 @@ def checks_nothing(task: Task) -> bool:
         "NL_ASSERTION": criteria.nl_assertions,
     }
     return not any(parts.get(name, True) for name in criteria.reward_basis)
-
-
-def _listed(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
-    return ", ".join(map(repr, ids[:_NAMED])) + more

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
 from ..context.event_loop import RunningLoop, guarded
-from ..context.run_state import require_context
 from ..items import item_state
 from .asyncio_fixtures import check_test_loop
 from .outcomes import HarnessError
@@ -61,7 +59,7 @@ class AsyncTrial:
         self.called = True
         inputs, item = self._inputs, self._request.node
         inputs = inputs._replace(
-            agent=inputs.agent if agent is None else agent, user=self._user(agent) if user is None else user
+            agent=inputs.agent if agent is None else agent, user=inputs.user if user is None else user
         )
         with guarded(asyncio.get_running_loop()):
             trial = TrialFuture(item, inputs, loop=RunningLoop())
@@ -74,10 +72,3 @@ class AsyncTrial:
         if simulation.outcome == "error":
             raise HarnessError(simulation)
         return simulation
-
-    def _user(self, agent: Any) -> Any:
-        """Return the user of the fixture; the default one depends on the agent."""
-        spec = self._inputs.spec
-        context = require_context(self._request.config)
-        default = spec.config.user is None and self._inputs.user is context.source("user", spec.config)
-        return context.source("user", replace(spec.config, own_agent=True)) if agent and default else self._inputs.user

@@ -24,7 +24,7 @@ _CABIN, _PAYMENT = "Changing: cabin", "Changing: payment"
 
 
 def upgrade_to_business(world: World, new_task: NewTask) -> Task:
-    """Economy becomes business for everybody on every flight; the difference is told and paid."""
+    """Economy becomes business for everybody on every flight; the difference is stated and paid."""
     trip = world.trip(
         where=lambda t: plain(t) and t.people == 2 and t.is_round_trip and (t.upgrade("business") or 0) >= 100
     )
@@ -184,7 +184,7 @@ def upgrade_one_way_refused(world: World, new_task: NewTask) -> Task:
 
 
 def upgrade_over_budget(world: World, new_task: NewTask) -> Task:
-    """Business costs more than the limit: the price is told, the cabin stays, a birth date is corrected."""
+    """Business costs more than the limit: the price is stated, the cabin stays, a birth date is corrected."""
     trip = world.trip(
         where=lambda t: plain(t) and t.people > 1 and (t.upgrade("business") or 0) > 300 and t.user.membership == "gold"
     )

@@ -44,7 +44,7 @@ def cancel_fresh_booking(world: World, new_task: NewTask) -> Task:
 
 
 def cancel_business_refund(world: World, new_task: NewTask) -> Task:
-    """A reservation in business is cancelled for a change of plans, and the refund is told."""
+    """A reservation in business is cancelled for a change of plans, and the refund is stated."""
     trip = world.trip(
         where=lambda t: t.upcoming and t.booked_days_ago and t.cabin == "business" and not t.insured and t.people == 2
     )
@@ -130,7 +130,7 @@ def cancel_flight_called_off(world: World, new_task: NewTask) -> Task:
 
 
 def cancel_basic_fresh(world: World, new_task: NewTask) -> Task:
-    """A reservation in basic economy, booked within the last 24 hours, is cancelled, and the refund is told."""
+    """A reservation in basic economy, booked within the last 24 hours, is cancelled, and the refund is stated."""
     trip = world.trip(
         where=lambda t: t.upcoming and t.hours < 22 and t.cabin == "basic_economy" and t.people == 2 and not t.insured
     )
@@ -187,7 +187,7 @@ def cancel_return_of_called_off(world: World, new_task: NewTask) -> Task:
 
 
 def cancel_all_that_can_be(world: World, new_task: NewTask) -> Task:
-    """Of three reservations two may be cancelled, and only those are; the refund is told in total."""
+    """Two of three reservations may be cancelled, and only these are; the total refund is stated."""
 
     def fits(user: User) -> bool:
         trips = world.trips(user)

@@ -236,7 +236,7 @@ def compensation_and_cancellation(world: World, new_task: NewTask) -> Task:
 
 
 def compensation_service_refused(world: World, new_task: NewTask) -> Task:
-    """There is no compensation for bad service, not even for gold members; what was paid is told."""
+    """There is no compensation for bad service, not even for gold members; the price that was paid is stated."""
     trip = world.trip(where=lambda t: set(t.statuses) == {"landed"} and t.user.membership == "gold" and t.is_round_trip)
     task = new_task(trip.user)
     task.read(trip)

@@ -24,7 +24,7 @@ _BAGS, _PASSENGERS = "Changing: bags and insurance", "Changing: passengers"
 
 
 def _spare(trip: Trip) -> int:
-    """How many more bags are free."""
+    """Return the number of further free bags."""
     return trip.free_bags - trip.reservation.total_baggages
 
 
@@ -106,7 +106,7 @@ def bags_of_basic(world: World, new_task: NewTask) -> Task:
 
 
 def bags_claimed_gold(world: World, new_task: NewTask) -> Task:
-    """What the user says about the membership is checked: no free bag for a regular member."""
+    """The membership that the user claims is checked: no free bag for a regular member."""
     trip = world.trip(
         where=lambda t: (
             plain(t)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def information_balances(world: World, new_task: NewTask) -> Task:
-    """What gift cards and certificates are worth, each kind added up."""
+    """The balances of gift cards and of certificates, each kind added up."""
 
     def worth(u: User) -> tuple[int, int]:
         wallet = Wallet(u)
@@ -41,7 +41,7 @@ def information_balances(world: World, new_task: NewTask) -> Task:
 
 
 def information_paid(world: World, new_task: NewTask) -> Task:
-    """What has been paid for all reservations together."""
+    """The sum that has been paid for all reservations."""
 
     def fits(u: User) -> bool:
         trips = world.trips(u)
@@ -63,7 +63,7 @@ def information_paid(world: World, new_task: NewTask) -> Task:
 
 
 def information_price(world: World, new_task: NewTask) -> Task:
-    """What the cheapest round trip for a family would cost; nothing is booked."""
+    """The price of the cheapest round trip for a family; nothing is booked."""
 
     def both_ways(origin: str, destination: str, there: str) -> tuple[Offer, Offer] | None:
         out = world.cheapest(origin, destination, there, "economy", 4)
@@ -96,7 +96,7 @@ def information_price(world: World, new_task: NewTask) -> Task:
 
 
 def information_delay(world: World, new_task: NewTask) -> Task:
-    """How today's flight stands is looked up; nobody asked for compensation."""
+    """The status of today's flight is looked up; nobody asked for compensation."""
     trip = world.trip(where=lambda t: t.statuses[:1] == ["delayed"])
     task = new_task(trip.user)
     task.read(trip)

@@ -91,7 +91,7 @@ def cancel_refused_reason(world: World, new_task: NewTask) -> Task:
 
 
 def cancel_refused_after_a_day(world: World, new_task: NewTask) -> Task:
-    """Booked more than 24 hours ago: cancelling is declined, what was paid is told."""
+    """Booked more than 24 hours ago: cancelling is declined, and the price that was paid is stated."""
     trip = world.trip(
         where=lambda t: t.upcoming and 24 < t.hours < 48 and t.cabin == "economy" and not t.insured and t.people == 2
     )

@@ -50,7 +50,7 @@ def cancel_unneeded(world: World) -> Iterator[Draft]:
     persona=personas.WARY,
 )
 def cancel_back_to_gift_card(world: World) -> Iterator[Draft]:
-    """A gift card gets its money back at once: its new balance is to be told."""
+    """A gift card gets its money back at once: its new balance is to be stated."""
     for user, order in world.each_order("pending"):
         card = sole_payer(user, order)
         if isinstance(card, GiftCard):
@@ -169,7 +169,7 @@ def cancel_for_a_better_price(world: World) -> Iterator[Draft]:
 
 @scenario("Records")
 def cancel_processed(world: World) -> Iterator[Draft]:
-    """A processed order cannot be cancelled; its parcel's number is told."""
+    """A processed order cannot be cancelled; its parcel's number is stated."""
     for user, order in world.each_order("processed"):
         if len(order.fulfillments) == 1:
             yield Draft(

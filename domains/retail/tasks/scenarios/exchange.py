@@ -41,7 +41,7 @@ def _pairs(world: World, order: Order) -> Iterator[tuple[Swap, Swap]]:
 
 @scenario(_RULE)
 def exchange_an_option(world: World) -> Iterator[Draft]:
-    """One option of one item; the difference is to be told."""
+    """One option of one item; the difference is to be stated."""
     for user, order, method in delivered(world):
         for swap in world.swaps(order):
             yield Draft(
@@ -183,7 +183,7 @@ def exchange_beyond_the_gift_card(world: World) -> Iterator[Draft]:
 
 @scenario("Money", found_by="zip", persona=personas.NOVICE)
 def exchange_saves_to_gift_card(world: World) -> Iterator[Draft]:
-    """What a cheaper version saves goes to a gift card."""
+    """The difference to a cheaper version goes to a gift card."""
     for user, order, _method in delivered(world):
         card = only_gift_card(user)
         for swap in world.swaps(order):
@@ -236,7 +236,7 @@ def exchange_for_the_dearest(world: World) -> Iterator[Draft]:
 
 
 def owed(method: PaymentMethod) -> str:
-    """How the difference is paid or received."""
+    """Return the sentence that says how the difference is paid or received."""
     return f"The difference goes by {describe_method(method)}."
 
 

@@ -174,7 +174,7 @@ def gift_card_does_not_cover_the_difference(world: World) -> Iterator[Draft]:
 
 @scenario("Money", persona=personas.WARY)
 def change_saves_to_gift_card(world: World) -> Iterator[Draft]:
-    """What a cheaper version saves goes to a gift card, whose balance is to be told."""
+    """The difference to a cheaper version goes to a gift card, whose balance is to be stated."""
     for user, order, _method in _paid(world):
         card = only_gift_card(user)
         for swap in world.swaps(order):
@@ -354,7 +354,7 @@ def one_more_of_it(world: World) -> Iterator[Draft]:
 
 @scenario(_RULE, found_by="zip", persona=personas.NOVICE)
 def change_the_right_one(world: World) -> Iterator[Draft]:
-    """What an item is called decides between two of a product."""
+    """The name of an item decides between two of a product."""
     for user, order, method in _paid(world):
         for item in order.items:
             twin = [other for other in order.items if other.product_id == item.product_id and other != item]

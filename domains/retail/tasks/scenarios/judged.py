@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     ),
 )
 def judged_time_of_a_refund(world: World) -> Iterator[Draft]:
-    """A refund's time is told, and the return is agreed on before it is made."""
+    """The time of a refund is stated, and the return is agreed on before it is made."""
     for user, order in world.each_order("delivered"):
         card = sole_payer(user, order)
         for item in unique_items(order) if len(order.items) > 1 else ():

@@ -34,7 +34,7 @@ def _unmodified(world: World, paid_by: type[CreditCard | GiftCard]) -> Iterator[
 
 @scenario(_PAYMENT)
 def pay_by_gift_card(world: World) -> Iterator[Draft]:
-    """A gift card that is good for it pays; what is left on it is to be told."""
+    """A gift card that covers the order pays; its new balance is to be stated."""
     for user, order in world.each_order("pending"):
         card, method = only_gift_card(user), sole_payer(user, order)
         if card and method and method != card and card.balance > order_total(order):

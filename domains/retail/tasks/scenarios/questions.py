@@ -66,7 +66,7 @@ def what_is_on_my_gift_cards(world: World) -> Iterator[Draft]:
 
 @scenario(_FACTS, persona=personas.FORMAL)
 def what_have_i_spent(world: World) -> Iterator[Draft]:
-    """What three orders cost together."""
+    """The total of three orders."""
     for user in world.users:
         orders = world.orders(user, "pending", "processed", "delivered")
         if len(orders) == len(user.orders) == 3 and all(sole_payer(user, order) for order in orders):
@@ -123,7 +123,7 @@ def what_does_it_cost(world: World) -> Iterator[Draft]:
 
 @scenario(_FACTS, persona=personas.TERSE)
 def where_is_my_refund(world: World) -> Iterator[Draft]:
-    """What was refunded for a cancelled order, and to which card."""
+    """The refund of a cancelled order, and the card that received it."""
     for user, order in world.each_order("cancelled"):
         method = user.payment_methods[order.payment_history[-1].payment_method_id]
         if isinstance(method, CreditCard) and len(world.orders(user, "cancelled")) == 1:

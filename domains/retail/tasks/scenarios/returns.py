@@ -31,7 +31,7 @@ def _delivered(world: World) -> Iterator[tuple[User, Order, PaymentMethod]]:
 
 
 def _plain(order: Order, count: int) -> bool:
-    """Whether the order holds so many items, each of another product."""
+    """Return whether the order has so many items, each of another product."""
     return len(order.items) == count == len(unique_items(order))
 
 
@@ -41,7 +41,7 @@ def _sum(items: list[OrderItem]) -> str:
 
 @scenario(_RULE)
 def return_everything(world: World) -> Iterator[Draft]:
-    """Everything goes back, and the sum is told."""
+    """Everything goes back, and the sum is stated."""
     for user, order, method in _delivered(world):
         if len(order.items) > 1 and isinstance(method, CreditCard):
             yield Draft(
@@ -151,7 +151,7 @@ def return_to_the_wrong_method(world: World) -> Iterator[Draft]:
 
 @scenario("Records", found_by="zip")
 def return_before_it_arrives(world: World) -> Iterator[Draft]:
-    """What is still on its way cannot be returned."""
+    """Items that are still on their way cannot be returned."""
     for user, order in world.each_order("processed"):
         if len(order.fulfillments) == 1:
             item = order.items[0]

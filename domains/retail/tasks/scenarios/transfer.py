@@ -83,7 +83,7 @@ def a_repair(world: World) -> Iterator[Draft]:
 
 @scenario(_PERSON, persona=personas.CROSS)
 def cancel_then_close_the_account(world: World) -> Iterator[Draft]:
-    """What can be done is done before the transfer."""
+    """Everything that can be done is done before the transfer."""
     for user, order in world.each_order("pending"):
         if sole_payer(user, order):
             yield Draft(
