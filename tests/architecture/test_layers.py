@@ -21,7 +21,7 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
 _GROUND = {"errors", "text", "files", "documents"}
-_LAYERS = {*_GROUND, "models", "environment", "chat", "participants", "orchestrator", "evaluation"}
+_LAYERS = {*_GROUND, "models", "environment", "chat", "endpoint", "participants", "orchestrator", "evaluation"}
 _LAYERS |= {"diagnosis", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -32,7 +32,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "models": _GROUND,
     "environment": {*_GROUND, "models"},
     "chat": {*_GROUND, "models"},
-    "participants": {*_GROUND, "models", "environment", "chat"},
+    "endpoint": {*_GROUND, "models", "environment", "chat"},
+    "participants": {*_GROUND, "models", "environment", "chat", "endpoint"},
     "orchestrator": {*_GROUND, "models", "environment", "participants"},
     "evaluation": {*_GROUND, "models", "environment", "chat"},
     "diagnosis": {*_GROUND, "models", "environment", "evaluation"},
@@ -43,7 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {*_LAYERS, "runs"},
     "reports": {*_LAYERS, "runs", "regrade", "analysis"},
     "domains": {*_GROUND, "environment"},
-    "testing": {*_GROUND, "models", "chat", "evaluation"},
+    "testing": {*_GROUND, "models", "chat", "endpoint", "evaluation"},
     "integrations": {*_GROUND, "models", "environment", "chat"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
     "cli": {*_LAYERS, *_STORED, "domains", "integrations"},
@@ -57,6 +58,8 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "documents": {"tomli", "tomllib"},
     "models": {"pydantic"},
     "chat": {"pydantic", "tiktoken"},
+    # By name, when a trial is served first: see listener.load.
+    "endpoint": set(),
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "typing_extensions"},
     "participants": {"pydantic", "tau2"},
     "runner": {"pydantic"},

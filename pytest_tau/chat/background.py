@@ -1,0 +1,82 @@
+"""Event loops in threads of their own, one of a kind for the whole process."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import os
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+T = TypeVar("T")
+
+#: Seconds for the calls in flight and the connections to end when the process does.
+_CLOSING_TIME = 2.0
+
+
+class BackgroundLoop:
+    """An event loop in a daemon thread, started when it is first used, and once more in a forked child.
+
+    Args:
+        name: The name of the thread.
+        threads: The most threads for blocking calls; None for the default.
+        closing: Awaited on the loop when the process ends, after its tasks were cancelled.
+    """
+
+    def __init__(
+        self, name: str, *, threads: int | None = None, closing: Callable[[], Awaitable[Any]] | None = None
+    ) -> None:
+        self._name, self._threads, self._closing = name, threads, closing
+        self._lock = threading.Lock()
+        # By process: a forked child has no thread of its parent's.
+        self._loops: dict[int, asyncio.AbstractEventLoop] = {}
+
+    def get(self) -> asyncio.AbstractEventLoop:
+        """Return the running loop of this process."""
+        with self._lock:
+            process = os.getpid()
+            if process not in self._loops:
+                self._loops[process] = self._start()
+            return self._loops[process]
+
+    def submit(self, call: Coroutine[Any, Any, T]) -> Future[T]:
+        """Start a call, from any thread and any loop; cancelling the future cancels the call."""
+        return asyncio.run_coroutine_threadsafe(call, self.get())
+
+    def _start(self) -> asyncio.AbstractEventLoop:
+        loop = asyncio.new_event_loop()
+        if self._threads is not None:
+            loop.set_default_executor(ThreadPoolExecutor(self._threads, thread_name_prefix=self._name))
+        thread = threading.Thread(target=_run, args=(loop,), name=self._name, daemon=True)
+        thread.start()
+        atexit.register(self._close, loop, thread)
+        return loop
+
+    def _close(self, loop: asyncio.AbstractEventLoop, thread: threading.Thread) -> None:
+        """Stop the loop, without warnings about open sessions and tasks."""
+        if not thread.is_alive():
+            return
+        with contextlib.suppress(TimeoutError, asyncio.TimeoutError):
+            asyncio.run_coroutine_threadsafe(self._end_tasks(), loop).result(_CLOSING_TIME)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(_CLOSING_TIME)
+        if not thread.is_alive():
+            loop.close()
+
+    async def _end_tasks(self) -> None:
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        await asyncio.gather(*others, return_exceptions=True)
+        if self._closing is not None:
+            await self._closing()
+
+
+def _run(loop: asyncio.AbstractEventLoop) -> None:
+    asyncio.set_event_loop(loop)
+    loop.run_forever()

@@ -1,0 +1,143 @@
+"""The paths that the endpoint serves, and the handlers of those that call the model."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..documents import DocumentError, parse_json
+from .formats import chat_completions, messages, response_events, responses
+from .formats.events import CREATED, EVENT_STREAM
+from .formats.requests import UnservableRequest
+from .problems import Problem, problem_of, reply_to
+from .wire import WireReply
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Mapping
+    from typing import TypeAlias
+
+    from ..chat import ChatReply
+    from .formats.requests import EndpointRequest
+    from .session import TrialSession
+    from .wire import TrialState, WireRequest
+
+    Handler: TypeAlias = Callable[[TrialSession, WireRequest], Awaitable[WireReply]]
+
+
+class Format(NamedTuple):
+    """A wire format.
+
+    Attributes:
+        read: From the body of a request, and what is kept of the trial, to the request.
+        write: From an answer, the body of its request, and the mark of the answer, to the whole answer.
+        stream: From a whole answer and the body of its request to the events of a stream.
+        error: From the parts of an error to its body.
+    """
+
+    read: Callable[[Mapping[str, Any], TrialState], EndpointRequest]
+    write: Callable[[ChatReply, Mapping[str, Any], str], dict[str, Any]]
+    stream: Callable[[Mapping[str, Any], Mapping[str, Any]], list[bytes]]
+    error: Callable[..., dict[str, Any]]
+
+
+#: The formats by the ends of their paths.
+FORMATS: dict[str, Format] = {
+    "/v1/chat/completions": Format(
+        lambda body, _state: chat_completions.read(body),
+        lambda reply, body, mark: chat_completions.write(reply, body["model"], mark),
+        chat_completions.stream,
+        chat_completions.error,
+    ),
+    "/v1/responses": Format(
+        lambda body, state: responses.read(body, state.responses),
+        responses.write,
+        lambda whole, _body: response_events.stream(whole),
+        chat_completions.error,
+    ),
+    "/v1/messages": Format(
+        lambda body, _state: messages.read(body),
+        lambda reply, body, mark: messages.write(reply, body["model"], mark),
+        lambda whole, _body: messages.stream(whole),
+        messages.error,
+    ),
+}
+
+
+async def _serve_model(suffix: str, session: TrialSession, request: WireRequest) -> WireReply:
+    """Answer a request to the model. An equal one that is unanswered is the client's own retry: both get one answer."""
+    wire, unanswered, key = FORMATS[suffix], request.state.unanswered, (suffix, request.body)
+    try:
+        body = read_body(request.body)
+    except UnservableRequest as error:
+        return reply_to(_malformed(error), wire.error)
+    answer = unanswered.get(key)
+    if answer is None:
+        answer = unanswered[key] = asyncio.ensure_future(_answer(suffix, session, body, request.state))
+        answer.add_done_callback(lambda _answer: unanswered.pop(key))
+    # The call goes on if its client disconnects, which may be because of a time limit before a retry.
+    if body.get("stream"):
+        return WireReply(later=asyncio.shield(answer))
+    return await asyncio.shield(answer)
+
+
+async def _answer(suffix: str, session: TrialSession, body: Mapping[str, Any], state: TrialState) -> WireReply:
+    wire = FORMATS[suffix]
+    try:
+        request = wire.read(body, state)
+        mark = f"{next(state.numbers):04d}"
+        whole = wire.write(await session.complete(request), body, mark)
+        if whole.get("object") == "response":
+            state.responses.add(body, whole)
+        if body.get("stream"):
+            return WireReply(200, b"".join(wire.stream(whole, body)), EVENT_STREAM)
+        return WireReply(200, json.dumps(whole).encode())
+    except UnservableRequest as error:
+        return reply_to(_malformed(error), wire.error)
+    except Exception as error:  # noqa: BLE001 - a client must get an answer, whatever the session raises
+        return reply_to(problem_of(error), wire.error)
+
+
+def read_body(body: bytes) -> dict[str, Any]:
+    """Return the JSON object in the body of a request.
+
+    Raises:
+        UnservableRequest: It is something else.
+    """
+    try:
+        value = parse_json(body)
+    except DocumentError as error:
+        raise UnservableRequest(f"the body of the request is {error}") from None
+    if not isinstance(value, dict):
+        raise UnservableRequest("the body of the request is not a JSON object")
+    return value
+
+
+def _malformed(error: UnservableRequest) -> Problem:
+    return Problem(400, str(error), param=error.field)
+
+
+async def _list_models(session: TrialSession, request: WireRequest) -> WireReply:
+    """Name the one model that is always there, in OpenAI's and in Anthropic's format at once."""
+    del session, request
+    model = {"id": "tau", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
+    model |= {"type": "model", "display_name": "tau", "created_at": "2023-11-14T22:13:20Z"}
+    models = {"object": "list", "data": [model], "has_more": False, "first_id": "tau", "last_id": "tau"}
+    return WireReply(200, json.dumps(models).encode())
+
+
+#: The handlers, by method and by the end of the path, after ``/t/TOKEN``.
+ROUTES: dict[tuple[str, str], Handler] = {
+    **{("POST", suffix): functools.partial(_serve_model, suffix) for suffix in FORMATS},
+    ("GET", "/v1/models"): _list_models,
+}
+
+
+def not_served(method: str, suffix: str) -> Problem:
+    """Return the problem of a path, or a method, that is not served."""
+    methods = [known for known, path in ROUTES if path == suffix]
+    if methods:
+        return Problem(405, f"{method} {suffix} is not served: expected {' or '.join(methods)}")
+    known = ", ".join(f"{known} {path}" for known, path in ROUTES)
+    return Problem(404, f"{method} {suffix} is not served; served are {known}", code="unknown_url")

@@ -1,0 +1,82 @@
+"""The parts of a trial that the endpoint needs, and the addresses under which it is reached."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+
+if TYPE_CHECKING:
+    import asyncio
+    from collections.abc import Sequence
+
+    from ..chat import ChatReply
+    from .formats.requests import EndpointRequest
+
+#: The beginning of every token; other programs that mask keys know the first part of it, too.
+TOKEN_PREFIX = "sk-tau-"  # noqa: S105 - no secret, but what all of them begin with
+_TOKEN = re.compile(rf"{TOKEN_PREFIX}[\w-]+")
+
+
+class ToolOutcome(Protocol):
+    """The result of a tool.
+
+    Attributes:
+        text: The result as the agent reads it.
+        is_error: The tool failed.
+    """
+
+    @property
+    def text(self) -> str: ...  # noqa: D102
+    @property
+    def is_error(self) -> bool: ...  # noqa: D102
+
+
+class TrialSession(Protocol):
+    """A trial whose agent is on its own loop.
+
+    Attributes:
+        loop: The event loop on which the methods are awaited.
+    """
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop: ...  # noqa: D102
+
+    async def complete(self, request: EndpointRequest) -> ChatReply:
+        """Return the answer of the trial's chat model.
+
+        Raises:
+            TauError: The call ends the trial: the model failed, a replay differs, a limit is reached.
+        """
+        ...
+
+    def tools(self) -> Sequence[Any]:
+        """Return the tools of the trial, each with ``name``, ``description`` and ``parameters``."""
+        ...
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolOutcome:
+        """Call a tool of the trial."""
+        ...
+
+
+class Address(NamedTuple):
+    """The addresses of a trial. All contain its token, which is a secret while the trial runs.
+
+    Attributes:
+        base_url: For clients of OpenAI's: ``http://127.0.0.1:PORT/t/TOKEN/v1``.
+        api_key: The token.
+        mcp_url: The trial's tools over MCP.
+        anthropic_base_url: For clients of Anthropic's, which append ``/v1`` themselves.
+    """
+
+    base_url: str
+    api_key: str
+    mcp_url: str
+    anthropic_base_url: str
+
+    def __repr__(self) -> str:
+        return f"Address({mask_tokens(self.base_url)!r})"
+
+
+def mask_tokens(text: str) -> str:
+    """Return a text without the tokens of trials in it, such as an error of a client that names the address."""
+    return _TOKEN.sub(f"{TOKEN_PREFIX}***", text)
