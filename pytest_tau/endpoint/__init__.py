@@ -1,6 +1,6 @@
 """An HTTP endpoint for the models and tools of trials: agents reach them with the client of their framework."""
 
-from .formats.requests import EndpointRequest
+from .formats import EndpointRequest
 from .listener import close_session, open_session
 from .session import Address, ToolOutcome, TrialSession, mask_tokens
 from .wire import WireReply, WireRequest

@@ -11,7 +11,7 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from ..chat.background import BackgroundLoop
+from ..background import BackgroundLoop
 from ..errors import ConfigurationError, TauError
 from .formats.events import COMMENT, EVENT_STREAM, event
 from .problems import TRIAL_ENDED, Problem, problem_of, reply_to
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from typing import TypeVar
 
     from ..chat import ChatReply
-    from .formats.requests import EndpointRequest
+    from .formats import EndpointRequest
     from .session import ToolOutcome, TrialSession
 
     T = TypeVar("T")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import functools
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
-from .formats import chat_completions, messages, response_events, responses
+from .formats import FORMATS, UnservableRequest
 from .formats.events import CREATED, EVENT_STREAM
-from .formats.requests import UnservableRequest
 from .problems import Problem, problem_of, reply_to
 from .wire import WireReply
 
@@ -18,51 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeAlias
 
-    from ..chat import ChatReply
-    from .formats.requests import EndpointRequest
     from .session import TrialSession
     from .wire import TrialState, WireRequest
 
     Handler: TypeAlias = Callable[[TrialSession, WireRequest], Awaitable[WireReply]]
-
-
-class Format(NamedTuple):
-    """A wire format.
-
-    Attributes:
-        read: From the body of a request, and what is kept of the trial, to the request.
-        write: From an answer, the body of its request, and the mark of the answer, to the whole answer.
-        stream: From a whole answer and the body of its request to the events of a stream.
-        error: From the parts of an error to its body.
-    """
-
-    read: Callable[[Mapping[str, Any], TrialState], EndpointRequest]
-    write: Callable[[ChatReply, Mapping[str, Any], str], dict[str, Any]]
-    stream: Callable[[Mapping[str, Any], Mapping[str, Any]], list[bytes]]
-    error: Callable[..., dict[str, Any]]
-
-
-#: The formats by the ends of their paths.
-FORMATS: dict[str, Format] = {
-    "/v1/chat/completions": Format(
-        lambda body, _state: chat_completions.read(body),
-        lambda reply, body, mark: chat_completions.write(reply, body["model"], mark),
-        chat_completions.stream,
-        chat_completions.error,
-    ),
-    "/v1/responses": Format(
-        lambda body, state: responses.read(body, state.responses),
-        responses.write,
-        lambda whole, _body: response_events.stream(whole),
-        chat_completions.error,
-    ),
-    "/v1/messages": Format(
-        lambda body, _state: messages.read(body),
-        lambda reply, body, mark: messages.write(reply, body["model"], mark),
-        lambda whole, _body: messages.stream(whole),
-        messages.error,
-    ),
-}
 
 
 async def _serve_model(suffix: str, session: TrialSession, request: WireRequest) -> WireReply:
@@ -85,7 +43,7 @@ async def _serve_model(suffix: str, session: TrialSession, request: WireRequest)
 async def _answer(suffix: str, session: TrialSession, body: Mapping[str, Any], state: TrialState) -> WireReply:
     wire = FORMATS[suffix]
     try:
-        request = wire.read(body, state)
+        request = wire.read(body, state.responses)
         mark = f"{next(state.numbers):04d}"
         whole = wire.write(await session.complete(request), body, mark)
         if whole.get("object") == "response":

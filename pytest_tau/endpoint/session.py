@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..chat import ChatReply
-    from .formats.requests import EndpointRequest
+    from .formats import EndpointRequest
 
 #: The beginning of every token; other programs that mask keys know the first part of it, too.
 TOKEN_PREFIX = "sk-tau-"  # noqa: S105 - no secret, but what all of them begin with

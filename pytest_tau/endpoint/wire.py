@@ -6,7 +6,7 @@ import itertools
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from .formats.responses import ResponseStore
+from .formats import ResponseStore
 
 if TYPE_CHECKING:
     import asyncio

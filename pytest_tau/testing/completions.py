@@ -1,22 +1,22 @@
-"""Answers of a script in the formats of OpenAI's chat completions: whole, as events of a stream, as an error."""
+"""Answers of a script in the formats of OpenAI and Anthropic: whole, as events of a stream, as an error."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..endpoint.formats import FORMATS, chat_completions
+from ..endpoint.formats.events import CREATED, EVENT_STREAM
 from ..files import digest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: A fixed time, in seconds since 1970, so that the same request has the same answer.
-CREATED = 1_700_000_000
+#: The path of the format in which scripts are asked and answer.
+CHAT = "/v1/chat/completions"
 #: Arguments that do not change the content of an answer.
 _DELIVERY = frozenset({"stream", "stream_options"})
-#: Characters in one event of a stream: few, so that words and JSON are split.
-_PIECE = 12
 
 
 @dataclass(frozen=True)
@@ -36,16 +36,49 @@ class Reply:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def chat_reply(request: Mapping[str, Any], answer: Any) -> Reply:
+class _Tokens(NamedTuple):
+    """The tokens of a chat completion."""
+
+    prompt_tokens: int
+    completion_tokens: int
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
+
+
+class _Answer(NamedTuple):
+    """The first choice of a chat completion."""
+
+    message: dict[str, Any]
+    usage: _Tokens | None
+    finish_reason: str | None
+    model: str | None
+
+
+def written(path: str, body: Mapping[str, Any], whole: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a chat completion as an answer in the format of a path.
+
+    Args:
+        path: A path of ``FORMATS``.
+        body: The body of the request.
+        whole: The chat completion.
+    """
+    if path == CHAT:
+        return dict(whole)
+    [choice, *_], usage = whole["choices"], whole.get("usage")
+    tokens = _Tokens(usage["prompt_tokens"], usage["completion_tokens"]) if usage else None
+    answer = _Answer(choice["message"], tokens, choice.get("finish_reason"), whole.get("model"))
+    return FORMATS[path].write(answer, body, str(whole["id"]).removeprefix("chatcmpl-"))
+
+
+def reply_of(path: str, body: Mapping[str, Any], written_answer: Mapping[str, Any]) -> Reply:
     """Return an answer, streamed if the request asks for that.
 
     Raises:
-        TypeError: The answer is not a string, an assistant message or a chat completion, or it is not JSON.
+        TypeError: The answer is not JSON.
     """
-    whole = completion(request, answer)
-    if request.get("stream"):
-        return stream_reply(stream_pieces(request, whole))
-    return Reply(200, [json.dumps(whole).encode()])
+    if body.get("stream"):
+        return stream_reply(FORMATS[path].stream(written_answer, body))
+    return Reply(200, [json.dumps(written_answer).encode()])
 
 
 def completion(request: Mapping[str, Any], answer: Any) -> dict[str, Any]:
@@ -111,54 +144,9 @@ def _words(value: Any) -> int:
 # Streams
 
 
-def stream_pieces(request: Mapping[str, Any], whole: Mapping[str, Any]) -> list[bytes]:
-    """Return the server-sent events of a completion, with the final ``[DONE]``."""
-    with_usage = (request.get("stream_options") or {}).get("include_usage")
-    common = {name: value for name, value in whole.items() if name not in ("choices", "usage")}
-    common["object"] = "chat.completion.chunk"
-    chunks = [{**common, "choices": [part]} for choice in whole["choices"] for part in _parts(choice)]
-    if with_usage:
-        chunks = [{**chunk, "usage": None} for chunk in chunks]
-        chunks.append({**common, "choices": [], "usage": whole.get("usage")})
-    return [event(json.dumps(chunk)) for chunk in chunks] + [event("[DONE]")]
-
-
 def stream_reply(pieces: list[bytes]) -> Reply:
     """Return an answer that is sent event by event."""
-    return Reply(200, pieces, "text/event-stream")
-
-
-def event(data: str) -> bytes:
-    """Return a server-sent event."""
-    return f"data: {data}\n\n".encode()
-
-
-def _parts(choice: Mapping[str, Any]) -> list[dict[str, Any]]:
-    deltas = _deltas(choice["message"])
-    reasons = [None] * (len(deltas) - 1) + [choice.get("finish_reason")]
-    index = choice.get("index", 0)
-    return [
-        {"index": index, "delta": delta, "finish_reason": reason} for delta, reason in zip(deltas, reasons, strict=True)
-    ]
-
-
-def _deltas(message: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the deltas of a message: fields in one piece, then text and arguments in pieces, last an empty one."""
-    rest = dict(message)
-    text = rest.pop("content") if isinstance(rest.get("content"), str) else ""
-    calls = rest.pop("tool_calls", None) or []
-    deltas = [rest, *({"content": piece} for piece in _cut(text))]
-    for index, call in enumerate(calls):
-        function = call["function"]
-        opening = {"index": index, **call, "function": {**function, "arguments": ""}}
-        deltas.append({"tool_calls": [opening]})
-        for piece in _cut(function["arguments"]):
-            deltas.append({"tool_calls": [{"index": index, "function": {"arguments": piece}}]})  # noqa: PERF401
-    return [*deltas, {}]
-
-
-def _cut(text: str) -> list[str]:
-    return [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+    return Reply(200, pieces, EVENT_STREAM)
 
 
 # Errors
@@ -174,5 +162,5 @@ def refusal(
     headers: Mapping[str, str] | None = None,
 ) -> Reply:
     """Return an error in OpenAI's format."""
-    error = {"message": message, "type": kind, "param": param, "code": code}
-    return Reply(status, [json.dumps({"error": error}).encode()], headers=headers or {})
+    error = chat_completions.error(message, kind, code=code, param=param)
+    return Reply(status, [json.dumps(error).encode()], headers=headers or {})

@@ -7,8 +7,10 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from ..endpoint.formats.chat_completions import stream
+from ..endpoint.formats.events import event
 from ..errors import ConfigurationError
-from .completions import Reply, completion, event, refusal, stream_pieces, stream_reply
+from .completions import Reply, completion, refusal, stream_reply
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -202,7 +204,7 @@ class TruncatedJSON(Fault):
         """Play the fault for one request."""
         whole = completion(request, "This answer breaks off before its end.")
         if request.get("stream"):
-            pieces = stream_pieces(request, whole)
+            pieces = stream(whole, request)
             wire.send(stream_reply([*pieces[:2], _half(pieces[2])]))
         else:
             wire.send(Reply(200, [_half(json.dumps(whole).encode())]))

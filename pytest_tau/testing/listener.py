@@ -36,7 +36,7 @@ class HTTPRequest(NamedTuple):
     Attributes:
         method: ``GET`` or ``POST``.
         path: The path without its query.
-        authorization: The header, if there is one.
+        authorization: The header, if there is one; or the key of ``X-Api-Key`` in the same form.
         body: The body.
     """
 
@@ -71,7 +71,10 @@ class Connection(BaseHTTPRequestHandler):
             self.close_connection = True
             return
         path = urlsplit(self.path).path
-        self.server.serve(HTTPRequest(self.command, path, self.headers.get("Authorization"), body), self)
+        # Clients of Anthropic's send the key in a header of its own.
+        key = self.headers.get("X-Api-Key")
+        authorization = self.headers.get("Authorization") or (key and f"Bearer {key}")
+        self.server.serve(HTTPRequest(self.command, path, authorization, body), self)
 
     def send(self, reply: Reply) -> None:
         """Send a reply. The whole body is known, so its length is sent, also that of a stream."""

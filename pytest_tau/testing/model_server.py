@@ -1,4 +1,4 @@
-"""A model server for tests: OpenAI's chat completions over HTTP on loopback, answered by a script."""
+"""A model server for tests: the formats of OpenAI and Anthropic over HTTP on loopback, answered by a script."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
-from .completions import CREATED, Reply, chat_reply, refusal
+from ..endpoint.formats import FORMATS, ResponseStore, UnservableRequest
+from ..endpoint.formats.events import CREATED
+from .completions import CHAT, Reply, completion, refusal, reply_of, written
 from .faults import Fault, Unauthorized
 from .listener import Listener
 
@@ -25,20 +27,22 @@ if TYPE_CHECKING:
 
 __all__ = ["ModelServer"]
 
-_CHAT, _MODELS = "/v1/chat/completions", "/v1/models"
+_MODELS = "/v1/models"
 
 
 class ModelServer:
-    """Answers chat completions by a script, over real HTTP; a context manager.
+    """Answers requests to a model by a script, over real HTTP; a context manager.
 
     ``POST {base_url}/chat/completions`` takes any model's name, with tools, streamed or not.
+    ``POST {base_url}/responses`` and ``POST {base_url}/messages`` are the formats of OpenAI's Responses and Anthropic's
+    messages. They are translated, so that one script serves all three.
     ``GET {base_url}/models`` names one model, ``scripted``.
 
     Args:
-        script: Called with the decoded body of each request, from several threads at once. It returns a text; an
-            assistant message in OpenAI's chat format, where the arguments of a tool call may be an object and its id
-            may be missing; a whole chat completion (an object with ``choices``), sent as it is; or a fault, which is
-            played. Its exceptions are kept in ``errors`` and sent to the client as HTTP 500.
+        script: Called with the body of each request, as that of a chat completion, from several threads at once. It
+            returns a text; an assistant message in OpenAI's chat format, where the arguments of a tool call may be an
+            object and its id may be missing; a whole chat completion (an object with ``choices``), sent as it is; or a
+            fault, which is played. Its exceptions are kept in ``errors`` and sent to the client as HTTP 500.
         latency: Seconds before each answer, also before faults, or a function of the request that returns them.
         faults: Requests that are answered by a fault instead of the script: ``Faults``, or a mapping from numbers of
             requests, counted from 1.
@@ -59,6 +63,7 @@ class ModelServer:
         self._requests: list[dict[str, Any]] = []
         self._errors: list[BaseException] = []
         self._served = 0
+        self._responses = ResponseStore()
 
     # Starting and stopping
 
@@ -103,7 +108,7 @@ class ModelServer:
 
     @property
     def requests(self) -> list[dict[str, Any]]:
-        """The bodies of all chat requests so far, in the order of their arrival."""
+        """The bodies of all requests so far, as those of chat completions, in the order of their arrival."""
         with self._lock:
             return list(self._requests)
 
@@ -122,30 +127,31 @@ class ModelServer:
     # Serving
 
     def _serve(self, request: HTTPRequest, connection: Connection) -> None:
-        if (request.method, request.path) == ("POST", _CHAT):
-            self._serve_chat(request, connection)
+        if request.method == "POST" and request.path in FORMATS:
+            self._serve_model(request, connection)
         elif not self._is_authorized(request):
             Unauthorized().play({}, connection)
         elif (request.method, request.path) == ("GET", _MODELS):
             model = {"id": "scripted", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
             connection.send(Reply(200, [json.dumps({"object": "list", "data": [model]}).encode()]))
         else:
-            text = f"{request.method} {request.path} is not served: expected POST {_CHAT} or GET {_MODELS}"
+            served = ", ".join(f"POST {path}" for path in FORMATS)
+            text = f"{request.method} {request.path} is not served: expected {served} or GET {_MODELS}"
             connection.send(refusal(404, text, code="unknown_url"))
 
-    def _serve_chat(self, request: HTTPRequest, connection: Connection) -> None:
-        body = _decoded(request.body)
+    def _serve_model(self, request: HTTPRequest, connection: Connection) -> None:
+        sent = _decoded(request.body)
+        body, problem = self._translated(request.path, sent)
         with self._lock:
             if isinstance(body, dict):
                 self._requests.append(body)
             number = len(self._requests)
-        problem = _problem(body)
         if not self._is_authorized(request):
             Unauthorized().play(body, connection)
         elif problem:
             connection.send(refusal(400, problem))
         else:
-            answer, seconds = self._answer(body, number)
+            answer, seconds = self._answer(request.path, sent, body, number)
             if not connection.pause(seconds):
                 return
             if isinstance(answer, Fault):
@@ -156,8 +162,28 @@ class ModelServer:
     def _is_authorized(self, request: HTTPRequest) -> bool:
         return self._api_key is None or request.authorization == f"Bearer {self._api_key}"
 
-    def _answer(self, request: dict[str, Any], number: int) -> tuple[Reply | Fault, float]:
-        """Return the answer, and the seconds before it."""
+    def _translated(self, path: str, body: Any) -> tuple[Any, str | None]:
+        """Return the body of a request as that of a chat completion, and what is wrong with it, if anything is."""
+        if path == CHAT or not isinstance(body, dict):
+            return body, _problem(body)
+        try:
+            with self._lock:
+                asked = FORMATS[path].read(body, self._responses)
+        except UnservableRequest as error:
+            return body, str(error)
+        return asked.as_chat() | ({"stream": True} if body.get("stream") else {}), None
+
+    def _answer(
+        self, path: str, sent: dict[str, Any], request: dict[str, Any], number: int
+    ) -> tuple[Reply | Fault, float]:
+        """Return the answer, and the seconds before it.
+
+        Args:
+            path: The path of the request.
+            sent: Its body.
+            request: Its body as that of a chat completion.
+            number: Its number, from 1.
+        """
         try:
             seconds = self._latency(request) if callable(self._latency) else self._latency
             answer: Any = self._faults.get(number) if self._faults else None
@@ -166,12 +192,15 @@ class ModelServer:
                 answer = self._script(copy.deepcopy(request))
             if isinstance(answer, Fault):
                 return answer, seconds
-            reply = chat_reply(request, answer)
+            whole = written(path, sent, completion(request, answer))
+            reply = reply_of(path, sent, whole)
         except BaseException as error:  # noqa: BLE001 - also what pytest.fail raises, which would end this thread unseen
             self._remember_error(error)
             return _script_failed(error), 0.0
         with self._lock:
             self._served += 1
+            if whole.get("object") == "response":
+                self._responses.add(sent, whole)
         return reply, seconds
 
     def _remember_error(self, error: BaseException) -> None:

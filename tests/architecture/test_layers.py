@@ -17,10 +17,10 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
-#: ``documents``.
+#: ``documents``, ``background``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
-_GROUND = {"errors", "text", "files", "documents"}
+_GROUND = {"errors", "text", "files", "documents", "background"}
 _LAYERS = {*_GROUND, "models", "environment", "chat", "endpoint", "participants", "orchestrator", "evaluation"}
 _LAYERS |= {"diagnosis", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
@@ -29,6 +29,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "text": set(),
     "files": set(),
     "documents": set(),
+    "background": set(),
     "models": _GROUND,
     "environment": {*_GROUND, "models"},
     "chat": {*_GROUND, "models"},

@@ -22,7 +22,7 @@ from .requests import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...chat import ChatReply
+    from .requests import Answer
 
 _OWN = frozenset({"model", "messages", "tools", "tool_choice", "response_format", "stream", "stream_options", "n"})
 _ROLES = ("system", "developer", "user", "assistant", "tool")
@@ -100,35 +100,35 @@ def _response_format(wanted: Any) -> dict[str, Any] | None:
 # Answers
 
 
-def write(reply: ChatReply, model: str, mark: str) -> dict[str, Any]:
+def write(answer: Answer, model: str, mark: str) -> dict[str, Any]:
     """Return an answer as a ``chat.completion`` object.
 
     Args:
-        reply: The answer.
+        answer: The answer.
         model: The requested name, in case the provider does not name the model that answered.
         mark: Distinguishes the answer; its id ends with it.
     """
     calls = [
         {"id": call_id, "type": "function", "function": {"name": name, "arguments": arguments}}
-        for call_id, name, arguments in calls_of(reply.message, mark)
+        for call_id, name, arguments in calls_of(answer.message, mark)
     ]
-    message = {"role": "assistant", "content": reply.message.get("content")}
-    message |= {"refusal": reply.message["refusal"]} if reply.message.get("refusal") else {}
+    message = {"role": "assistant", "content": answer.message.get("content")}
+    message |= {"refusal": answer.message["refusal"]} if answer.message.get("refusal") else {}
     message |= {"tool_calls": calls} if calls else {}
-    message |= fields_to_send_back(reply.message)
-    reason = reply.finish_reason or ("tool_calls" if calls else "stop")
+    message |= fields_to_send_back(answer.message)
+    reason = answer.finish_reason or ("tool_calls" if calls else "stop")
     whole = {
         "id": f"chatcmpl-{mark}",
         "object": "chat.completion",
         "created": CREATED,
-        "model": reply.model or model,
+        "model": answer.model or model,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
     }
-    return whole | ({"usage": _usage(reply)} if reply.usage else {})
+    return whole | ({"usage": _usage(answer)} if answer.usage else {})
 
 
-def _usage(reply: ChatReply) -> dict[str, Any]:
-    usage = reply.usage
+def _usage(answer: Answer) -> dict[str, Any]:
+    usage = answer.usage
     assert usage is not None
     return {
         "prompt_tokens": usage.prompt_tokens,

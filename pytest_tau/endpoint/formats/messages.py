@@ -25,7 +25,7 @@ from .requests import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...chat import ChatReply
+    from .requests import Answer
 
 _PASSED = ("temperature", "top_p", "top_k", "service_tier")
 _KNOWN = frozenset(
@@ -163,9 +163,9 @@ def _args(body: Mapping[str, Any]) -> dict[str, Any]:
 # Answers
 
 
-def write(reply: ChatReply, model: str, mark: str) -> dict[str, Any]:
+def write(answer: Answer, model: str, mark: str) -> dict[str, Any]:
     """Return an answer as a ``message`` object; ``mark`` distinguishes it, and its id ends with it."""
-    message = reply.message
+    message = answer.message
     blocks = _thinking_blocks(message)
     text = message.get("content") or message.get("refusal")
     blocks += [{"type": "text", "text": text}] if isinstance(text, str) else []
@@ -175,11 +175,11 @@ def write(reply: ChatReply, model: str, mark: str) -> dict[str, Any]:
         "id": f"msg_{mark}",
         "type": "message",
         "role": "assistant",
-        "model": reply.model or model,
+        "model": answer.model or model,
         "content": blocks,
-        "stop_reason": _REASONS.get(reply.finish_reason or "", "tool_use" if calls else "end_turn"),
+        "stop_reason": _REASONS.get(answer.finish_reason or "", "tool_use" if calls else "end_turn"),
         "stop_sequence": None,
-        "usage": _usage(reply),
+        "usage": _usage(answer),
     }
 
 
@@ -201,9 +201,9 @@ def _input(arguments: str) -> dict[str, Any]:
     return value if isinstance(value, dict) else {"INVALID_JSON": arguments}
 
 
-def _usage(reply: ChatReply) -> dict[str, int]:
+def _usage(answer: Answer) -> dict[str, int]:
     """Return the tokens; the format requires them, so they are 0 if they are unknown."""
-    usage = reply.usage
+    usage = answer.usage
     if usage is None:
         return {"input_tokens": 0, "output_tokens": 0}
     return {

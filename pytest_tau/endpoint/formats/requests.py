@@ -4,10 +4,36 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
+
+
+class Tokens(Protocol):
+    """The tokens of a call; ``pytest_tau.chat.Usage`` has them."""
+
+    @property
+    def prompt_tokens(self) -> int: ...  # noqa: D102
+    @property
+    def completion_tokens(self) -> int: ...  # noqa: D102
+    @property
+    def cached_tokens(self) -> int: ...  # noqa: D102
+    @property
+    def reasoning_tokens(self) -> int: ...  # noqa: D102
+
+
+class Answer(Protocol):
+    """An answer of a model; ``pytest_tau.chat.ChatReply`` is one."""
+
+    @property
+    def message(self) -> dict[str, Any]: ...  # noqa: D102
+    @property
+    def usage(self) -> Tokens | None: ...  # noqa: D102
+    @property
+    def finish_reason(self) -> str | None: ...  # noqa: D102
+    @property
+    def model(self) -> str | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

@@ -27,7 +27,7 @@ from .requests import (
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ...chat import ChatReply
+    from .requests import Answer
 
 _PASSED = (
     *("temperature", "top_p", "parallel_tool_calls", "service_tier", "user", "safety_identifier"),
@@ -268,15 +268,15 @@ def _reasoning_fields(item: Mapping[str, Any]) -> dict[str, Any]:
 # Answers
 
 
-def write(reply: ChatReply, body: Mapping[str, Any], mark: str) -> dict[str, Any]:
+def write(answer: Answer, body: Mapping[str, Any], mark: str) -> dict[str, Any]:
     """Return an answer as a ``response`` object.
 
     Args:
-        reply: The answer.
+        answer: The answer.
         body: The request.
         mark: Distinguishes the answer; its id and those of its items have it.
     """
-    message = reply.message
+    message = answer.message
     output = _reasoning_item(message, mark)
     parts = _parts(message)
     calls = calls_of(message, mark)
@@ -287,7 +287,7 @@ def write(reply: ChatReply, body: Mapping[str, Any], mark: str) -> dict[str, Any
     for place, (call_id, name, arguments) in enumerate(calls):
         item = {"id": f"fc_{mark}_{place}", "type": "function_call", "status": "completed"}
         output.append(item | {"call_id": call_id, "name": name, "arguments": arguments})
-    reason = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(reply.finish_reason or "")
+    reason = {"length": "max_output_tokens", "content_filter": "content_filter"}.get(answer.finish_reason or "")
     return {
         "id": f"resp_{mark}",
         "object": "response",
@@ -295,9 +295,9 @@ def write(reply: ChatReply, body: Mapping[str, Any], mark: str) -> dict[str, Any
         "status": "incomplete" if reason else "completed",
         "error": None,
         "incomplete_details": {"reason": reason} if reason else None,
-        "model": reply.model or model_name(body),
+        "model": answer.model or model_name(body),
         "output": output,
-        "usage": _usage(reply),
+        "usage": _usage(answer),
         **_echo(body),
     }
 
@@ -309,8 +309,8 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts + ([{"type": "refusal", "refusal": refusal}] if isinstance(refusal, str) and refusal else [])
 
 
-def _usage(reply: ChatReply) -> dict[str, Any] | None:
-    usage = reply.usage
+def _usage(answer: Answer) -> dict[str, Any] | None:
+    usage = answer.usage
     if usage is None:
         return None
     return {
