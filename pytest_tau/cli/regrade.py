@@ -123,9 +123,9 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     Raises:
         ConfigurationError: It cannot be called.
     """
-    from ..chat import TrialModels
+    from ..chat import LLM, TrialModels
     from ..evaluation import LazyJudge
-    from ..integrations.litellm import check, litellm_model
+    from ..integrations.default_model import check_model, default_model
 
     if args.judge not in (None, "llm"):
         raise ConfigurationError(f"--judge-llm is the model of --judge llm; remove it, or --judge {args.judge}")
@@ -136,8 +136,9 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
     if not isinstance(arguments, dict):
         raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
-    check(args.judge_llm, arguments)
-    models = TrialModels({"judge": litellm_model(args.judge_llm, **arguments)})
+    check_model(args.judge_llm, arguments)
+    judge = LLM(args.judge_llm, default_model(), {"temperature": 0.0, **arguments})
+    models = TrialModels({"judge": judge})
     return LazyJudge(args.judge_llm).bind(models.get("judge"))
 
 

@@ -1,4 +1,4 @@
-"""The paths that the endpoint serves, and the handlers of those that call the model."""
+"""The paths that the endpoint serves, and the handlers of the formats of models."""
 
 from __future__ import annotations
 

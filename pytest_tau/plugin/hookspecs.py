@@ -121,7 +121,8 @@ def pytest_tau_make_model(
 
     Returns:
         An object with ``async complete(request)``, an ``LLM`` that also sets name and arguments, or None to let the
-        next plugin decide. Last comes litellm. Calls are recorded and replayed whatever makes them.
+        next plugin decide. Last comes litellm, or without it a client of OpenAI's API. Calls are recorded and replayed
+        whatever makes them.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """

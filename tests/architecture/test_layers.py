@@ -58,7 +58,7 @@ MAY_IMPORT: dict[str, set[str]] = {
 THIRD_PARTIES: dict[str, set[str]] = {
     "documents": {"tomli", "tomllib"},
     "models": {"pydantic"},
-    "chat": {"pydantic", "tiktoken"},
+    "chat": {"pydantic", "tenacity", "tiktoken"},
     # By name, when a trial is served first: see listener.load.
     "endpoint": set(),
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "typing_extensions"},

@@ -8,10 +8,10 @@ import openai
 import pytest
 
 from pytest_tau.chat import ChatRequest
+from pytest_tau.chat.retries import RetryPolicy
 from pytest_tau.errors import ModelError
 from pytest_tau.integrations.litellm.client import load
 from pytest_tau.integrations.litellm.errors import to_model_error
-from pytest_tau.integrations.litellm.retry import RetryPolicy
 
 REQUEST = ChatRequest(model="openai/scripted", messages=[], args={"extra_headers": {"X-Auth": "Token tau-secret-1234"}})
 SENT = httpx.Request("POST", "https://api.example.org/v1/chat/completions")

@@ -54,5 +54,5 @@ async def _close_clients() -> None:
 #: and calls in flight are counted without locks.
 #: litellm prepares each call, and looks up each host, in a thread of the loop's; a provider without an asynchronous
 #: client keeps one for the whole call.
-_LOOP = BackgroundLoop("tau-model-calls", threads=64, closing=_close_clients)
-submit = _LOOP.submit
+LOOP = BackgroundLoop("tau-model-calls", threads=64, closing=_close_clients)
+submit = LOOP.submit

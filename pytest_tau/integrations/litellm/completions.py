@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from ...chat import ChatRequest, current_attribution
+from ...chat.call_arguments import refuse_arguments
 from ...errors import ConfigurationError
 from .client import submit
-from .credentials import refuse_arguments
 from .model import shared
 
 if TYPE_CHECKING:

@@ -1,43 +1,28 @@
-"""Checks of model names, keys and arguments before anything runs, and masking of keys in texts."""
+"""Checks of model names, keys and arguments before anything runs."""
 
 from __future__ import annotations
 
-import math
 import os
 import re
-from collections.abc import Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat.requests import identifies_account, without_login, without_secrets
+from ...chat.call_arguments import OWN_PRICES, refuse_arguments
+from ...chat.masking import is_secret, mask_secrets
 from ...errors import ConfigurationError, unknown_name
 from .client import load
-from .prices import OWN_PRICES, has_price
+from .prices import has_price
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Mapping
 
 #: Sent to a server that needs no key, because the client library requires one.
 NO_KEY = "no-key-needed"
-#: Arguments that the run itself fills in.
-_RESERVED = ("model", "messages", "tools", "stream_options")
 #: Providers with OpenAI's own client and variables.
 _OPENAI = frozenset({"openai", "custom_openai", "text-completion-openai"})
 #: Providers all of whose models litellm lists. With others a name may be a deployment, a file or an endpoint.
 _LISTED = frozenset({"openai", "anthropic", "gemini", "mistral", "deepseek", "xai", "cohere", "cohere_chat"})
-#: A key in a text, also if a provider has masked a part of it.
-_KEY_LIKE = re.compile(
-    r"\bsk-[\w*.…-]{4,}|\bAIza[\w-]{8,}|\b(?:AKIA|ASIA)[0-9A-Z]{16}\b|\b(?:hf|gsk)_\w{8,}|\bxai-[\w-]{8,}"
-    r"|\beyJ[\w-]+\.[\w-]+\.[\w-]*|\b(?i:bearer)\s+[^\s,;'\"]+|(?<=//)[^/@\s]+(?=@)"
-    # Organizations and projects as OpenAI names them in its errors.
-    r"|\borg-\w{8,}|\bproj_\w{8,}"
-)
-#: Variables of the environment that identify an account.
-_ACCOUNT_VARIABLES = (
-    *("OPENAI_ORGANIZATION", "OPENAI_ORG_ID", "OPENAI_PROJECT", "OPENAI_PROJECT_ID"),
-    *("VERTEXAI_PROJECT", "GOOGLE_CLOUD_PROJECT", "AZURE_TENANT_ID", "AZURE_CLIENT_ID", "AWS_ROLE_ARN", "AWS_PROFILE"),
-)
 
 
 class _Route(NamedTuple):
@@ -82,35 +67,6 @@ def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
         raise ConfigurationError(problem)
 
 
-def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
-    """Refuse arguments that would change the shape of an answer, or belong to the conversation.
-
-    Raises:
-        ConfigurationError: There is such an argument.
-    """
-    for argument in _RESERVED:
-        if argument in args:
-            raise ConfigurationError(f"model {name!r}: {argument!r} cannot be set; pytest-tau sets it")
-    if args.get("stream"):
-        raise ConfigurationError(f"model {name!r}: streaming is not supported; remove 'stream'")
-    if args.get("n", 1) != 1:
-        raise ConfigurationError(f"model {name!r}: only one answer is requested per call; remove 'n'")
-    timeout = args.get("timeout", 1)
-    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)) or not 0 < timeout < math.inf:
-        raise ConfigurationError(f"model {name!r}: 'timeout': expected a number of seconds above 0, got {timeout!r}")
-    for argument in ("api_base", "base_url"):
-        if argument in args and not str(args[argument]).startswith(("http://", "https://")):
-            raise ConfigurationError(
-                f"model {name!r}: {argument!r}: expected a URL that begins with http:// or https://"
-            )
-    for argument in ("num_retries", "max_retries"):
-        retries = args.get(argument, 0)
-        if isinstance(retries, bool) or not isinstance(retries, int) or retries < 0:
-            raise ConfigurationError(
-                f"model {name!r}: {argument!r}: expected an integer of at least 0, got {retries!r}"
-            )
-
-
 def connection_arguments(name: str, args: Mapping[str, Any]) -> dict[str, Any]:
     """Return further arguments of a call: a placeholder key for a server that needs none."""
     if args.get("api_key"):
@@ -133,41 +89,6 @@ def describe_key(name: str, args: Mapping[str, Any]) -> str:
         return f"a call without a key ({' or '.join(missing)} not set)"
     usual = f"{route.provider.upper()}_API_KEY"
     return f"the key in {usual}" if usual in os.environ else "the key"
-
-
-def mask_secrets(text: str, args: Mapping[str, Any]) -> str:
-    """Mask everything in a text that is, or looks like, a key, or identifies an account."""
-    account = {name: os.environ[name] for name in _ACCOUNT_VARIABLES if name in os.environ}
-    secrets = {
-        *_secrets(args, _is_private),
-        *_secrets(os.environ, _is_secret),
-        *_secrets(account, _is_private, within=True),
-    }
-    # Shorter values are switches and names; masking them would mask ordinary words.
-    for secret in sorted((one for one in secrets if len(one) >= 8), key=len, reverse=True):
-        text = text.replace(secret, "***")
-    return without_login(_KEY_LIKE.sub("***", text))
-
-
-def _is_secret(name: str) -> bool:
-    return not without_secrets({name: None})
-
-
-def _is_private(name: str) -> bool:
-    return _is_secret(name) or identifies_account(name)
-
-
-def _secrets(value: Any, is_private: Callable[[str], bool], *, within: bool = False) -> Iterator[str]:
-    """Yield every text under a private name, at any depth; and its words, as of ``Bearer …``."""
-    if isinstance(value, Mapping):
-        for name, part in value.items():
-            yield from _secrets(part, is_private, within=within or is_private(str(name)))
-    elif isinstance(value, (list, tuple)):
-        for part in value:
-            yield from _secrets(part, is_private, within=within)
-    elif isinstance(value, str) and within:
-        yield value
-        yield from value.split()
 
 
 def _route(name: str, args: Mapping[str, Any]) -> _Route:
@@ -226,7 +147,7 @@ def _missing_keys(name: str, args: Mapping[str, Any], route: _Route) -> list[str
     """Return the variables of which one has to be set."""
     if args.get("api_key") or _has_own_key(route) or (_is_openai_compatible(route) and _is_own_server(route)):
         return []
-    if any(_is_secret(argument) and not isinstance(args[argument], (int, float)) for argument in args):
+    if any(is_secret(argument) and not isinstance(args[argument], (int, float)) for argument in args):
         return []  # another credential is given: azure_ad_token, extra_headers …; a price has a number
     missing = load().validate_environment(name)["missing_keys"]
     # Projects, regions, addresses and the keys of clouds have other sources, and defaults, that litellm does not list.

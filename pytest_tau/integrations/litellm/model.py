@@ -5,102 +5,47 @@ from __future__ import annotations
 import asyncio
 import copy
 import functools
-import time
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ChatReply, Usage
-from ...errors import ConfigurationError
-from .client import load, submit
+from ...chat.call_arguments import OWN_PRICES
+from ...chat.chat_messages import filled_message
+from ...chat.faults import build_model_error
+from ...chat.limited_model import LimitedModel
+from .client import LOOP, load
 from .compat import mcp_workaround_args
-from .credentials import connection_arguments, refuse_arguments
-from .errors import build_model_error, to_model_error
-from .prices import OWN_PRICES, cost
-from .retry import RetryPolicy, call_with_retries
+from .credentials import connection_arguments
+from .errors import to_model_error
+from .prices import cost
 
 if TYPE_CHECKING:
+    from ...background import BackgroundLoop
     from ...chat import ChatRequest
     from ...errors import ModelError
 
 
-class LiteLLM:
-    """Answers chat requests through litellm.
-
-    One instance serves every model and every trial of a run, on any event loop and from any thread: the calls run on
-    a loop of their own. An argument ``timeout`` of a request overrides this one's, and ``num_retries`` or
-    ``max_retries`` overrides ``attempts``.
-
-    Args:
-        timeout: The most seconds of each attempt, also if the server keeps sending.
-        attempts: The most attempts of a call that meets temporary faults.
-        max_in_flight: The most concurrent calls of one model; others wait.
-        first_wait: Seconds before the second attempt; each further wait is up to twice as long, and not shorter
-            than the server asks for.
-        longest_wait: The longest wait in seconds.
+class LiteLLM(LimitedModel):
+    """Answers chat requests through litellm; its arguments are those of ``LimitedModel``.
 
     Raises:
         ConfigurationError: A limit that cannot be one.
     """
 
-    def __init__(
-        self,
-        *,
-        timeout: float = 120.0,
-        attempts: int = 8,
-        max_in_flight: int = 20,
-        first_wait: float = 0.5,
-        longest_wait: float = 60.0,
-    ) -> None:
-        if timeout <= 0 or attempts < 1 or max_in_flight < 1 or first_wait < 0 or longest_wait < 0:
-            problem = (
-                "a chat model needs a timeout above 0, at least one attempt, at least one concurrent call, and waits "
-                "of at least 0"
-            )
-            raise ConfigurationError(problem)
-        self._timeout, self._policy = timeout, RetryPolicy(attempts, first_wait, longest_wait)
-        self._max_in_flight = max_in_flight
-        # Used on the background loop only.
-        self._semaphores: dict[str, asyncio.Semaphore] = {}
+    def _loop(self) -> BackgroundLoop:
+        return LOOP
 
-    async def complete(self, request: ChatRequest) -> ChatReply:
-        """Return the model's answer.
-
-        Its message has the tool calls as the model sent them, arguments unparsed, and every field that the provider
-        wants sent back; ``seconds`` is the time of the successful attempt, without waits.
-
-        Raises:
-            ModelError: The model or its provider failed, for good or in every attempt.
-            ConfigurationError: litellm is not installed, or an argument cannot be one.
-        """
-        return await asyncio.wrap_future(submit(self._complete(request)))
-
-    async def _complete(self, request: ChatRequest) -> ChatReply:
-        refuse_arguments(request.model, request.args)
+    async def _prepare(self, request: ChatRequest) -> dict[str, Any]:
         # In a thread: this may import litellm, which takes seconds.
-        connection_args = await asyncio.to_thread(connection_arguments, request.model, request.args)
-        attempt = functools.partial(self._attempt, request, connection_args)
-        return await call_with_retries(attempt, self._policy_for(request), request.model)
+        return await asyncio.to_thread(connection_arguments, request.model, request.args)
 
-    async def _attempt(self, request: ChatRequest, connection_args: dict[str, Any]) -> ChatReply:
-        """Make one call as soon as the limit on calls in flight allows it; a retry that waits is not in flight."""
-        semaphore = self._semaphores.setdefault(request.model, asyncio.Semaphore(self._max_in_flight))
-        limit = float(request.args.get("timeout", self._timeout))
-        failure: ModelError
-        async with semaphore:
-            began = time.monotonic()
-            try:
-                response = await asyncio.wait_for(load().acompletion(**_call(request, limit), **connection_args), limit)
-            except Exception as error:  # noqa: BLE001
-                # Whatever litellm raises, the call has failed. The error is described, but not chained: its text and
-                # its frames contain the request, keys included.
-                failure = to_model_error(error, request, limit)
-            else:
-                return _chat_reply(response, request, time.monotonic() - began)
-        raise failure
+    async def _send(self, request: ChatRequest, prepared: dict[str, Any], limit: float) -> Any:
+        return await load().acompletion(**_call(request, limit), **prepared)
 
-    def _policy_for(self, request: ChatRequest) -> RetryPolicy:
-        retries = [request.args[name] for name in ("num_retries", "max_retries") if name in request.args]
-        return replace(self._policy, attempts=retries[0] + 1) if retries else self._policy
+    def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError:
+        return to_model_error(error, request, limit)
+
+    def _reply(self, response: Any, request: ChatRequest, seconds: float) -> ChatReply:
+        return _chat_reply(response, request, seconds)
 
 
 def _call(request: ChatRequest, limit: float) -> dict[str, Any]:
@@ -127,7 +72,7 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float) -> ChatRepl
     if not choices or dump is None:
         raise build_model_error("bad_answer", request, message="an answer without a message")
     # Without warnings: some of litellm's fields have values that do not fit their types.
-    message = _message(dump(mode="json", warnings=False))
+    message = filled_message(dump(mode="json", warnings=False))
     finish_reason = choices[0].finish_reason
     if finish_reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
         raise build_model_error("refused", request, message="the answer was filtered")
@@ -140,22 +85,6 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float) -> ChatRepl
         finish_reason=finish_reason,
         model=getattr(response, "model", None) or None,
     )
-
-
-def _message(dumped: dict[str, Any]) -> dict[str, Any]:
-    """Return a message in chat format without empty fields, except for the content."""
-    message = {"role": "assistant", "content": None, **_filled_fields(dumped)}
-    fields = _filled_fields(message.pop("provider_specific_fields", None) or {})
-    if fields:
-        message["provider_specific_fields"] = fields
-    if "tool_calls" in message:
-        message["tool_calls"] = [_filled_fields(call) for call in message["tool_calls"]]
-    return message
-
-
-def _filled_fields(fields: dict[str, Any]) -> dict[str, Any]:
-    # An empty text may be meant: some models want their empty reasoning back.
-    return {name: value for name, value in fields.items() if value is not None and value not in ([], {})}
 
 
 def _usage(usage: Any) -> Usage | None:

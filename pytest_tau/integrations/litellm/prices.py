@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ...chat.call_arguments import OWN_PRICES, own_cost
 from .client import load
 
 if TYPE_CHECKING:
     from ...chat import ChatRequest, Usage
-
-#: Arguments with a run's own prices: USD for a token sent, and for one received. They are not passed to litellm, which
-#: would use them for all later calls of the model.
-OWN_PRICES = ("input_cost_per_token", "output_cost_per_token")
 
 #: The beginnings of fields of price lists with the price of tokens or time.
 _FIELDS = ("input_cost", "output_cost", "cost_per", "tiered_pricing")
@@ -35,10 +32,7 @@ def has_price(model: str) -> bool:
 def cost(response: Any, request: ChatRequest, usage: Usage) -> float | None:
     """Return the cost of an answer of litellm in USD; None if the price is unknown."""
     if any(name in request.args for name in OWN_PRICES):
-        sent, received = (request.args.get(name) for name in OWN_PRICES)
-        if sent is None or received is None:
-            return None
-        return usage.prompt_tokens * float(sent) + usage.completion_tokens * float(received)
+        return own_cost(request.args, usage)
     if not has_price(request.model):
         return None
     try:

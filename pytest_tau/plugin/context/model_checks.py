@@ -55,10 +55,10 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
     choices = {role: choice for role in _ROLES if (choice := run.choice(role)) is not None}
     if not choices:
         return
-    from ...integrations.litellm import check
+    from ...integrations.default_model import check_model
 
     for role, choice in choices.items():
         try:
-            check(choice.name, choice.args, priced=run.models.budget is not None)
+            check_model(choice.name, choice.args, priced=run.models.budget is not None)
         except ConfigurationError as error:
             raise pytest.UsageError(f"--tau-{role}-llm: {error}") from error

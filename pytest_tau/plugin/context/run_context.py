@@ -122,12 +122,12 @@ class RunContext:
         return LLM(choice.name, made, choice.args)
 
     def default_chat(self) -> ChatModel:
-        """Return the model over litellm, made at the first call and shared, because it limits concurrent calls."""
+        """Return the default chat model, made at the first call and shared, because it limits concurrent calls."""
         if self._chat is None:
-            from ...integrations.litellm import LiteLLM
+            from ...integrations.default_model import default_model
 
             models = self.config.models
-            self._chat = LiteLLM(timeout=models.timeout, max_in_flight=models.max_in_flight)
+            self._chat = default_model(timeout=models.timeout, max_in_flight=models.max_in_flight)
         return self._chat
 
     def seed(self, trial: int) -> int:

@@ -88,7 +88,7 @@ def pytest_tau_make_user(item: pytest.Item, config: Any) -> Any:
 
 @pytest.hookimpl(trylast=True)
 def pytest_tau_make_model(item: pytest.Item) -> ChatModel:
-    """Return the model over litellm."""
+    """Return the default chat model."""
     return require_context(item.config).default_chat()
 
 

@@ -1,0 +1,127 @@
+"""The limits of a chat model: time, attempts, and calls in flight."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+from .call_arguments import refuse_arguments
+from .retries import RetryPolicy, call_with_retries
+
+if TYPE_CHECKING:
+    from ..background import BackgroundLoop
+    from ..errors import ModelError
+    from .requests import ChatReply, ChatRequest
+
+
+class LimitedModel:
+    """Base of chat models that call a provider.
+
+    One instance serves every model and every trial of a run, on any event loop and from any thread: the calls run on
+    a loop of their own. An argument ``timeout`` of a request overrides this one's, and ``num_retries`` or
+    ``max_retries`` overrides ``attempts``.
+
+    Args:
+        timeout: The most seconds of each attempt, also if the server keeps sending.
+        attempts: The most attempts of a call that meets temporary faults.
+        max_in_flight: The most concurrent calls of one model; others wait.
+        first_wait: Seconds before the second attempt; each further wait is up to twice as long, and not shorter
+            than the server asks for.
+        longest_wait: The longest wait in seconds.
+
+    Raises:
+        ConfigurationError: A limit that cannot be one.
+    """
+
+    def __init__(
+        self,
+        *,
+        timeout: float = 120.0,
+        attempts: int = 8,
+        max_in_flight: int = 20,
+        first_wait: float = 0.5,
+        longest_wait: float = 60.0,
+    ) -> None:
+        if timeout <= 0 or attempts < 1 or max_in_flight < 1 or first_wait < 0 or longest_wait < 0:
+            problem = (
+                "a chat model needs a timeout above 0, at least one attempt, at least one concurrent call, and waits "
+                "of at least 0"
+            )
+            raise ConfigurationError(problem)
+        self._timeout, self._policy = timeout, RetryPolicy(attempts, first_wait, longest_wait)
+        self._max_in_flight = max_in_flight
+        # Used on the background loop only.
+        self._semaphores: dict[str, asyncio.Semaphore] = {}
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Return the model's answer.
+
+        Its message has the tool calls as the model sent them, arguments unparsed, and every field that the provider
+        wants sent back; ``seconds`` is the time of the successful attempt, without waits.
+
+        Raises:
+            ModelError: The model or its provider failed, for good or in every attempt.
+            ConfigurationError: A library is not installed, or an argument cannot be one.
+        """
+        return await asyncio.wrap_future(self._loop().submit(self._complete(request)))
+
+    async def _complete(self, request: ChatRequest) -> ChatReply:
+        refuse_arguments(request.model, request.args)
+        prepared = await self._prepare(request)
+        attempt = functools.partial(self._attempt, request, prepared)
+        return await call_with_retries(attempt, self._policy_for(request), request.model)
+
+    async def _attempt(self, request: ChatRequest, prepared: Any) -> ChatReply:
+        """Make one call as soon as the limit on calls in flight allows it; a retry that waits is not in flight."""
+        semaphore = self._semaphores.setdefault(request.model, asyncio.Semaphore(self._max_in_flight))
+        limit = float(request.args.get("timeout", self._timeout))
+        failure: ModelError
+        async with semaphore:
+            began = time.monotonic()
+            try:
+                response = await asyncio.wait_for(self._send(request, prepared, limit), limit)
+            except Exception as error:  # noqa: BLE001
+                # Whatever was raised, the call has failed. The error is described, but not chained: its text and
+                # its frames contain the request, keys included.
+                failure = self._failure(error, request, limit)
+            else:
+                return self._reply(response, request, time.monotonic() - began)
+        raise failure
+
+    def _policy_for(self, request: ChatRequest) -> RetryPolicy:
+        retries = [request.args[name] for name in ("num_retries", "max_retries") if name in request.args]
+        return replace(self._policy, attempts=retries[0] + 1) if retries else self._policy
+
+    # For the subclasses
+
+    def _loop(self) -> BackgroundLoop:
+        """Return the loop that the calls run on."""
+        raise NotImplementedError
+
+    async def _prepare(self, request: ChatRequest) -> Any:
+        """Return what all attempts of a call need.
+
+        Raises:
+            ConfigurationError: The call cannot be made.
+        """
+        raise NotImplementedError
+
+    async def _send(self, request: ChatRequest, prepared: Any, limit: float) -> Any:
+        """Make one call; whatever it raises is described by ``_failure``."""
+        raise NotImplementedError
+
+    def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError:
+        """Return the model error of a call that has raised an exception."""
+        raise NotImplementedError
+
+    def _reply(self, response: Any, request: ChatRequest, seconds: float) -> ChatReply:
+        """Return the reply in a response.
+
+        Raises:
+            ModelError: It has none.
+        """
+        raise NotImplementedError

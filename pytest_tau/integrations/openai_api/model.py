@@ -1,0 +1,225 @@
+"""A chat model over aiohttp: calls servers that speak OpenAI's API."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
+
+from ...background import BackgroundLoop
+from ...chat import ChatReply, Usage
+from ...chat.call_arguments import OWN_PRICES, own_cost
+from ...chat.chat_messages import filled_message
+from ...chat.faults import build_model_error, fault_of, retry_after_of
+from ...chat.limited_model import LimitedModel
+from ...documents import DocumentError, parse_json
+from ...errors import ConfigurationError
+from .route import Route, describe_key, route
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ...chat import ChatRequest
+    from ...errors import ModelError
+
+#: Arguments about the connection, and of litellm's own, which are not sent.
+_NOT_SENT = frozenset(
+    {
+        *("api_key", "api_base", "base_url", "api_version", "timeout", "num_retries", "max_retries", "organization"),
+        *("extra_headers", "extra_body", "stream", "drop_params", "custom_llm_provider", "allowed_openai_params"),
+        *OWN_PRICES,
+    }
+)
+
+
+class _Response(NamedTuple):
+    """A server's answer."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class OpenAIServer(LimitedModel):
+    """Answers chat requests through servers that speak OpenAI's API; its arguments are those of ``LimitedModel``.
+
+    The address is ``base_url`` or ``api_base`` among the arguments of a request, ``OPENAI_BASE_URL``, or OpenAI's own;
+    the key is ``api_key`` or ``OPENAI_API_KEY``. The price of a call is known only if it is among the arguments.
+
+    Raises:
+        ConfigurationError: A limit that cannot be one.
+    """
+
+    def _loop(self) -> BackgroundLoop:
+        return _LOOP
+
+    async def _prepare(self, request: ChatRequest) -> Route:
+        load()
+        return route(request.model, request.args)
+
+    async def _send(self, request: ChatRequest, prepared: Route, limit: float) -> _Response:
+        del limit
+        body = json.dumps(_body(request, prepared.model)).encode()
+        call = _client().post(
+            prepared.url,
+            data=body,
+            headers=_headers(request, prepared),
+            proxy=_proxy(prepared.url),
+            allow_redirects=False,
+        )
+        async with call as response:
+            return _Response(response.status, response.headers, await response.read())
+
+    def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError:
+        timed_out = isinstance(error, (TimeoutError, asyncio.TimeoutError))
+        if isinstance(error, (TypeError, ValueError)):  # such as a malformed address
+            return build_model_error("bad_request", request, message=str(error))
+        message = "" if timed_out else str(error) or type(error).__name__
+        return build_model_error("timeout" if timed_out else "unavailable", request, limit=limit, message=message)
+
+    def _reply(self, response: _Response, request: ChatRequest, seconds: float) -> ChatReply:
+        try:
+            answer = parse_json(response.body)
+        except DocumentError:
+            answer = None
+        if response.status != 200 or not isinstance(answer, dict) or answer.get("error"):
+            raise _refusal(response, answer, request)
+        message = _message(answer)
+        if message is None:
+            raise build_model_error("bad_answer", request, message="an answer without a message")
+        reason = answer["choices"][0].get("finish_reason")
+        if reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
+            raise build_model_error("refused", request, message="the answer was filtered")
+        usage = _usage(answer.get("usage"))
+        return ChatReply(
+            message=message,
+            usage=usage,
+            cost=own_cost(request.args, usage) if usage else None,
+            seconds=seconds,
+            finish_reason=reason if isinstance(reason, str) else None,
+            model=answer["model"] if isinstance(answer.get("model"), str) else None,
+        )
+
+
+def _body(request: ChatRequest, model: str) -> dict[str, Any]:
+    body: dict[str, Any] = {"model": model, "messages": request.messages}
+    optional = {
+        "tools": request.tools or None,
+        "tool_choice": request.tool_choice,
+        "response_format": request.response_format,
+    }
+    body |= {name: value for name, value in optional.items() if value is not None}
+    body |= {name: value for name, value in request.args.items() if name not in _NOT_SENT and value is not None}
+    extra = request.args.get("extra_body")
+    return body | (extra if isinstance(extra, dict) else {})
+
+
+def _headers(request: ChatRequest, found: Route) -> dict[str, str]:
+    headers = {"Content-Type": "application/json"}
+    if found.key:
+        headers["Authorization"] = f"Bearer {found.key}"
+    if request.args.get("organization"):
+        headers["OpenAI-Organization"] = str(request.args["organization"])
+    extra = request.args.get("extra_headers")
+    return headers | ({str(name): str(value) for name, value in extra.items()} if isinstance(extra, dict) else {})
+
+
+def _proxy(url: str) -> str | None:
+    """Return the proxy of the environment for an address, as other clients use it."""
+    parts = urlsplit(url)
+    return None if proxy_bypass(parts.hostname or "") else getproxies().get(parts.scheme)
+
+
+def _refusal(response: _Response, answer: Any, request: ChatRequest) -> ModelError:
+    """Return the model error of an answer that is not a chat completion."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    details = error if isinstance(error, dict) else {}
+    message = details.get("message") or (error if isinstance(error, str) else "")
+    if not message and not isinstance(answer, dict):
+        message = response.body[:1000].decode(errors="replace")
+    codes = {str(details[name]) for name in ("code", "type") if details.get(name)}
+    kind = fault_of(codes, str(message), response.status) or "bad_answer"
+    return build_model_error(
+        kind,
+        request,
+        message=str(message),
+        retry_after=retry_after_of(response.headers),
+        key=describe_key(request.args) if kind == "authentication" else "",
+    )
+
+
+def _message(answer: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the message of a chat completion; None if it has none."""
+    choices = answer.get("choices")
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    message = choice.get("message") if isinstance(choice, dict) else None
+    calls = message.get("tool_calls") if isinstance(message, dict) else None
+    if not isinstance(message, dict) or not all(isinstance(call, dict) for call in calls or []):
+        return None
+    return filled_message(message)
+
+
+def _usage(usage: Any) -> Usage | None:
+    """Return the server's token counts; None if it gives none."""
+    if not isinstance(usage, dict):
+        return None
+    prompt, completion = _count(usage, "prompt_tokens"), _count(usage, "completion_tokens")
+    if not prompt and not completion:
+        return None
+    return Usage(
+        prompt_tokens=prompt,
+        completion_tokens=completion,
+        cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
+        reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
+    )
+
+
+def _count(counts: Any, name: str) -> int:
+    count = counts.get(name) if isinstance(counts, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) else 0
+
+
+#: The HTTP client, once it is used; on the background loop only, by loop.
+_CLIENTS: dict[asyncio.AbstractEventLoop, Any] = {}
+
+
+def _client() -> Any:
+    loop = asyncio.get_running_loop()
+    if loop not in _CLIENTS:
+        aiohttp = load()
+        # The calls in flight and their time are limited by the chat model.
+        _CLIENTS[loop] = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0),
+            timeout=aiohttp.ClientTimeout(total=None),
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+    return _CLIENTS[loop]
+
+
+async def _close_client() -> None:
+    client = _CLIENTS.pop(asyncio.get_running_loop(), None)
+    if client is not None:
+        await client.close()
+
+
+def load() -> Any:
+    """Return aiohttp, imported if it was not yet.
+
+    Raises:
+        ConfigurationError: It is not installed, or does not work.
+    """
+    try:
+        importlib.import_module("tenacity")
+        return importlib.import_module("aiohttp")
+    except ImportError as error:
+        problem = (
+            "model calls need litellm (any provider): pip install 'pytest-tau[llm]', or aiohttp and tenacity (servers "
+            f"with OpenAI's API): pip install 'pytest-tau[endpoint]' ({error})"
+        )
+        raise ConfigurationError(problem) from error
+
+
+_LOOP = BackgroundLoop("tau-openai-calls", closing=_close_client)

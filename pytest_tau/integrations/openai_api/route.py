@@ -1,0 +1,93 @@
+"""The server and the key of a model with OpenAI's API, and checks of them before anything runs."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple
+from urllib.parse import urlsplit
+
+from ...chat.call_arguments import OWN_PRICES, refuse_arguments
+from ...chat.masking import is_secret
+from ...errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_OPENAI = "https://api.openai.com/v1"
+_PREFIX = "openai/"
+_ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
+_KEY = "OPENAI_API_KEY"
+
+
+class Route(NamedTuple):
+    """The way to a model. Its repr has no key.
+
+    Attributes:
+        url: The address for chat completions.
+        model: The model's name as the server knows it.
+        key: The key, if there is one.
+    """
+
+    url: str
+    model: str
+    key: str | None
+
+    def __repr__(self) -> str:
+        return f"Route({self.model!r})"
+
+
+def route(name: str, args: Mapping[str, Any]) -> Route:
+    """Return the way to a model.
+
+    Args:
+        name: ``openai/MODEL``; with an address in the arguments or in ``OPENAI_BASE_URL``, any name.
+        args: The arguments of its calls.
+
+    Raises:
+        ConfigurationError: Its server is not known without litellm.
+    """
+    if not name.strip() or name != "".join(name.split()) or name.startswith("/") or name.endswith("/"):
+        raise ConfigurationError(f"{name!r} is not a model name: expected provider and model, such as openai/gpt-4.1")
+    given = args.get("api_base") or args.get("base_url")
+    base = given or next((os.environ[each] for each in _ADDRESSES if os.environ.get(each)), None)
+    if given is None and not name.startswith(_PREFIX):
+        problem = (
+            f"model {name!r} needs litellm: pip install 'pytest-tau[llm]'; without it, models are called that speak "
+            "OpenAI's API: openai/MODEL, or any name with 'base_url' among its arguments"
+        )
+        raise ConfigurationError(problem)
+    key = args.get("api_key") or os.environ.get(_KEY) or None
+    return Route(f"{str(base or _OPENAI).rstrip('/')}/chat/completions", name.removeprefix(_PREFIX), key)
+
+
+def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
+    """Check a model's name, arguments and key before it is called.
+
+    Args:
+        name: The model's name.
+        args: The arguments of its calls.
+        priced: Also check that its price is known.
+
+    Raises:
+        ConfigurationError: A server that is not known, an argument that cannot be one, a missing key, or an unknown
+            price.
+    """
+    refuse_arguments(name, args)
+    found = route(name, args)
+    credentials = any(is_secret(argument) for argument in args if argument not in OWN_PRICES)
+    if found.key is None and not credentials and urlsplit(found.url).hostname == urlsplit(_OPENAI).hostname:
+        raise ConfigurationError(f"model {name!r} needs a key: set {_KEY}, or add 'api_key' to its arguments")
+    if priced and not set(args) >= set(OWN_PRICES):
+        given = " and ".join(map(repr, OWN_PRICES))
+        problem = (
+            f"model {name!r} has no known price: add {given}, in USD, to its arguments, or install litellm, which "
+            "has a list of prices: pip install 'pytest-tau[llm]'"
+        )
+        raise ConfigurationError(problem)
+
+
+def describe_key(args: Mapping[str, Any]) -> str:
+    """Return a description of the key that a call was made with."""
+    if args.get("api_key"):
+        return "the key in the model's arguments"
+    return f"the key in {_KEY}" if os.environ.get(_KEY) else f"a call without a key ({_KEY} not set)"
