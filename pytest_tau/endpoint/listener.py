@@ -17,6 +17,7 @@ from .formats.events import COMMENT, EVENT_STREAM, event
 from .problems import TRIAL_ENDED, Problem, problem_of, reply_to
 from .routes import ROUTES, not_served
 from .session import TOKEN_PREFIX, Address
+from .token_masking import mask_tokens_in_logs
 from .wire import TrialState, WireReply, WireRequest
 
 if TYPE_CHECKING:
@@ -33,8 +34,17 @@ if TYPE_CHECKING:
 MAX_BODY = 32 << 20
 #: Seconds until the first comment of a stream whose answer is not there yet, and between two of them.
 KEEP_ALIVE = 3.0
+#: Seconds that clients have to read their answers when the process ends.
+_CLOSING_TIME = 1.0
 
-_LOOP = BackgroundLoop("tau-endpoint")
+
+async def _stop() -> None:
+    listener = _LISTENERS.pop(os.getpid(), None)
+    if listener is not None:
+        await listener.stop()
+
+
+_LOOP = BackgroundLoop("tau-endpoint", closing=_stop)
 _STARTING = threading.Lock()
 #: By process: a forked child has no listener.
 _LISTENERS: dict[int, Listener] = {}
@@ -49,6 +59,7 @@ def open_session(session: TrialSession) -> Address:
     with _STARTING:
         process = os.getpid()
         if process not in _LISTENERS:
+            mask_tokens_in_logs()
             _LISTENERS[process] = Listener(load())
         return _LISTENERS[process].open(session)
 
@@ -149,10 +160,16 @@ class Listener:
     async def _start(self) -> int:
         # Neither requests nor errors are logged: their paths have the tokens.
         quiet = logging.Logger("pytest_tau.endpoint", logging.CRITICAL + 1)  # noqa: LOG001 - with no handlers
-        server = self._web.Server(self._serve, access_log=None, logger=quiet)
-        listening = await asyncio.get_running_loop().create_server(server, "127.0.0.1", 0, backlog=1024)
-        port: int = listening.sockets[0].getsockname()[1]
+        self._server = self._web.Server(self._serve, access_log=None, logger=quiet)
+        loop = asyncio.get_running_loop()
+        self._listening = await loop.create_server(self._server, "127.0.0.1", 0, backlog=1024)
+        port: int = self._listening.sockets[0].getsockname()[1]
         return port
+
+    async def stop(self) -> None:
+        """Stop listening, and disconnect every client."""
+        self._listening.close()
+        await self._server.shutdown(_CLOSING_TIME)
 
     def open(self, session: TrialSession) -> Address:
         """Serve a trial."""
