@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .comparison_error import comparison_error
+from .endpoint_calls import endpoint
 from .figures import Options
 from .harness import memory, turns
 from .processes import collection, scaling, start_up
@@ -30,6 +31,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "comparison": comparisons,
     "turns": turns,
     "memory": memory,
+    "endpoint": endpoint,
     "start-up": start_up,
     "collection": collection,
     "scaling": scaling,

@@ -742,3 +742,61 @@ def test_the_example_passes(openai: Any) -> None:
         [sys.executable, "-m", "pytest", *flags, str(example)], capture_output=True, text=True, check=False, cwd=ROOT
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+# Other formats
+
+
+def test_one_script_answers_all_formats(client_of: Any) -> None:
+    def script(request: dict[str, Any]) -> Any:
+        assert request["messages"][0] == {"role": "system", "content": "Be kind."}
+        last = request["messages"][-1]
+        return f"Done: {last['content']}" if last["role"] == "tool" else {"content": "I look.", "tool_calls": [LOOK]}
+
+    function = {"name": "look", "description": "d", "parameters": {"type": "object"}}
+    with ModelServer(script) as server:
+        responses = client_of(server).responses
+        asked: dict[str, Any] = {"model": "m", "instructions": "Be kind.", "tools": [{"type": "function", **function}]}
+        first = responses.create(input="Hello there", **asked)
+        call = first.output[-1]
+        result = {"type": "function_call_output", "call_id": call.call_id, "output": "a lamp"}
+        with responses.stream(input=[result], previous_response_id=first.id, **asked) as stream:
+            last = stream.get_final_response()
+        anthropic = {
+            "model": "m",
+            "max_tokens": 9,
+            "system": "Be kind.",
+            "messages": HELLO,
+            "tools": [{"name": "look", "description": "d", "input_schema": {"type": "object"}}],
+        }
+        message = post(server, anthropic, path="/v1/messages").json
+        streamed = post(server, {**anthropic, "stream": True}, path="/v1/messages")
+        assert server.errors == []
+    assert (call.name, json.loads(call.arguments)) == ("look", LOOK["function"]["arguments"])
+    assert last.output_text == "Done: a lamp"
+    assert [block["type"] for block in message["content"]] == ["text", "tool_use"]
+    assert message["stop_reason"] == "tool_use"
+    assert b"event: message_stop" in streamed.body
+    one, two, three, four = server.requests
+    assert one["messages"][-1] == three["messages"][-1] == HELLO[0]
+    assert one["tools"] == three["tools"] == [{"type": "function", "function": function}]
+    assert [message["role"] for message in two["messages"]] == ["system", "user", "assistant", "tool"]
+    assert four["stream"] is True
+
+
+def test_a_request_of_another_format_that_cannot_be_translated() -> None:
+    with ModelServer(says("Hi")) as server:
+        body = {"model": "m", "input": "Hi", "tools": [{"type": "web_search"}]}
+        answer = post(server, body, path="/v1/responses")
+        assert server.served == 0
+    assert answer.status == 400
+    assert "tools[0].type: 'web_search' is a hosted tool" in answer.error["message"]
+
+
+def test_the_key_may_be_in_anthropics_header() -> None:
+    with ModelServer(says("Hi"), api_key="mine") as server:
+        url = f"{server.base_url}/messages"
+        body = json.dumps({"model": "m", "max_tokens": 9, "messages": HELLO}).encode()
+        request = urllib.request.Request(url, body, {"X-Api-Key": "mine", "Content-Type": "application/json"})
+        with urllib.request.urlopen(request) as response:
+            assert json.load(response)["content"] == [{"type": "text", "text": "Hi"}]
