@@ -89,7 +89,10 @@ class _OnItsLoop:
 
     def __init__(self, session: TrialSession) -> None:
         self._session = session
-        self.loop = session.loop
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop:
+        return self._session.loop  # another one after the conversation than in it
 
     async def complete(self, request: EndpointRequest) -> ChatReply:
         return await self._run(self._session.complete(request))
@@ -102,8 +105,13 @@ class _OnItsLoop:
 
     async def _run(self, call: Coroutine[Any, Any, T]) -> T:
         try:
-            future = asyncio.run_coroutine_threadsafe(call, self.loop)
-        except RuntimeError:  # the loop of the trial is closed
+            loop = self.loop
+        except RuntimeError as error:
+            call.close()
+            raise TauError(str(error)) from None
+        try:
+            future = asyncio.run_coroutine_threadsafe(call, loop)
+        except RuntimeError:  # the loop is closed
             call.close()
             raise TauError(TRIAL_ENDED.message) from None
         return await asyncio.wrap_future(future)

@@ -35,7 +35,7 @@ class TrialSession(Protocol):
     """A trial whose agent is on its own loop.
 
     Attributes:
-        loop: The event loop on which the methods are awaited.
+        loop: The event loop on which the methods are awaited; raises ``RuntimeError`` if the trial cannot answer.
     """
 
     @property

@@ -76,6 +76,7 @@ def message_of(answer):
         (RESPONSES, {"input": [{"role": "robot", "content": "hi"}]}, "input[0].role: expected one of user"),
         (RESPONSES, {"instructions": ["x"]}, "instructions: expected a text"),
         (RESPONSES, {"tools": [{"type": "file_search"}]}, "tools[0].type: 'file_search' is a hosted tool"),
+        (RESPONSES, {"tools": [{"type": "custom", "name": "x"}]}, "tools[0].type: custom tools take free text"),
         (RESPONSES, {"background": True}, "background: True is not supported"),
         (RESPONSES, {"truncation": "auto"}, "truncation: 'auto' is not supported"),
         (RESPONSES, {"conversation": "x"}, "conversation: conversations are not stored"),
@@ -379,6 +380,21 @@ def test_a_trial_whose_loop_is_closed():
     session.stop()
     assert message_of(post(address)) == "the trial of this address has ended"
     close_session(address)
+
+
+def test_a_trial_that_cannot_answer_now_says_why():
+    class Early:
+        @property
+        def loop(self):
+            raise RuntimeError("the conversation has not begun")
+
+        async def complete(self, request):
+            raise AssertionError
+
+    address = open_session(Early())
+    answer = post(address)
+    close_session(address)
+    assert (answer.status_code, message_of(answer)) == (424, "the conversation has not begun")
 
 
 def test_a_hundred_trials_at_once():

@@ -179,6 +179,8 @@ def function_tool(name: Any, where: str, fields: Mapping[str, Any]) -> dict[str,
 
 def hosted_tool(kind: Any, where: str) -> UnservableRequest:
     """Return the refusal of a tool that a provider would carry out."""
+    if kind == "custom":
+        return UnservableRequest("custom tools take free text: only function tools are supported", f"{where}.type")
     return UnservableRequest(
         f"{kind!r} is a hosted tool, which the provider would carry out: only function tools are supported",
         f"{where}.type",
