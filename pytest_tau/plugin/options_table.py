@@ -147,7 +147,8 @@ _ROWS = (
            help="judge for NL assertions: llm, module:attribute, or accept or reject for the same verdict on every "
                 "statement"),
     Option("agent-llm", model_name, "verdict", "MODEL", rerun=2,
-           help="the agent's model, by its litellm name: openai/gpt-4.1 (needs pytest-tau[llm])"),
+           help="the agent's model, by its litellm name: openai/gpt-4.1 (needs pytest-tau[llm]; pytest-tau[endpoint] "
+                "is enough for servers with OpenAI's API)"),
     Option("agent-llm-args", model_arguments, "verdict", "JSON", default=_MODEL_ARGUMENTS, rerun=2,
            help="arguments of its calls (default: %(default)s)"),
     Option("user-llm", model_name, "verdict", "MODEL", rerun=2,

@@ -52,8 +52,8 @@ def route(name: str, args: Mapping[str, Any]) -> Route:
     base = given or next((os.environ[each] for each in _ADDRESSES if os.environ.get(each)), None)
     if given is None and not name.startswith(_PREFIX):
         problem = (
-            f"model {name!r} needs litellm: pip install 'pytest-tau[llm]'; without it, models are called that speak "
-            "OpenAI's API: openai/MODEL, or any name with 'base_url' among its arguments"
+            f"model {name!r} needs litellm: pip install 'pytest-tau[llm]'; without it, only servers "
+            "with OpenAI's API can be called: openai/MODEL, or any name with 'base_url' among its arguments"
         )
         raise ConfigurationError(problem)
     key = args.get("api_key") or os.environ.get(_KEY) or None

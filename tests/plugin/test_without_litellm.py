@@ -1,0 +1,67 @@
+"""Runs with models where litellm is not installed: servers that speak OpenAI's API."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pytest
+
+from pytest_tau.integrations import default_model
+from pytest_tau.testing import ModelServer
+
+pytest.importorskip("aiohttp")
+
+
+@pytest.fixture(autouse=True)
+def without_litellm(monkeypatch):
+    monkeypatch.setattr(default_model, "has_litellm", lambda: False)
+    monkeypatch.setitem(sys.modules, "litellm", None)
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_API_BASE"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def script(request):
+    if request["messages"][-1]["role"] == "tool":
+        return "It is on your list."
+    call = {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Buy milk"}}
+    return {"tool_calls": [{"function": call}]}
+
+
+def options(server, **args):
+    given = {"base_url": server.base_url, "api_key": "sk-of-the-run-0123456789", **args}
+    return ["--tau-agent-llm", "openai/m", "--tau-agent-llm-args", json.dumps(given), "--tau-user", "gold"]
+
+
+def test_a_run_is_recorded_and_replayed(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    with ModelServer(script, api_key="sk-of-the-run-0123456789") as server:
+        run = project.run(*options(server), "--tau-record", "all")
+        run.outcomes(passed=1)
+        run.line("agent openai/m: 2 calls")
+        asked = len(server.requests)
+    project.run(*options(server), "--tau-replay").outcomes(passed=1)
+    assert asked == 2
+    files = [path for path in project.path.rglob("*") if path.is_file()]
+    assert not [path for path in files if b"sk-of-the-run" in path.read_bytes()]
+
+
+def test_a_budget_uses_the_prices_of_the_arguments(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    with ModelServer(script) as server:
+        run = project.run(*options(server), "--tau-budget", "5")
+        run.usage_error("model 'openai/m' has no known price")
+        prices = {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6}
+        project.run(*options(server, **prices), "--tau-budget", "5").outcomes(passed=1)
+
+
+def test_another_provider_needs_litellm(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    run = project.run("--tau-agent-llm", "anthropic/claude", "--tau-user", "gold")
+    run.usage_error("--tau-agent-llm: model 'anthropic/claude' needs litellm: pip install 'pytest-tau[llm]'")
+
+
+def test_a_missing_key_is_a_usage_error(project, a_task):
+    project.tasks("mock/t.tau.json", [a_task()])
+    run = project.run("--tau-agent-llm", "openai/gpt-x", "--tau-user", "gold")
+    run.usage_error("needs a key: set OPENAI_API_KEY")
