@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ContextWindowError, ModelError, ReplayError
-from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage, clone
+from ..models import AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..participants import DONE, trailing_results
 from ..participants.containment import describe, is_interrupt
 from ..text import plural
@@ -188,7 +188,7 @@ class Conversation:
         try:
             # Neither side has a reference to a message of the trajectory: what it receives and returns is copied.
             reply = clone(await self._sides[side].respond(clone(message)))  # type: ignore[arg-type]
-        except RecordingEnded as end:
+        except ConversationEnded as end:
             raise _Ended(Ending(end.termination_reason, error=end.error)) from end
         except (ModelError, ReplayError) as error:
             # No verdict; but the length of an agent's requests is its own fault.
