@@ -95,7 +95,7 @@ class OwnLoopAgent(Adapter):
     def _ended(self, task: asyncio.Future[Any]) -> None:
         self._bridge.changed.set()
         if not task.cancelled():
-            task.exception()  # asyncio logs exceptions that nobody has asked for
+            task.exception()  # asyncio logs an exception that was not retrieved
 
     def _noted(self, run: Any) -> Any:
         """Return ``run`` such that the bridge knows its thread or its task."""

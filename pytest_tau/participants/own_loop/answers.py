@@ -53,7 +53,7 @@ class ModelAnswer:
         return any(not call.arrived for call in self.calls)
 
     def claim(self, name: str, arguments: Any) -> AnsweredCall | None:
-        """Return the call of the answer that the agent is making now; None if it is no part of it.
+        """Return the call of the answer that the agent is making now; None if the answer does not have it.
 
         Args:
             name: The tool.

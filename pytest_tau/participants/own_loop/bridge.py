@@ -7,14 +7,13 @@ import contextlib
 import threading
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...environment.jsonable import jsonable
 from ...errors import ParticipantError
 from ...models import MultiToolMessage
 from ..replies import as_message
 from .answers import ModelAnswer, read_answer
-from .tools import ToolOutcome
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -26,6 +25,18 @@ if TYPE_CHECKING:
 #: Seconds to wait for the other calls of a model's answer once the first has arrived. An agent that makes them at the
 #: same time needs a fraction of it. For one that makes them one after the other, it is spent once in a trial at most.
 _PATIENCE = 1.0
+
+
+class ToolOutcome(NamedTuple):
+    """The result of a tool call.
+
+    Attributes:
+        text: The result's text; it begins with ``Error:`` if the call failed.
+        is_error: The call failed.
+    """
+
+    text: str
+    is_error: bool
 
 
 @dataclass(eq=False)
@@ -191,10 +202,10 @@ class Bridge:
         return max(0.0, self._arrived[0].since + _PATIENCE - self._loop.time())
 
     def deliver(self, message: Incoming) -> bool:
-        """Give the results of the latest message of calls to those who wait for them.
+        """Give the results of the latest message of calls to the agent.
 
         Returns:
-            Whether anybody does.
+            Whether the agent waits for them.
         """
         results: Sequence[ToolMessage]
         results = message.tool_messages if isinstance(message, MultiToolMessage) else [message]  # type: ignore[list-item]
@@ -221,7 +232,7 @@ class Bridge:
         self.changed.set()
 
     def _take_group(self, *, final: bool) -> list[_Call]:
-        """Remove and return the calls of the next message: those of one answer, or one that is no part of an answer."""
+        """Remove and return the calls of the next message: all of one answer of the model, or a single other one."""
         for call in self._arrived:
             if call.answer is None:
                 group = [call]
@@ -254,7 +265,7 @@ def _id(call: _Call) -> str:
 
 
 def _take_text(calls: list[_Call]) -> str | None:
-    """Return the text beside the calls of a model's answer, once."""
+    """Return the text of the model's answer for the first message with calls of that answer."""
     answer = calls[0].answer
     if answer is None:
         return None

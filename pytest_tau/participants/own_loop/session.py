@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from ...chat import ChatReply, TrialModels
     from ...endpoint import Address, EndpointRequest
-    from .bridge import Bridge
-    from .tools import ToolOutcome, TrialTool
+    from .bridge import Bridge, ToolOutcome
+    from .tools import TrialTool
 
 #: The model name that stands for ``--tau-agent-llm``.
 TAU = "tau"

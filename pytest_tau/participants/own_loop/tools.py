@@ -2,25 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from ...models import clone
 
 if TYPE_CHECKING:
     from ...environment import Tool
-    from .bridge import Bridge
-
-
-class ToolOutcome(NamedTuple):
-    """The result of a tool call.
-
-    Attributes:
-        text: The result's text; it begins with ``Error:`` if the call failed.
-        is_error: The call failed.
-    """
-
-    text: str
-    is_error: bool
+    from .bridge import Bridge, ToolOutcome
 
 
 class TrialTool:
