@@ -54,9 +54,16 @@ class OwnLoopAgent(Adapter):
             if is_factory(target):
                 target = await caller.call(target, trial)
             return cls(target, context, caller, trial)
-        except BaseException:
+        except BaseException as error:
             trial.end()
+            if isinstance(error, Exception):
+                trial.bridge.check()  # the exception may be about a model call
             raise
+
+    @property
+    def fault(self) -> BaseException | None:
+        """The error that ends the trial whatever the agent's framework has made of it."""
+        return self._trial.fault
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the next tool calls of ``run``, or the text that it has returned.

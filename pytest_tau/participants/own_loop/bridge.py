@@ -177,9 +177,9 @@ class Bridge:
             ConversationEnded: A limit is reached.
             ParticipantError: The agent has called a tool when it could not.
         """
-        for error in (self.failure, self.misuse):
-            if error is not None:
-                raise error
+        error = self.failure or self.misuse
+        if error is not None:
+            raise error
 
     def next_calls(self, *, final: bool) -> Reply | None:
         """Return the next message of calls; None if none is complete.
