@@ -122,8 +122,8 @@ class TauTrial(int):
         if models.tape is not None and not is_task_item(item) and not models.keep_open:
             if item_state(item).simulation is not None:
                 raise ConfigurationError(
-                    "tau_trial is first used after the simulation, when its recording is finished: use it in a fixture, "
-                    "or request tau_agent_client"
+                    "tau_trial is first used after the simulation, when its recording is finished: use it in a "
+                    "fixture, or request tau_agent_client"
                 )
             models.keep_open = True
         state = item_state(item)
