@@ -57,16 +57,19 @@ class ModelAnswer:
 
         Args:
             name: The tool.
-            arguments: The arguments as they arrive. A framework may have added defaults: if the answer has one call of
-                the tool only, it is that one.
+            arguments: The arguments as they arrive. A framework may have added defaults, or removed nulls.
         """
         left = [call for call in self.calls if call.name == name and not call.arrived]
         equal = [call for call in left if call.arguments == arguments]
-        found = equal or (left if len(left) == 1 else [])
-        if not found:
-            return None
-        found[0].arrived = True
-        return found[0]
+        found = next(iter(equal or [call for call in left if _agree(call.arguments, arguments)]), None)
+        if found is not None:
+            found.arrived = True
+        return found
+
+
+def _agree(asked: dict[str, Any], given: Any) -> bool:
+    """Return whether the arguments that are in both are equal."""
+    return isinstance(given, dict) and all(given[name] == asked[name] for name in asked.keys() & given.keys())
 
 
 def read_answer(message: dict[str, Any], tools: Collection[str]) -> ModelAnswer:
