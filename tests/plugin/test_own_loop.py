@@ -474,6 +474,15 @@ def test_two_hundred_model_calls_end_a_trial(models, project):
     assert (usage["calls"], usage["unknown_tools"]) == (200, 200)
 
 
+def test_a_blocking_client_on_the_event_loop_is_named(models, project, monkeypatch):
+    """It waits for an answer that only the loop which it blocks could give."""
+    monkeypatch.setattr("pytest_tau.endpoint.listener.BLOCKED", 0.5)
+    project.write("parts.py", client().replace("    def run(", "    async def run("))
+    run = models.run("--tau-agent", "parts.py:it")
+    run.outcomes(failed=1)
+    run.line("the event loop of the trial has been blocked for 0.5 s: an async agent must use an async client")
+
+
 # Tests of one's own.
 
 
