@@ -1,4 +1,4 @@
-"""Participants: agents and users in their three forms, and the built-in ones."""
+"""Participants: agents and users in their forms, and the built-in ones."""
 
 from .adapters import adapt
 from .agents import (

@@ -80,8 +80,8 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
         config: The run's settings.
 
     Returns:
-        An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
-        the agent that the marker, the command line or the ini names.
+        An object, a class or a function of one of the forms of agents, or None to let the next plugin decide. Last
+        comes the agent that the marker, the command line or the ini names.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -98,7 +98,7 @@ def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: 
         config: The run's settings.
 
     Returns:
-        An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
+        An object, a class or a function of one of the forms of users, or None to let the next plugin decide. Last comes
         the user that the marker, the command line or the ini names.
 
     Use in conftest plugins: any conftest.py at or above the task file.

@@ -7,7 +7,10 @@ import textwrap
 
 import pytest
 
+from pytest_tau.participants.own_loop import session
+
 pytest.importorskip("aiohttp")
+pytest.importorskip("openai")
 
 #: The beginning of a module whose agent makes the call that the task wants.
 HEAD = """
@@ -46,6 +49,7 @@ def it(trial):
             for call in message.tool_calls:
                 result = tools[call.function.name].call(**json.loads(call.function.arguments))
                 messages.append({"role": "tool", "tool_call_id": call.id, "content": result})
+    run.close = client.close
     return run
 """
 
@@ -382,11 +386,13 @@ def it(trial):
 # Model calls through the endpoint.
 
 
-def test_model_calls_are_those_of_the_trial(models, project):
-    project.write("parts.py", client(args="temperature=0.5"))
+@pytest.mark.parametrize("name", ["tau", "gpt-4.1"])
+def test_model_calls_are_those_of_the_trial(models, project, name):
+    project.write("parts.py", client(name, args="temperature=0.5"))
     run = models.run("--tau-agent", "parts.py:it", "--tau-agent-llm-args", '{"temperature": 0, "top_p": 0.1}')
     run.outcomes(passed=1)
     run.line("agent fake/agent: 2 calls")
+    run.line("tau: agent model: fake/agent (--tau-agent-llm), for each model that the agent asks for")
     asked = [call for call in models.asked if call["role"] == "agent"]
     assert {call["model"] for call in asked} == {"fake/agent"}
     assert all(call["args"]["temperature"] == 0.5 and call["args"]["top_p"] == 0.1 for call in asked)
@@ -457,7 +463,9 @@ def test_the_model_tau_needs_a_model(project, a_task):
     run.line("the agent asks for the model 'tau', which stands for --tau-agent-llm: add --tau-agent-llm MODEL")
 
 
-def test_two_hundred_model_calls_end_a_trial(models, project):
+def test_the_limit_of_model_calls_ends_a_trial(models, project, monkeypatch):
+    assert session.MAX_MODEL_CALLS == 200
+    monkeypatch.setattr(session, "MAX_MODEL_CALLS", 12)
     models.script(
         """
         def answer(role, request):
@@ -469,9 +477,9 @@ def test_two_hundred_model_calls_end_a_trial(models, project):
     run = models.run("--tau-agent", "parts.py:it")
     run.outcomes(failed=1)
     run.line("cut off: too many steps")
-    run.line("the agent has made 200 model calls, the limit of a trial")
+    run.line("the agent has made 12 model calls, the limit of a trial")
     usage = kept(project)[0]["model_usage"]["agent"]
-    assert (usage["calls"], usage["unknown_tools"]) == (200, 200)
+    assert (usage["calls"], usage["unknown_tools"]) == (12, 12)
 
 
 def test_a_blocking_client_on_the_event_loop_is_named(models, project, monkeypatch):
@@ -520,7 +528,8 @@ def test_a_client_and_a_child_process_in_a_test(models, project):
         "child.py",
         """
         import openai
-        answer = openai.OpenAI().chat.completions.create(model="tau", messages=[{"role": "tool", "content": "x"}])
+        with openai.OpenAI() as client:
+            answer = client.chat.completions.create(model="tau", messages=[{"role": "tool", "content": "x"}])
         print(answer.choices[0].message.content)
         """,
     )

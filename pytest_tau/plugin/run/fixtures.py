@@ -109,20 +109,15 @@ def tau_agent_client(tau_trial: TauTrial, _tau_models: TrialModels) -> Iterator[
 
     The model ``tau`` is that of ``--tau-agent-llm``.
     """
-    from ...errors import ConfigurationError
+    from ...integrations.openai_client import openai_client
 
-    try:
-        from openai import OpenAI
-    except ImportError as error:
-        problem = f"the fixture tau_agent_client needs the package openai: pip install openai ({error})"
-        raise ConfigurationError(problem) from error
-    with OpenAI(base_url=tau_trial.base_url, api_key=tau_trial.api_key) as client:
+    with openai_client(tau_trial.base_url, tau_trial.api_key) as client:
         yield client
 
 
 @pytest.fixture
 def tau_agent(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
-    """Return the agent: an object, a class or a function of one of the three forms, or a source of them."""
+    """Return the agent: an object, a class or a function of one of the forms of agents, or a source of them."""
     inputs = _prefetched_inputs(request)
     return inputs.agent if inputs else make_participant("agent", request.node, _graded(request, _tau_spec, tau_task))
 
