@@ -15,6 +15,7 @@ from .comparison_error import comparison_error
 from .endpoint_calls import endpoint
 from .figures import Options
 from .harness import memory, turns
+from .own_loop_calls import own_loop_calls
 from .processes import collection, scaling, start_up
 from .simulations import comparisons, environments, gold
 from .waiting import waiting
@@ -32,6 +33,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "turns": turns,
     "memory": memory,
     "endpoint": endpoint,
+    "own-loop": own_loop_calls,
     "start-up": start_up,
     "collection": collection,
     "scaling": scaling,

@@ -13,10 +13,12 @@ if TYPE_CHECKING:
     from .integrations.mcp import mcp_domain
     from .models import RewardInfo, Simulation, Task
     from .orchestrator import Limits
+    from .participants.own_loop import AgentTrial, own_loop
     from .runner import SimulationSettings, asimulate, simulate
 
 #: Where each public name lives; resolved at first use, so that importing the package stays light.
 _HOMES = {
+    "AgentTrial": "participants.own_loop",
     "Domain": "environment",
     "DomainSpec": "environment",
     "Environment": "environment",
@@ -33,10 +35,12 @@ _HOMES = {
     "evaluate": "evaluation",
     "load_domain": "domains",
     "mcp_domain": "integrations.mcp",
+    "own_loop": "participants.own_loop",
     "simulate": "runner",
 }
 
 __all__ = [
+    "AgentTrial",
     "Domain",
     "DomainSpec",
     "Environment",
@@ -53,6 +57,7 @@ __all__ = [
     "evaluate",
     "load_domain",
     "mcp_domain",
+    "own_loop",
     "simulate",
 ]
 

@@ -10,6 +10,7 @@ TauError
 │   └── ContextWindowError  a request is longer than the model's context window
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
+├── ConversationEnded       a participant knows how the conversation ends here; an event, not a fault (in models)
 └── ReplayError             a recorded conversation cannot be carried out again
     └── RecordingEnded      a recorded conversation ends here; an event, not a fault (in models)
 """

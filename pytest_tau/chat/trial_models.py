@@ -186,6 +186,16 @@ class TrialModels:
         """Return whether a model call of the trial raised this very exception."""
         return any(error is failure for failure in self._failures)
 
+    async def ask(self, role: Role, request: ChatRequest) -> ChatReply:
+        """Return the answer of a role's chat model to a request; of the run's own one if the role has none.
+
+        Raises:
+            ModelError: The model failed, or there is none.
+            ReplayError: A replayed trial makes a request that was not recorded.
+        """
+        llm = self._llms.get(role)
+        return await self.call(role, request, llm.chat if llm else self.chat() if self.chat else _NoModel())
+
     async def call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         """Return the answer to a request, from the model or from the recording, and count it."""
         try:
@@ -237,6 +247,18 @@ class TrialModels:
             usage.unpriced_calls += 1
         else:
             usage.known_cost += reply.cost
+
+
+class _NoModel:
+    """Takes the place of a chat model where none can be made."""
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """Refuse to answer.
+
+        Raises:
+            ModelError: Always.
+        """
+        raise ModelError(f"{request.model}: this trial has no model for the agent", kind="unknown_model")
 
 
 async def _call_chat(chat: ChatModel, request: ChatRequest) -> ChatReply:

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 MAX_BODY = 32 << 20
 #: Seconds until the first comment of a stream whose answer is not there yet, and between two of them.
 KEEP_ALIVE = 3.0
+#: Seconds after which a trial's event loop that has not begun to answer is taken to be blocked by its agent.
+BLOCKED = 20.0
 #: Seconds that clients have to read their answers when the process ends.
 _CLOSING_TIME = 1.0
 
@@ -104,17 +106,38 @@ class _OnItsLoop:
         return await self._run(self._session.call_tool(name, arguments))
 
     async def _run(self, call: Coroutine[Any, Any, T]) -> T:
+        begun = threading.Event()
+
+        async def begin() -> T:
+            begun.set()
+            return await call
+
         try:
             loop = self.loop
         except RuntimeError as error:
             call.close()
             raise TauError(str(error)) from None
+        work = begin()
         try:
-            future = asyncio.run_coroutine_threadsafe(call, loop)
+            future = asyncio.run_coroutine_threadsafe(work, loop)
         except RuntimeError:  # the loop is closed
+            work.close()
             call.close()
             raise TauError(TRIAL_ENDED.message) from None
-        return await asyncio.wrap_future(future)
+        waiting = asyncio.wrap_future(future)
+        try:
+            await asyncio.wait({waiting}, timeout=BLOCKED)
+        except asyncio.CancelledError:
+            waiting.cancel()
+            raise
+        if not begun.is_set() and not waiting.done():
+            future.cancel()
+            call.close()
+            raise TauError(
+                f"the event loop of the trial has been blocked for {BLOCKED:g} s: an async agent must use an async "
+                "client; one with a blocking client needs functions that are not async, which have a thread"
+            )
+        return await waiting
 
 
 @dataclass(eq=False)

@@ -25,7 +25,17 @@ from .rewards import (
     RewardInfo,
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
-from .simulations import FAULTS, LIMITS, STOPS, Call, ModelUsage, RecordingEnded, Simulation, TerminationReason
+from .simulations import (
+    FAULTS,
+    LIMITS,
+    STOPS,
+    Call,
+    ConversationEnded,
+    ModelUsage,
+    RecordingEnded,
+    Simulation,
+    TerminationReason,
+)
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
     REWARD_TYPES,
@@ -53,6 +63,7 @@ __all__ = [
     "AssistantMessage",
     "Call",
     "CommunicateCheck",
+    "ConversationEnded",
     "CustomCheck",
     "DBCheck",
     "Description",

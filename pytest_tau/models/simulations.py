@@ -6,7 +6,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from ..errors import ReplayError
+from ..errors import ReplayError, TauError
 from .messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from .rewards import RewardInfo
 
@@ -31,17 +31,25 @@ LIMITS: frozenset[str] = frozenset({"max_steps", "too_many_errors"})
 FAULTS: frozenset[str] = frozenset({"user_error", "infrastructure_error", "unexpected_error"})
 
 
-class RecordingEnded(ReplayError):  # noqa: N818 - an event of the conversation, not a fault
-    """The recording has no more messages of this side; the conversation ends as the recorded one did.
+class ConversationEnded(TauError):  # noqa: N818 - an event of the conversation, not a fault
+    """A participant knows that the conversation ends here, and how.
 
     Attributes:
-        termination_reason: How it ended.
+        termination_reason: How it ends.
         error: What went wrong, if anything did.
     """
 
     def __init__(self, reason: TerminationReason, error: str | None = None) -> None:
         self.termination_reason, self.error = reason, error
-        super().__init__(f"the recording ends here ({reason})")
+        super().__init__(f"the {self._what} ends here ({reason})")
+
+    _what = "conversation"
+
+
+class RecordingEnded(ConversationEnded, ReplayError):  # noqa: N818 - likewise
+    """The recording has no more messages of this side; the conversation ends as the recorded one did."""
+
+    _what = "recording"
 
 
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.

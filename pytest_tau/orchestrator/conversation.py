@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ContextWindowError, ModelError, ReplayError
-from ..models import AssistantMessage, MultiToolMessage, RecordingEnded, UserMessage, clone
+from ..models import AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..participants import DONE, trailing_results
 from ..participants.containment import describe, is_interrupt
 from ..text import plural
@@ -53,6 +53,18 @@ class Ending(NamedTuple):
     reason: TerminationReason
     stop_token: str | None = None
     error: str | None = None
+
+
+def ending_by(error: BaseException, side: Side) -> Ending:
+    """Return the ending by an exception that a side has raised."""
+    if isinstance(error, ConversationEnded):
+        return Ending(error.termination_reason, error=error.error)
+    if isinstance(error, ModelError | ReplayError):
+        # No verdict; but the length of an agent's requests is its own fault.
+        own = side == "agent" and isinstance(error, ContextWindowError)
+        return Ending("context_window_exceeded" if own else "infrastructure_error", error=describe(error))
+    # Any other exception of a participant is its own fault.
+    return Ending(_FAULT[side], error=describe(error, place=True))
 
 
 class Conversation:
@@ -188,22 +200,11 @@ class Conversation:
         try:
             # Neither side has a reference to a message of the trajectory: what it receives and returns is copied.
             reply = clone(await self._sides[side].respond(clone(message)))  # type: ignore[arg-type]
-        except RecordingEnded as end:
-            raise _Ended(Ending(end.termination_reason, error=end.error)) from end
-        except (ModelError, ReplayError) as error:
-            # No verdict; but the length of an agent's requests is its own fault.
-            own = side == "agent" and isinstance(error, ContextWindowError)
-            reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
-            raise _Ended(Ending(reason, error=describe(error))) from error
-        except asyncio.CancelledError as error:
-            if self._cancelled:
-                raise
-            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
         except BaseException as error:
-            if is_interrupt(error):
+            cancelled = isinstance(error, asyncio.CancelledError) and self._cancelled
+            if cancelled or is_interrupt(error):
                 raise
-            # Any exception of a participant is its own fault.
-            raise _Ended(Ending(_FAULT[side], error=describe(error, place=True))) from error
+            raise _Ended(ending_by(error, side)) from error
         finally:
             self._waited[side] += time.perf_counter() - self._asking[1]
             self._asking = None

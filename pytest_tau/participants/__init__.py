@@ -1,6 +1,6 @@
-"""Participants: agents and users in their three forms, and the built-in ones."""
+"""Participants: agents and users in their forms, and the built-in ones."""
 
-from .adapters import adapt, chat_messages, visible_to
+from .adapters import adapt
 from .agents import (
     BUILT_IN,
     DONE,
@@ -20,6 +20,7 @@ from .agents import (
     Replay,
     load_recordings,
 )
+from .chat_format import chat_messages, visible_to
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
 from .loading import (
     BY_MODEL,

@@ -1,4 +1,4 @@
-"""Adapters that make a participant of each of the three forms of an agent or a user."""
+"""Adapters that make a participant of each of the four forms of an agent or a user."""
 
 from __future__ import annotations
 
@@ -6,43 +6,24 @@ import copy
 import functools
 import importlib.util
 import inspect
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError, ParticipantError
-from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage, clone, writable
+from ..errors import ConfigurationError
+from ..models import AssistantMessage, MultiToolMessage, UserMessage, clone
+from .base import Adapter, BuiltIn
+from .chat_format import chat_messages, visible_to
 from .containment import building
-from .replies import as_message, short_repr
+from .own_loop.agent import OwnLoopAgent
+from .own_loop.form import check_factory, is_own_loop
+from .replies import as_message
 from .task_views import own_copy
 from .threads import BlockingCaller
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..models import Message
     from .context import Incoming, Participant, ParticipantContext, Reply
-
-
-class BuiltIn:
-    """Base of this package's own participants, which need no adapting.
-
-    Attributes:
-        needs_reference: The participant is given the whole task, with its reference actions.
-    """
-
-    needs_reference = False
-
-    async def respond(self, message: Incoming) -> Reply:
-        """Return the side's next message."""
-        raise NotImplementedError
-
-    def is_stop(self, message: Reply) -> bool:
-        """Return whether a user's message has a stop token; an agent does not stop by itself."""
-        return isinstance(message, UserMessage) and message.stop_token is not None
-
-    async def close(self) -> None:
-        """Do nothing: there is nothing to release."""
 
 
 async def adapt(target: Any, context: ParticipantContext) -> Participant:
@@ -50,7 +31,8 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
 
     Args:
         target: A class or an instance with ``respond``, a class or an instance with ``generate_next_message``, a
-            ``functools.partial`` of such a class, or a function of ``(messages, tools)``.
+            ``functools.partial`` of such a class, a function of ``(messages, tools)``, or a factory that is marked
+            with ``own_loop``.
         context: The facts that it is built from.
 
     Raises:
@@ -69,6 +51,9 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
         participant: Participant = target(context)
         return participant
     caller = BlockingCaller(context.models, context.side)
+    if is_own_loop(form):
+        with building():
+            return await OwnLoopAgent.make(target, context, caller)
     if hasattr(form, "generate_next_message"):
         with building():
             return await StatefulAdapter.make(target, context, caller)
@@ -85,10 +70,13 @@ def check_form(target: Any, side: str) -> None:
     """Refuse a target that cannot be a participant, before anything runs.
 
     Raises:
-        ConfigurationError: It has none of the three forms, or asks for something unknown.
+        ConfigurationError: It has none of the four forms, or asks for something unknown.
     """
     built = built_class(target)
     form = built or target
+    if is_own_loop(form):
+        check_factory(target, _name_of(target), side)
+        return
     if hasattr(form, "respond") or hasattr(form, "generate_next_message"):
         if built and not issubclass(built, BuiltIn):
             _check_constructor(target, side)
@@ -98,6 +86,7 @@ def check_form(target: Any, side: str) -> None:
             f"{_name_of(target)} is not a valid {side}: expected a class with respond(message), a class with "
             "get_init_state and "
             "generate_next_message, or a function (messages, tools)"
+            + (", or a factory marked with pytest_tau.own_loop" if side == "agent" else "")
         )
     try:
         inspect.signature(target).bind([], [])
@@ -120,27 +109,7 @@ def name_of(target: Any) -> str | None:
     return name if isinstance(name, str) else None
 
 
-class _Adapter(BuiltIn):
-    def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
-        self._target, self._context, self._caller = target, context, caller
-        self.greeting = caller.call_here(_greeting, target, context)
-
-    def is_stop(self, message: Reply) -> bool:
-        own = self._caller.call_here(self._own_stop, message)
-        return super().is_stop(message) if own is None else bool(own)
-
-    def _own_stop(self, message: Reply) -> bool | None:
-        own = getattr(self._target, "is_stop", None)
-        return bool(own(clone(message))) if callable(own) else None
-
-    async def close(self) -> None:
-        own = getattr(self._target, "close", None)
-        if callable(own):
-            await self._caller.call(own)
-        self._caller.close()
-
-
-class RespondAdapter(_Adapter):
+class RespondAdapter(Adapter):
     """The first form: an object with ``respond(message)``."""
 
     async def respond(self, message: Incoming) -> Reply:
@@ -148,7 +117,7 @@ class RespondAdapter(_Adapter):
         return as_message(await self._caller.call(self._target.respond, message), self._context.side)
 
 
-class FunctionAdapter(_Adapter):
+class FunctionAdapter(Adapter):
     """The second form: a function of the conversation and the tools, both in OpenAI chat format."""
 
     def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
@@ -168,7 +137,7 @@ class FunctionAdapter(_Adapter):
         return reply
 
 
-class StatefulAdapter(_Adapter):
+class StatefulAdapter(Adapter):
     """The third form, of the shape of τ²-bench's agents: ``get_init_state`` and ``generate_next_message``."""
 
     def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller, state: Any) -> None:
@@ -192,58 +161,6 @@ class StatefulAdapter(_Adapter):
         given = None if first_alone else _as_tau2(message)
         reply, self._state = await self._caller.call(self._target.generate_next_message, given, self._state)
         return as_message(reply, self._context.side)
-
-
-def visible_to(side: str, messages: list[Message]) -> list[Message]:
-    """Return the messages that a side sees: all texts, and its own tool calls and results."""
-    requestor = "assistant" if side == "agent" else "user"
-    return [
-        message
-        for message in messages
-        if (isinstance(message, ToolMessage) and message.requestor == requestor)
-        or (
-            isinstance(message, AssistantMessage | UserMessage)
-            and (message.role == requestor or not message.tool_calls)
-        )
-    ]
-
-
-def chat_messages(message: Incoming | Message, side: str) -> list[dict[str, Any]]:
-    """Return a message in OpenAI chat format as a side sees it: its own are the assistant's, the other's the user's."""
-    requestor = "assistant" if side == "agent" else "user"
-    if isinstance(message, MultiToolMessage):
-        return [chat for result in message.tool_messages for chat in chat_messages(result, side)]
-    if isinstance(message, SystemMessage):
-        return [{"role": "system", "content": message.content}]
-    if isinstance(message, ToolMessage):
-        mine = message.requestor == requestor
-        return [{"role": "tool", "tool_call_id": message.id, "content": message.content}] if mine else []
-    if message.role != requestor:
-        return [] if message.tool_calls else [{"role": "user", "content": message.content}]
-    chat: dict[str, Any] = {"role": "assistant", "content": message.content}
-    if message.tool_calls:
-        chat["tool_calls"] = [
-            {
-                "id": call.id,
-                "type": "function",
-                "function": {"name": call.name, "arguments": call.malformed or json.dumps(call.arguments)},
-            }
-            for call in message.tool_calls
-        ]
-    return [chat]
-
-
-def _greeting(target: Any, context: ParticipantContext) -> str | None:
-    """Return the agent's own first message, if it has one.
-
-    Raises:
-        ParticipantError: It is not a string.
-    """
-    given = getattr(target, "greeting", None) if context.side == "agent" and not context.solo else None
-    if given and not isinstance(given, str):
-        problem = f"its greeting: expected a string, got {short_repr(given)}"
-        raise ParticipantError(problem, side=context.side)
-    return writable(given) if given else None
 
 
 def _offered_arguments(context: ParticipantContext) -> dict[str, Callable[[], Any]]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 from ..models import AssistantMessage, MultiToolMessage, Task, ToolMessage, UserMessage
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from asyncio import AbstractEventLoop
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..chat import TrialModel, TrialModels
     from ..environment import Tool
@@ -111,6 +112,9 @@ class ParticipantContext:
         prompting: The prompting of a model that plays this side.
         domain_agents: The agents that the domain has, by name.
         spoken: The words by which people ask for the user's tools, by tool; for users without a model.
+        make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
+        other_loop: Returns an event loop for model calls outside of the conversation.
+        agent_trial: The trial for an agent that runs its own loop, if it was made before the conversation.
     """
 
     side: Side
@@ -126,6 +130,9 @@ class ParticipantContext:
     domain_agents: Mapping[str, type | str] = field(default_factory=dict)
     spoken: Mapping[str, Spoken] = field(default_factory=dict)
     continues: bool = False
+    make_tools: Callable[[str, Sequence[Any]], Any] | None = None
+    other_loop: Callable[[], AbstractEventLoop] | None = None
+    agent_trial: Any = None
 
     @property
     def whole_task(self) -> Task:

@@ -10,7 +10,7 @@ from ..chat.text_tools import TextTools
 from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError, ContextWindowError, ParticipantError
 from ..models import json_copy
-from .adapters import chat_messages
+from .chat_format import chat_messages
 from .replies import as_message
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from ..files import digest
 from .adapters import adapt, built_class, check_form, name_of
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .containment import describe, is_interrupt
+from .own_loop.form import is_own_loop
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -73,6 +74,11 @@ class ParticipantSource(NamedTuple):
         # Statically: a lookup may run code of the participant.
         return inspect.getattr_static(built_class(target) or target, "needs_reference", False) is True
 
+    @property
+    def runs_own_loop(self) -> bool:
+        """Return whether the agent calls its model and its tools by itself."""
+        return self.target is not None and is_own_loop(built_class(self.target) or self.target)
+
     async def make(self, context: ParticipantContext) -> Participant:
         """Make a participant for one simulation.
 
@@ -119,7 +125,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
 
     Args:
         spec: A built-in name, ``replay:FILE``, ``module:attribute``, ``path/to/file.py:attribute``, an object that has
-            one of the three forms, or for an agent the URL of an OpenAI-compatible endpoint.
+            one of the forms of agents and users, or for an agent the URL of an OpenAI-compatible endpoint.
         side: The side that it is to play.
         folder: The folder of relative paths; the current folder by default.
 

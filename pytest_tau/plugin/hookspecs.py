@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
     from ..models import Message, Simulation, Task
+    from ..participants.own_loop import TrialTool
     from ..runner import RunConfig
 
 
@@ -79,8 +80,8 @@ def pytest_tau_make_agent(item: pytest.Item, task: Task, domain: Domain, config:
         config: The run's settings.
 
     Returns:
-        An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
-        the agent that the marker, the command line or the ini names.
+        An object, a class or a function of one of the forms of agents, or None to let the next plugin decide. Last
+        comes the agent that the marker, the command line or the ini names.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """
@@ -97,7 +98,7 @@ def pytest_tau_make_user(item: pytest.Item, task: Task, domain: Domain, config: 
         config: The run's settings.
 
     Returns:
-        An object, a class or a function of one of the three forms, or None to let the next plugin decide. Last comes
+        An object, a class or a function of one of the forms of users, or None to let the next plugin decide. Last comes
         the user that the marker, the command line or the ini names.
 
     Use in conftest plugins: any conftest.py at or above the task file.
@@ -123,6 +124,25 @@ def pytest_tau_make_model(
         An object with ``async complete(request)``, an ``LLM`` that also sets name and arguments, or None to let the
         next plugin decide. Last comes litellm, or without it a client of OpenAI's API. Calls are recorded and replayed
         whatever makes them.
+
+    Use in conftest plugins: any conftest.py at or above the task file.
+    """
+
+
+@pytest.hookspec(firstresult=True)
+def pytest_tau_tools_for(name: str, tools: list[TrialTool]) -> Any:
+    """Make the tools of a trial into objects of a framework; first result.
+
+    Called by ``trial.tools_for(name)`` of an agent that runs its own loop, in the thread of the agent.
+
+    Args:
+        name: The name that the agent has given.
+        tools: The tools, each with ``name``, ``description``, ``parameters``, ``openai_schema``, ``call(**arguments)``
+            and ``await acall(**arguments)``.
+
+    Returns:
+        The tools as the framework wants them, or None to let the next plugin decide. Last come the frameworks that
+        this package knows.
 
     Use in conftest plugins: any conftest.py at or above the task file.
     """

@@ -29,7 +29,7 @@ def simulate(
     Args:
         task: What is to be done.
         domain: Where.
-        agent: A built-in name, ``replay:FILE``, ``module:attribute``, or an object of one of the three forms.
+        agent: A built-in name, ``replay:FILE``, ``module:attribute``, or an object of one of the forms of agents.
         user: Likewise; by default what goes with the agent.
         trial: Which repetition of the task this is.
         seed: The trial's seed, handed to the participants.

@@ -21,19 +21,20 @@ from ..errors import (
     unknown_name,
 )
 from ..evaluation import LazyJudge, aevaluate, known_components
-from ..models import AssistantMessage, Simulation, clone
-from ..orchestrator import GREETING, Clock, Conversation, Ending
+from ..models import FAULTS, AssistantMessage, Simulation, clone
+from ..orchestrator import GREETING, Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.containment import describe, is_interrupt
 from .judges import with_deadline
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine
+    from collections.abc import Callable, Coroutine, Sequence
 
     from ..chat import Tape
     from ..environment import Domain, Environment
     from ..models import Message, Task, TerminationReason
     from ..participants import Participant, ParticipantSource, Side
+    from ..participants.own_loop import AgentTrial
     from .config import SimulationSettings
 
 T = TypeVar("T")
@@ -45,6 +46,9 @@ class Trial:
     Attributes:
         on_message: Called with a copy of each message that is added to the trajectory.
         models: The models that its participants and its judge call.
+        make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
+        other_loop: Returns an event loop for model calls outside of the conversation.
+        agent_trial: What an agent that runs its own loop is given, if it was made before the conversation.
     """
 
     def __init__(
@@ -61,6 +65,9 @@ class Trial:
         self.trial, self.seed = trial, seed
         self.on_message: Callable[[Message], None] | None = None
         self.models = TrialModels(settings.llms, seed=seed)
+        self.make_tools: Callable[[str, Sequence[Any]], Any] | None = None
+        self.other_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
+        self.agent_trial: AgentTrial | None = None
 
     async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Create both participants, run the conversation, grade it.
@@ -118,6 +125,9 @@ class Trial:
             prompting=self.settings.prompting.get(side, Prompting()),
             domain_agents=self.domain.spec.agents,
             spoken=self.domain.spec.spoken,
+            make_tools=self.make_tools,
+            other_loop=self.other_loop,
+            agent_trial=self.agent_trial,
         )
 
     async def _converse(
@@ -214,10 +224,15 @@ class Trial:
         conversation.clock, conversation.on_message = clock, self.on_message
         conversation.retry_seconds = self._retry_seconds
         try:
-            return await conversation.run()
+            return self._with_fault(await conversation.run(), first)
         finally:
             # A copy: a participant that ignores its cancellation must not add to what is graded.
             simulation.messages = list(conversation.messages)
+
+    def _with_fault(self, ending: Ending, agent: Participant) -> Ending:
+        """Return the ending by a fault that the agent's framework has ignored; without one, the ending as it is."""
+        fault = getattr(agent, "fault", None) or (self.agent_trial.fault if self.agent_trial else None)
+        return ending if fault is None or ending.reason in FAULTS else ending_by(fault, "agent")
 
     async def _build(self, side: Side, source: ParticipantSource, greeting: str | None) -> Participant | Ending:
         context = self.context(side, greeting, needs_reference=source.needs_reference(self.domain.spec.agents))

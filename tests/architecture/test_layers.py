@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
     "cli": {*_LAYERS, *_STORED, "domains", "integrations"},
     # The public names, resolved at first use.
-    "__init__": {"errors", "models", "environment", "orchestrator", "evaluation", "runner", "domains", "integrations"},
+    "__init__": {*_LAYERS, "domains", "integrations"},
     "__main__": {"cli"},
 }
 

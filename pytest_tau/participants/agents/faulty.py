@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ...documents import DocumentError, parse_json
 from ...models import AssistantMessage, MultiToolMessage, ToolCall, ToolMessage, UserMessage
-from ..adapters import BuiltIn
+from ..base import BuiltIn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

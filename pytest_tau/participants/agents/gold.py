@@ -6,7 +6,7 @@ import copy
 from typing import TYPE_CHECKING
 
 from ...models import AssistantMessage, ToolCall, UserMessage
-from ..adapters import BuiltIn
+from ..base import BuiltIn
 from ..scripted import opening_of
 
 if TYPE_CHECKING:

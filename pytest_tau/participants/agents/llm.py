@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from ...errors import ConfigurationError, ModelError, ParticipantError
-from ..adapters import BuiltIn
+from ..base import BuiltIn
 from ..dialogue import Dialogue
 from ..prompts import built_in, resolution_steps, system_message
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ...errors import ParticipantError
 from ...models import AssistantMessage, UserMessage
-from ..adapters import BuiltIn
+from ..base import BuiltIn
 
 if TYPE_CHECKING:
     from ..context import Incoming, ParticipantContext, Reply

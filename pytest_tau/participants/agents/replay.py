@@ -10,7 +10,7 @@ from ...documents import DocumentError, read_json
 from ...environment import same_result
 from ...errors import ConfigurationError, ReplayError
 from ...models import AssistantMessage, MultiToolMessage, RecordingEnded, ToolMessage, UserMessage, parse_messages
-from ..adapters import BuiltIn
+from ..base import BuiltIn
 
 if TYPE_CHECKING:
     from pathlib import Path

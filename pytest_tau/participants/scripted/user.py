@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
-from ..adapters import BuiltIn
+from ..base import BuiltIn
 from .device import Device, describe_call
 from .memory import Memory
 from .parser import parse

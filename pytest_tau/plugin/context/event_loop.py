@@ -31,13 +31,17 @@ class EventLoop:
 
     def submit(self, work: Coroutine[Any, Any, T]) -> Future[T]:
         """Start a coroutine; cancelling the future cancels it."""
-        if self._loop is None or self._thread is None or not self._thread.is_alive():
-            self._start()
-        assert self._loop is not None, "it was started"
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        future = asyncio.run_coroutine_threadsafe(work, self.ensure())
         self._waiting.add(future)
         future.add_done_callback(self._waiting.discard)
         return future
+
+    def ensure(self) -> asyncio.AbstractEventLoop:
+        """Return the loop, started if it does not run."""
+        if self._loop is None or self._thread is None or not self._thread.is_alive():
+            self._start()
+        assert self._loop is not None, "it was started"
+        return self._loop
 
     def _start(self) -> None:
         from ...participants.containment import guard

@@ -112,6 +112,9 @@ def _settings_lines(
     parts += [f"grading {grading}"] if grading != "official" else []
     lines = ["tau: " + ", ".join(parts)]
     lines += [f"tau: {line}" for line in _model_lines(run)]
+    choice = run.choice("agent")
+    if choice is not None and "agent" not in others and context.source("agent", run).runs_own_loop:
+        lines.append(f"tau: agent model: {choice.name} (--tau-agent-llm), for each model that the agent asks for")
     if not participants:
         return lines
     if "agent" in others:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ...models import Simulation, Task
     from ..items import TaskSpec
     from .async_trial import AsyncTrial
+    from .tau_trial import TauTrial
     from .trials import TrialInputs
 
 
@@ -39,10 +40,17 @@ def tau_task(request: pytest.FixtureRequest, _tau_spec: TaskSpec) -> Iterator[Ta
 
 
 @pytest.fixture
-def tau_trial(request: pytest.FixtureRequest) -> int:
-    """Return the number of this trial of the task, from 0."""
-    trial: int = request.node.trial if hasattr(request.node, "trial") else request.param
-    return trial
+def tau_trial(request: pytest.FixtureRequest) -> Iterator[TauTrial]:
+    """Yield the number of this trial of the task, from 0; it also has the trial's tools and model endpoint.
+
+    These are the attributes of an agent's trial: ``base_url``, ``api_key``, ``mcp_url``, ``environ`` for child
+    processes, ``tools``, ``tools_for(name)``, ``policy``, ``ticket``, ``seed``, ``history``.
+    """
+    from .tau_trial import TauTrial
+
+    trial = TauTrial.of(request.node.trial if hasattr(request.node, "trial") else request.param, request)
+    yield trial
+    trial.close()
 
 
 @pytest.fixture
@@ -56,7 +64,7 @@ def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task)
 
 @pytest.fixture
 def _tau_models(
-    request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task, tau_trial: int, tau_env: Environment
+    request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task, tau_trial: TauTrial, tau_env: Environment
 ) -> Iterator[TrialModels]:
     """Yield the models of this trial; skip the trial if the budget is spent."""
     from .models import end_models
@@ -96,8 +104,20 @@ def tau_model(_tau_models: TrialModels) -> TrialModel:
 
 
 @pytest.fixture
+def tau_agent_client(tau_trial: TauTrial, _tau_models: TrialModels) -> Iterator[Any]:
+    """Yield an ``openai.OpenAI`` client whose calls are those of the agent in this trial: counted, recorded, replayed.
+
+    The model ``tau`` is that of ``--tau-agent-llm``.
+    """
+    from ...integrations.openai_client import openai_client
+
+    with openai_client(tau_trial.base_url, tau_trial.api_key) as client:
+        yield client
+
+
+@pytest.fixture
 def tau_agent(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
-    """Return the agent: an object, a class or a function of one of the three forms, or a source of them."""
+    """Return the agent: an object, a class or a function of one of the forms of agents, or a source of them."""
     inputs = _prefetched_inputs(request)
     return inputs.agent if inputs else make_participant("agent", request.node, _graded(request, _tau_spec, tau_task))
 
@@ -114,7 +134,7 @@ def tau_simulation(
     request: pytest.FixtureRequest,
     _tau_spec: TaskSpec,
     tau_task: Task,
-    tau_trial: int,
+    tau_trial: TauTrial,
     tau_env: Environment,
     _tau_models: TrialModels,
     tau_agent: Any,
@@ -129,7 +149,7 @@ def tau_simulation(
 
     item, spec = request.node, _graded(request, _tau_spec, tau_task)
     loop = None if item_state(item).prefetched else fixture_loop(request)
-    inputs = TrialInputs(spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user)
+    inputs = TrialInputs(spec, int(tau_trial), tau_env, _tau_models, tau_agent, tau_user, tau_trial)
     simulation = run_trial(item, inputs, BorrowedLoop(loop) if loop else None)
     item_state(item).simulation = simulation
     if simulation.outcome == "error":
@@ -142,7 +162,7 @@ def tau_run(
     request: pytest.FixtureRequest,
     _tau_spec: TaskSpec,
     tau_task: Task,
-    tau_trial: int,
+    tau_trial: TauTrial,
     tau_env: Environment,
     _tau_models: TrialModels,
     tau_agent: Any,
@@ -153,7 +173,7 @@ def tau_run(
     from .trials import TrialInputs
 
     spec = _graded(request, _tau_spec, tau_task)
-    return AsyncTrial(request, TrialInputs(spec, tau_trial, tau_env, _tau_models, tau_agent, tau_user))
+    return AsyncTrial(request, TrialInputs(spec, int(tau_trial), tau_env, _tau_models, tau_agent, tau_user, tau_trial))
 
 
 @pytest.hookimpl(wrapper=True)

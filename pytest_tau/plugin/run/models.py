@@ -48,7 +48,8 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
     models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number))
     models.chat = context.default_chat
     # A test function may call the agent's model itself, also without a simulation.
-    models.keep_open = not is_task_item(item) and "tau_model" in getattr(item, "fixturenames", ())
+    asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))
+    models.keep_open = not is_task_item(item) and bool(asks)
     return models
 
 

@@ -19,6 +19,7 @@ from ...runner import Trial
 from ..context.run_state import require_context
 from ..items import item_state, set_properties
 from .models import cassette_path, spend, usage_facts
+from .plugin_tools import tools_of_plugins
 from .setup import task_for
 
 if TYPE_CHECKING:
@@ -40,8 +41,9 @@ class TrialInputs(NamedTuple):
         trial: The number of the trial, from 0.
         environment: The databases and tools.
         models: The models that are called.
-        agent: The agent: one of the three forms, or a source of them.
+        agent: The agent: one of the forms of agents, or a source of them.
         user: The simulated user, likewise.
+        tau_trial: The value of the fixture of this name; None without it.
     """
 
     spec: TaskSpec
@@ -50,6 +52,7 @@ class TrialInputs(NamedTuple):
     models: TrialModels
     agent: Any
     user: Any
+    tau_trial: Any = None
 
 
 class TrialFuture:
@@ -90,6 +93,9 @@ class TrialFuture:
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
         trial.models, trial.on_message = inputs.models, self._messages.put
+        trial.make_tools = tools_of_plugins(self._item)
+        # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
+        trial.agent_trial = getattr(inputs.tau_trial, "opened", None)
         agent, user = self._source("agent", inputs.agent), self._source("user", inputs.user)
         if agent.name == "gold" and inputs.spec.config.own_agent and self._is_default_user(user):
             # A hook or a fixture could have made another agent; here it has not.

@@ -106,7 +106,10 @@ def _can_be_restored(item: pytest.Item) -> bool:
             if not str(definition.func.__module__).startswith("pytest_tau.plugin"):
                 made.add(name)
                 asked |= {*definition.argnames} - {name}
-    return not asked & {"tau_agent", "tau_user", "tau_model", "_tau_models"} and not made & {"tau_task", "tau_env"}
+    return not asked & {"tau_agent", "tau_agent_client", "tau_user", "tau_model", "_tau_models"} and not made & {
+        "tau_task",
+        "tau_env",
+    }
 
 
 def _outcome(line: bytes) -> str:

@@ -1,0 +1,71 @@
+"""Base classes of participants: of the built-in ones, and of the adapters around foreign objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ParticipantError
+from ..models import UserMessage, clone, writable
+from .replies import short_repr
+
+if TYPE_CHECKING:
+    from .context import Incoming, ParticipantContext, Reply
+    from .threads import BlockingCaller
+
+
+class BuiltIn:
+    """Base of this package's own participants, which need no adapting.
+
+    Attributes:
+        needs_reference: The participant is given the whole task, with its reference actions.
+    """
+
+    needs_reference = False
+
+    async def respond(self, message: Incoming) -> Reply:
+        """Return the side's next message."""
+        raise NotImplementedError
+
+    def is_stop(self, message: Reply) -> bool:
+        """Return whether a user's message has a stop token; an agent does not stop by itself."""
+        return isinstance(message, UserMessage) and message.stop_token is not None
+
+    async def close(self) -> None:
+        """Do nothing: there is nothing to release."""
+
+
+class Adapter(BuiltIn):
+    """Base of the adapters: the greeting, the stop and the end of a foreign object."""
+
+    def __init__(self, target: Any, context: ParticipantContext, caller: BlockingCaller) -> None:
+        self._target, self._context, self._caller = target, context, caller
+        self.greeting = caller.call_here(_greeting, target, context)
+
+    def is_stop(self, message: Reply) -> bool:
+        """Return what the object says, if it has a method of this name."""
+        own = self._caller.call_here(self._own_stop, message)
+        return super().is_stop(message) if own is None else bool(own)
+
+    def _own_stop(self, message: Reply) -> bool | None:
+        own = getattr(self._target, "is_stop", None)
+        return bool(own(clone(message))) if callable(own) else None
+
+    async def close(self) -> None:
+        """Close the object, if it has a method of this name."""
+        own = getattr(self._target, "close", None)
+        if callable(own):
+            await self._caller.call(own)
+        self._caller.close()
+
+
+def _greeting(target: Any, context: ParticipantContext) -> str | None:
+    """Return the agent's own first message, if it has one.
+
+    Raises:
+        ParticipantError: It is not a string.
+    """
+    given = getattr(target, "greeting", None) if context.side == "agent" and not context.solo else None
+    if given and not isinstance(given, str):
+        problem = f"its greeting: expected a string, got {short_repr(given)}"
+        raise ParticipantError(problem, side=context.side)
+    return writable(given) if given else None

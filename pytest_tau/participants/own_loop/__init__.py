@@ -1,0 +1,8 @@
+"""Agents that run their own loop: their framework calls the model and the tools, and answers with a text."""
+
+from .bridge import ToolOutcome
+from .form import own_loop
+from .tools import TrialTool
+from .trial import AgentTrial
+
+__all__ = ["AgentTrial", "ToolOutcome", "TrialTool", "own_loop"]

@@ -1,0 +1,299 @@
+"""The bridge between an agent that runs its own loop and the orchestrator, which carries out its tool calls."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+from concurrent.futures import Future, InvalidStateError
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...environment.jsonable import jsonable
+from ...errors import ParticipantError
+from ...models import MultiToolMessage
+from ..replies import as_message
+from .answers import ModelAnswer, read_answer
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from ...models import ToolMessage
+    from ..context import Incoming, Reply
+    from .answers import AnsweredCall
+
+#: Seconds to wait for the other calls of a model's answer once the first has arrived. An agent that makes them at the
+#: same time needs a fraction of it. For one that makes them one after the other, it is spent once in a trial at most.
+_PATIENCE = 1.0
+
+
+class ToolOutcome(NamedTuple):
+    """The result of a tool call.
+
+    Attributes:
+        text: The result's text; it begins with ``Error:`` if the call failed.
+        is_error: The call failed.
+    """
+
+    text: str
+    is_error: bool
+
+
+@dataclass(eq=False)
+class _Call:
+    """A tool call that the agent waits for.
+
+    Attributes:
+        alone: The agent's main thread or task waits for it, so that it makes no other call at the same time.
+        answer: The model's answer that the call is a part of.
+        place: The call in that answer.
+        since: The time of its arrival, by the clock of the event loop.
+    """
+
+    name: str
+    arguments: Any
+    alone: bool
+    future: Future[ToolOutcome] = field(default_factory=Future)
+    answer: ModelAnswer | None = None
+    place: AnsweredCall | None = None
+    since: float = 0.0
+
+
+class Bridge:
+    """Queues the tool calls of one agent, from any thread and any event loop, until the orchestrator has run them.
+
+    All methods other than ``call`` and ``acall`` belong to the event loop of the trial.
+
+    Args:
+        tools: The names of the trial's tools.
+
+    Attributes:
+        changed: Set when there is something new for ``next_calls`` or ``check``.
+        failure: The error of a model call that ends the trial.
+        misuse: The error of a tool call that could not be a part of the conversation.
+        answer: The latest answer of the model.
+    """
+
+    def __init__(self, tools: Collection[str]) -> None:
+        self.changed = asyncio.Event()
+        self.failure: BaseException | None = None
+        self.misuse: ParticipantError | None = None
+        self.answer = ModelAnswer()
+        self._tools = frozenset(tools)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._running = self._closed = self._one_by_one = False
+        self._arrived: list[_Call] = []
+        self._served: list[_Call] = []
+        self._main: set[object] = set()
+
+    @property
+    def loop(self) -> asyncio.AbstractEventLoop | None:
+        """The event loop of the conversation while it goes on; else None."""
+        return None if self._closed else self._loop
+
+    def open(self) -> None:
+        """Begin the conversation, on the event loop that runs."""
+        self._loop = asyncio.get_running_loop()
+
+    def start(self) -> None:
+        """Note that the agent answers a message from now on."""
+        self._running = True
+
+    def stop(self) -> None:
+        """Note that the agent has answered."""
+        self._running = False
+        self._main.clear()
+        self.answer = ModelAnswer()
+
+    def close(self) -> None:
+        """End the conversation: whoever waits for a call is cancelled."""
+        self._closed, self._running = True, False
+        for call in [*self._arrived, *self._served]:
+            call.future.cancel()
+        self._arrived, self._served = [], []
+
+    def set_main(self) -> None:
+        """Note that this thread, or the task that runs in it, is the main one of the agent."""
+        self._main.add(_here())
+
+    # From any thread.
+
+    def call(self, name: str, arguments: Any) -> ToolOutcome:
+        """Make a call from blocking code, and wait for its result.
+
+        Raises:
+            RuntimeError: It would block the event loop that must answer it, or no message is being answered.
+            concurrent.futures.CancelledError: The conversation ended.
+        """
+        if _running_loop() is self._loop is not None:
+            problem = (
+                f"tool {name!r}: call() blocks the event loop that must answer it: use 'await acall()', or a run() "
+                "that is not async, which has a thread of its own"
+            )
+            self._refuse(problem)
+            raise RuntimeError(problem)
+        return self._submit(name, arguments).result()
+
+    async def acall(self, name: str, arguments: Any) -> ToolOutcome:
+        """Make a call, and wait for its result on this event loop.
+
+        Raises:
+            RuntimeError: No message is being answered.
+            asyncio.CancelledError: The conversation ended.
+        """
+        return await asyncio.wrap_future(self._submit(name, arguments))
+
+    def _submit(self, name: str, arguments: Any) -> Future[ToolOutcome]:
+        if self._loop is None or self._closed:
+            raise RuntimeError(_late(name, "before the conversation began" if self._loop is None else None))
+        call = _Call(name, _plain(arguments), _here() in self._main)
+        try:
+            self._loop.call_soon_threadsafe(self._arrive, call)
+        except RuntimeError:  # the loop is closed
+            raise RuntimeError(_late(name)) from None
+        return call.future
+
+    # On the event loop of the trial.
+
+    def model_answered(self, message: dict[str, Any]) -> None:
+        """Note an answer of the agent's model: its calls share a message, with its text.
+
+        Args:
+            message: The answer in OpenAI chat format.
+        """
+        self.answer = read_answer(message, self._tools)
+
+    def fail(self, error: BaseException) -> None:
+        """End the trial by an error of a model call."""
+        self.failure = self.failure or error
+        self.changed.set()
+
+    def check(self) -> None:
+        """Raise what ends the trial.
+
+        Raises:
+            ModelError: A model call failed for good.
+            ReplayError: A model call differs from the recorded one.
+            ConversationEnded: A limit is reached.
+            ParticipantError: The agent has called a tool when it could not.
+        """
+        error = self.failure or self.misuse
+        if error is not None:
+            raise error
+
+    def next_calls(self, *, final: bool) -> Reply | None:
+        """Return the next message of calls; None if none is complete.
+
+        Args:
+            final: No further call can arrive.
+        """
+        self._arrived = [call for call in self._arrived if not call.future.cancelled()]
+        self._served = self._take_group(final=final)
+        if not self._served:
+            return None
+        message = [{"id": _id(call), "name": call.name, "arguments": call.arguments} for call in self._served]
+        return as_message({"content": _take_text(self._served), "tool_calls": message}, "agent")
+
+    @property
+    def waiting_time(self) -> float | None:
+        """The seconds until the calls that have arrived are complete; None if there are none."""
+        if not self._arrived or self._loop is None:
+            return None
+        return max(0.0, self._arrived[0].since + _PATIENCE - self._loop.time())
+
+    def deliver(self, message: Incoming) -> bool:
+        """Give the results of the latest message of calls to the agent.
+
+        Returns:
+            Whether the agent waits for them.
+        """
+        results: Sequence[ToolMessage]
+        results = message.tool_messages if isinstance(message, MultiToolMessage) else [message]  # type: ignore[list-item]
+        served, self._served = self._served, []
+        for call, result in zip(served, results, strict=False):
+            with contextlib.suppress(InvalidStateError):  # the agent does not wait any more
+                call.future.set_result(ToolOutcome(result.content or "", result.error))
+        return bool(served)
+
+    def _arrive(self, call: _Call) -> None:
+        if self._closed or not self._running:
+            problem = _late(call.name)
+            if not self._closed:
+                self._note_misuse(problem)
+            call.future.set_exception(RuntimeError(problem))
+            return
+        call.since = asyncio.get_running_loop().time()
+        call.place = self.answer.claim(call.name, call.arguments)
+        if call.place is not None:
+            call.answer = self.answer
+            # A part of the answer was carried out without this call: the agent makes them one after the other.
+            self._one_by_one |= self.answer.begun
+        self._arrived.append(call)
+        self.changed.set()
+
+    def _take_group(self, *, final: bool) -> list[_Call]:
+        """Remove and return the calls of the next message: all of one answer of the model, or a single other one."""
+        for call in self._arrived:
+            if call.answer is None:
+                group = [call]
+            else:
+                group = [other for other in self._arrived if other.answer is call.answer]
+                if not (final or self._is_complete(group)):
+                    continue
+            self._arrived = [other for other in self._arrived if other not in group]
+            return sorted(group, key=lambda one: one.place.place if one.place else 0)
+        return []
+
+    def _is_complete(self, group: list[_Call]) -> bool:
+        missing = group[0].answer is not None and group[0].answer.missing
+        if not missing or self._one_by_one or any(call.alone for call in group):
+            return True
+        return asyncio.get_running_loop().time() >= group[0].since + _PATIENCE
+
+    def _refuse(self, problem: str) -> None:
+        loop = self._loop
+        if loop is not None:
+            loop.call_soon_threadsafe(self._note_misuse, problem)
+
+    def _note_misuse(self, problem: str) -> None:
+        self.misuse = self.misuse or ParticipantError(problem, side="agent")
+        self.changed.set()
+
+
+def _id(call: _Call) -> str:
+    return call.place.id if call.place else ""
+
+
+def _take_text(calls: list[_Call]) -> str | None:
+    """Return the text of the model's answer for the first message with calls of that answer."""
+    answer = calls[0].answer
+    if answer is None:
+        return None
+    answer.begun = True
+    text, answer.text = answer.text, ""
+    return text or None
+
+
+def _late(name: str, when: str | None = None) -> str:
+    when = when or "after run() had returned: await all calls, and join all threads, in run()"
+    return f"tool {name!r} was called {when}"
+
+
+def _plain(arguments: Any) -> Any:
+    """Return arguments as JSON data; as they are if they cannot be, so that the result is an error that shows them."""
+    try:
+        return jsonable(arguments)
+    except (ValueError, TypeError, RecursionError):
+        return arguments
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
+def _here() -> object:
+    """Return the task that runs; the thread if there is none."""
+    return asyncio.current_task() if _running_loop() else threading.get_ident()

@@ -1,0 +1,103 @@
+"""A trial as an agent that runs its own loop is given it."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from ...models import clone
+from ..chat_format import visible_to
+from .bridge import Bridge
+from .session import AgentSession
+from .tools import TrialTool
+from .toolsets import tools_for
+
+if TYPE_CHECKING:
+    from ...models import Message
+    from ..context import ParticipantContext
+
+
+class AgentTrial:
+    """One trial, for an agent that runs its own loop.
+
+    Attributes:
+        policy: The domain's policy, which belongs into the system message.
+        ticket: The text that an agent without a user works from; None with a user.
+        seed: The trial's seed.
+        history: The conversation before the first message that the agent answers, oldest first: the greeting, or the
+            task's message history as the agent sees it.
+        tools: The tools that the agent can call.
+    """
+
+    def __init__(self, context: ParticipantContext) -> None:
+        self.policy, self.seed = context.instructions, context.seed
+        self.ticket: str | None = context.task.ticket if context.solo else None
+        self.history: list[Message] = clone(visible_to(context.side, context.past))
+        self.bridge = Bridge([tool.name for tool in context.tools])
+        self.tools = [TrialTool(tool, self.bridge) for tool in context.tools]
+        self.session = AgentSession(context.models, self.bridge, self.tools, context.other_loop)
+        self._make_tools = context.make_tools
+        self._outlives = context.other_loop is not None
+
+    def tools_for(self, name: str) -> Any:
+        """Return the tools as objects of a framework.
+
+        Args:
+            name: ``langchain``, ``openai_agents``, ``pydantic_ai``, ``agent_framework``, ``smolagents``,
+                ``google_adk``, ``mcp``, or a name that a plugin knows (``pytest_tau_tools_for``).
+
+        Raises:
+            ConfigurationError: The name is unknown, or the framework is not installed.
+        """
+        return tools_for(name, self.tools, self._make_tools)
+
+    @property
+    def base_url(self) -> str:
+        """The address of the trial's model endpoint for clients of OpenAI's API: ``http://127.0.0.1:…/v1``.
+
+        Raises:
+            ConfigurationError: The packages of the extra ``endpoint`` are not installed.
+        """
+        return self.session.address.base_url
+
+    @property
+    def api_key(self) -> str:
+        """The key for the endpoint, which identifies the trial."""
+        return self.session.address.api_key
+
+    @property
+    def mcp_url(self) -> str:
+        """The address of the trial's tools for clients of MCP, over streamable HTTP."""
+        return self.session.address.mcp_url
+
+    @property
+    def anthropic_base_url(self) -> str:
+        """The address of the endpoint for clients of Anthropic's API, which add the version themselves."""
+        return self.session.address.anthropic_base_url
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment variables of this process with those that point a child process to the trial's endpoint.
+
+        ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``ANTHROPIC_BASE_URL``, ``ANTHROPIC_API_KEY`` and ``TAU_MCP_URL``.
+        """
+        address = self.session.address
+        return {
+            **os.environ,
+            "OPENAI_BASE_URL": address.base_url,
+            "OPENAI_API_KEY": address.api_key,
+            "ANTHROPIC_BASE_URL": address.anthropic_base_url,
+            "ANTHROPIC_API_KEY": address.api_key,
+            "TAU_MCP_URL": address.mcp_url,
+        }
+
+    @property
+    def fault(self) -> BaseException | None:
+        """The error that ends the trial: of a model call, or of a tool call that could not be a part of it."""
+        return self.bridge.failure or self.bridge.misuse
+
+    def end(self) -> None:
+        """End the conversation. The endpoint goes on if a fixture has made it, whose test may use it afterwards."""
+        self.bridge.close()
+        if not self._outlives:
+            self.session.close()

@@ -1,0 +1,134 @@
+"""The value of the fixture ``tau_trial``: the number of the trial, with the trial's tools and model endpoint."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ConfigurationError
+from ..context.run_state import require_context
+from ..items import is_task_item, item_state
+from .plugin_tools import tools_of_plugins
+
+if TYPE_CHECKING:
+    import pytest
+
+    from ...chat import TrialModels
+    from ...models import Message
+    from ...participants.own_loop import AgentTrial, TrialTool
+
+
+class TauTrial(int):
+    """The number of the trial, from 0, with what an agent that runs its own loop is given.
+
+    A fixture ``tau_agent`` can make its agent of these: model calls to ``base_url`` are those of the trial, and its
+    tools work while the agent answers a message.
+    """
+
+    _request: pytest.FixtureRequest
+    _agent_trial: AgentTrial | None
+
+    @classmethod
+    def of(cls, number: int, request: pytest.FixtureRequest) -> TauTrial:
+        """Return the value of the fixture.
+
+        Args:
+            number: The number of the trial.
+            request: The request of the fixture.
+        """
+        trial = cls(number)
+        trial._request, trial._agent_trial = request, None
+        return trial
+
+    @property
+    def policy(self) -> str:
+        """The domain's policy."""
+        return self._opened().policy
+
+    @property
+    def ticket(self) -> str | None:
+        """The text that an agent without a user works from; None with a user."""
+        return self._opened().ticket
+
+    @property
+    def seed(self) -> int | None:
+        """The trial's seed."""
+        return self._opened().seed
+
+    @property
+    def history(self) -> list[Message]:
+        """The conversation before the first message that the agent answers, oldest first."""
+        return self._opened().history
+
+    @property
+    def tools(self) -> list[TrialTool]:
+        """The tools that the agent can call while it answers a message."""
+        return self._opened().tools
+
+    def tools_for(self, name: str) -> Any:
+        """Return the tools as objects of a framework, such as ``langchain``.
+
+        Raises:
+            ConfigurationError: The name is unknown, or the framework is not installed.
+        """
+        return self._opened().tools_for(name)
+
+    @property
+    def base_url(self) -> str:
+        """The address of the trial's model endpoint for clients of OpenAI's API."""
+        return self._opened().base_url
+
+    @property
+    def api_key(self) -> str:
+        """The key for the endpoint."""
+        return self._opened().api_key
+
+    @property
+    def mcp_url(self) -> str:
+        """The address of the trial's tools for clients of MCP."""
+        return self._opened().mcp_url
+
+    @property
+    def anthropic_base_url(self) -> str:
+        """The address of the endpoint for clients of Anthropic's API."""
+        return self._opened().anthropic_base_url
+
+    @property
+    def environ(self) -> dict[str, str]:
+        """The environment for a child process: ``OPENAI_BASE_URL``, ``OPENAI_API_KEY``, ``TAU_MCP_URL`` and others."""
+        return self._opened().environ
+
+    @property
+    def opened(self) -> AgentTrial | None:
+        """What an agent of the conversation shares with the fixture; None if nothing was used."""
+        return self._agent_trial
+
+    def close(self) -> None:
+        """End the service of the endpoint."""
+        if self._agent_trial is not None:
+            self._agent_trial.session.close()
+
+    def _opened(self) -> AgentTrial:
+        if self._agent_trial is None:
+            self._agent_trial = self._open()
+        return self._agent_trial
+
+    def _open(self) -> AgentTrial:
+        from ...participants.own_loop import AgentTrial
+        from ...runner import Trial
+
+        request = self._request
+        item, context = request.node, require_context(request.config)
+        models: TrialModels = request.getfixturevalue("_tau_models")
+        if models.tape is not None and not is_task_item(item) and not models.keep_open:
+            if item_state(item).simulation is not None:
+                raise ConfigurationError(
+                    "tau_trial is first used after the simulation, when its recording is finished: use it in a "
+                    "fixture, or request tau_agent_client"
+                )
+            models.keep_open = True
+        state = item_state(item)
+        assert state.graded is not None, "the models depend on the task"
+        spec, environment = state.graded[1], request.getfixturevalue("tau_env")
+        trial = Trial(spec.task, spec.domain, environment, spec.config.simulation, int(self), context.seed(int(self)))
+        trial.models, trial.make_tools, trial.other_loop = models, tools_of_plugins(item), context.loop.ensure
+        return AgentTrial(trial.context("agent"))
