@@ -22,6 +22,8 @@ MOST_OUTPUT = 4_000_000
 _KEPT_ERRORS = 20_000
 #: Seconds between the request to end and the kill.
 GRACE = 2.0
+#: Seconds that a killed process has to disappear.
+_DYING = 0.5
 #: Seconds in which output is read after the program has ended, if one of its children has the pipe open.
 _DRAINING = 0.5
 _CHUNK = 65_536
@@ -108,19 +110,21 @@ class ProcessGroup:
             self._ending.join()
 
     def _end(self) -> None:
-        deadline = time.monotonic() + GRACE
-        while self._is_alive() and time.monotonic() < deadline:
-            time.sleep(_POLL)
-        if self._is_alive():
+        if self._outlives(GRACE):
             self._signal(_KILL)
+            # A killed process takes a moment; one that nobody reaps stays in its group for good.
+            self._outlives(_DYING)
         self._process.wait()
         atexit.unregister(self.end)
 
-    def _is_alive(self) -> bool:
-        """Return whether a process of the group is left."""
-        if self._process.poll() is None:
-            return True
-        return self._signal(0)
+    def _outlives(self, seconds: float) -> bool:
+        """Return whether a process of the group is left after some seconds."""
+        deadline = time.monotonic() + seconds
+        while self._process.poll() is None or self._signal(0):
+            if time.monotonic() > deadline:
+                return True
+            time.sleep(_POLL)
+        return False
 
     def _signal(self, number: int) -> bool:
         """Send a signal to the group, and return whether there is one."""
