@@ -8,7 +8,9 @@ import shutil
 from pathlib import Path
 from typing import NamedTuple
 
+from ...chat import without_login
 from ...errors import ConfigurationError
+from ...text import shorten
 
 PREFIX = "cmd:"
 #: Replaced by the text that the agent is to answer, inside of arguments.
@@ -30,8 +32,8 @@ class Command(NamedTuple):
 
     @property
     def name(self) -> str:
-        """The name of the program."""
-        return Path(self.arguments[0]).name
+        """The command as errors name it: as it was given, shortened."""
+        return shorten(without_login(self.spec.removeprefix(PREFIX).strip()))
 
     @property
     def reads_input(self) -> bool:

@@ -74,7 +74,7 @@ class ProcessGroup:
             start_new_session=True,
         )
         atexit.register(self.end)
-        self._output, self._errors = bytearray(), bytearray()
+        self._output, self._errors = bytearray(), b""
         self._readers = [_in_thread(self._read_output), _in_thread(self._read_errors)]
         _in_thread(partial(_write, self._process.stdin, text.encode("utf-8", errors="replace")))
 
@@ -84,8 +84,12 @@ class ProcessGroup:
         deadline = time.monotonic() + _DRAINING
         for reader in self._readers:
             reader.join(max(0.0, deadline - time.monotonic()))
-        output, errors = (found.decode("utf-8", errors="replace") for found in (self._output, self._errors))
-        return Finished(status, output, errors, self._overflow)
+        return Finished(status, _text(self._output), self.errors, self._overflow)
+
+    @property
+    def errors(self) -> str:
+        """The end of what the program has written to standard error so far."""
+        return _text(self._errors)
 
     def end(self) -> None:
         """Ask all processes of the group to end, and kill what has not ended ``GRACE`` seconds later.
@@ -95,8 +99,8 @@ class ProcessGroup:
         with self._lock:
             if self._ending is not None:
                 return
-            # Not a daemon: Python waits for it when the process ends.
-            self._ending = threading.Thread(target=self._end, name="tau-program-end")
+            # Not a daemon, whichever thread starts it: Python waits for it when the process ends.
+            self._ending = threading.Thread(target=self._end, name="tau-program-end", daemon=False)
             self._signal(signal.SIGTERM)
             with contextlib.suppress(RuntimeError):  # threads cannot be started while the interpreter ends
                 self._ending.start()
@@ -159,8 +163,7 @@ class ProcessGroup:
 
     def _read_errors(self) -> None:
         for chunk in _chunks(self._process.stderr):
-            self._errors += chunk
-            del self._errors[:-_KEPT_ERRORS]
+            self._errors = (self._errors + chunk)[-_KEPT_ERRORS:]
 
 
 def _in_thread(work: Callable[[], None]) -> threading.Thread:
@@ -174,6 +177,10 @@ def _chunks(pipe: IO[bytes] | None) -> Iterator[bytes]:
     with pipe:
         while chunk := os.read(pipe.fileno(), _CHUNK):
             yield chunk
+
+
+def _text(content: bytes | bytearray) -> str:
+    return content.decode("utf-8", errors="replace")
 
 
 def _write(pipe: IO[bytes] | None, content: bytes) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import ParticipantError
-from ...text import plural, shorten, visible
+from ...text import plural, visible
 from ..threads import BlockingCaller
 from .process import MOST_OUTPUT, Finished, ProcessGroup
 
@@ -56,11 +56,11 @@ class ProgramAgent:
             finished = await self._caller.call(group.wait)
         except BaseException:
             group.end()
+            self._log(group.errors, "until it was ended")
             raise
-        if finished.errors.strip():
-            # In the report of a failed test, pytest shows it as captured log.
-            _LOG.warning("%s", self._headed(f"turn {self._turn}, standard error", finished.errors))
-        return self._answer(finished)
+        answer = self._answer(finished)
+        self._log(finished.errors)
+        return answer
 
     async def close(self) -> None:
         """End the processes of the trial, and remove its folder."""
@@ -72,6 +72,12 @@ class ProgramAgent:
         finally:
             self._caller.close()
             shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _log(self, errors: str, when: str = "") -> None:
+        """Log what a program has written to standard error: pytest shows it in the report of a failed test."""
+        heading = ", ".join(filter(None, [self._command.name, f"turn {self._turn}", "standard error", when]))
+        if errors.strip():
+            _LOG.warning("%s", _headed(heading, errors))
 
     def _start(self, text: str) -> ProcessGroup:
         command = self._command
@@ -106,14 +112,14 @@ class ProgramAgent:
 
     def _failed(self, problem: str, finished: Finished) -> ParticipantError:
         found = [("standard output", finished.output), ("standard error", finished.errors)]
-        parts = [self._headed(heading, text) for heading, text in found if text.strip()]
+        parts = [_headed(heading, text) for heading, text in found if text.strip()]
         return ParticipantError("\n".join([problem, *parts]), side="agent")
 
-    def _headed(self, heading: str, text: str) -> str:
-        lines = visible(text.strip()).splitlines()
-        kept = "\n".join(f"  {line}" for line in lines)
-        kept = kept if len(kept) <= _SHOWN else "  …" + kept[-_SHOWN:]
-        return f"{shorten(self._command.name)}, {heading}:\n{kept}"
+
+def _headed(heading: str, text: str) -> str:
+    """Return the end of a program's output, indented below a heading."""
+    shown = "\n".join(f"  {line}" for line in visible(text.strip()).splitlines())
+    return f"{heading}:\n{shown if len(shown) <= _SHOWN else f'  …{shown[-_SHOWN:]}'}"
 
 
 def _signal_name(number: int) -> str:
