@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 _VARIABLE = "TAU_MCP_URL"
 #: JSON-RPC code of an error of this command's own, from the range for implementations.
 _FAILED = -32000
+#: Statuses of an address whose trial has ended: before the request, and during it.
+_ENDED = (401, 424)
 #: Characters of an answer in an error.
 _SHOWN = 300
 
@@ -148,7 +150,7 @@ def _is_message(content: bytes) -> bool:
 
 
 def _end_of(status: int, content: bytes) -> str:
-    if status in (404, 410):
+    if status in _ENDED:
         return "the trial has ended"
     error = _loaded(content).get("error")
     said = error.get("message") if isinstance(error, dict) else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
 import threading
 from typing import TYPE_CHECKING, Any
 
@@ -209,4 +210,6 @@ def _parsed(content: bytes) -> Answer:
 def _described(error: BaseException) -> str:
     if isinstance(error, asyncio.TimeoutError):
         return f"no answer within {_CONNECTING:g} s"
-    return one_line(without_login(str(error)) or type(error).__name__, _SHOWN)
+    cause = getattr(error, "os_error", error)  # aiohttp's texts have the details of its connection
+    text = os.strerror(cause.errno) if isinstance(cause, OSError) and cause.errno else str(error)
+    return one_line(without_login(text) or type(error).__name__, _SHOWN)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -49,7 +49,7 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
     if state.models_checked:
         return
     state.models_checked = True
-    _check_server(config, run.agent_spec)
+    check_agent_server(config, context)
     quiet = config.option.collectonly or is_worker(config) or run.models.tape == "replay"
     # Models that a plugin provides may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
@@ -66,12 +66,13 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
             raise pytest.UsageError(f"--tau-{role}-llm: {error}") from error
 
 
-def _check_server(config: pytest.Config, agent: Any) -> None:
+def check_agent_server(config: pytest.Config, context: RunContext) -> None:
     """Check that an agent that is a server of its own can be spoken to.
 
     Raises:
         pytest.UsageError: It cannot.
     """
+    agent = context.config.agent_spec
     if not is_server(agent) or config.option.collectonly or is_worker(config):
         return
     try:
