@@ -12,8 +12,9 @@ import urllib.error
 import urllib.request
 from typing import IO, TYPE_CHECKING, Any
 
+from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
-from ..text import one_line
+from ..text import one_line, printable
 
 if TYPE_CHECKING:
     import argparse
@@ -33,9 +34,12 @@ def add_parser(commands: Any) -> None:
         "mcp",
         help="give a trial's tools to a program over MCP's stdio",
         description="A tool server over MCP's stdio transport, for an agent program that starts its tool servers "
-        f"itself. It forwards each message to {_VARIABLE}, which a run sets for the agent's program, and writes the "
-        "answers. It ends with its standard input.",
+        "itself. It forwards each message to the server of the trial and writes the answers. It ends with its standard "
+        "input.",
         statuses={0: "the standard input has ended", 2: "the command cannot be used"},
+    )
+    parser.add_argument(
+        "url", metavar="URL", nargs="?", help=f"the server (default: ${_VARIABLE}, which a run sets for programs)"
     )
     parser.set_defaults(run=run)
 
@@ -44,17 +48,16 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status.
 
     Raises:
-        ConfigurationError: The variable is missing, or is no URL.
+        ConfigurationError: There is no address, or it is not a URL.
     """
-    del args
-    url = os.environ.get(_VARIABLE, "")
+    url = args.url or os.environ.get(_VARIABLE, "")
     if not url:
         raise ConfigurationError(
             f"{_VARIABLE} is not set: this command is for programs that a run started, such as "
             "--tau-agent 'cmd:PROGRAM'; a program that clears the environment of its tool servers must pass it on"
         )
     if not url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"{_VARIABLE}: expected a URL, got {url!r}")
+        raise ConfigurationError(f"expected the URL of a trial's tools, got {url!r}")
     Forwarder(url, sys.stdout.buffer).forward(sys.stdin.buffer)
     return 0
 
@@ -121,7 +124,7 @@ class Forwarder:
         if isinstance(reason, ConnectionError):
             reason = "the trial has ended, or its run has"
         problem = one_line(f"tau mcp: {reason}", _SHOWN)
-        print(problem, file=sys.stderr, flush=True)  # noqa: T201 - a program shows it in its log
+        print(printable(problem), file=sys.stderr, flush=True)  # noqa: T201 - a program shows it in its log
         return problem
 
     def _note_version(self, line: bytes, content: bytes) -> None:
@@ -139,8 +142,8 @@ class Forwarder:
 
 def _loaded(content: bytes) -> dict[str, Any]:
     try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
+        found = parse_json(content)
+    except DocumentError:
         return {}
     return found if isinstance(found, dict) else {}
 

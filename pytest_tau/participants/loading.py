@@ -166,10 +166,13 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
 def _outside(spec: str, side: Side, folder: Path) -> ParticipantSource:
     """Return the source of an agent that is outside of this process: a server or a program."""
     name = without_login(spec)
+    if is_program(spec):
+        if side == "user":
+            raise ConfigurationError(f"user {name!r}: only an agent can be a program or a server; use module:attribute")
+        return ParticipantSource(name, program_factory(spec, folder))
     if side == "user":
-        kind = "a URL" if is_endpoint(spec) else "a program or a server"
-        raise ConfigurationError(f"user {name!r}: only an agent can be {kind}; use module:attribute")
-    return ParticipantSource(name, EndpointAgent if is_endpoint(spec) else program_factory(spec, folder))
+        raise ConfigurationError(f"user {name!r}: only an agent can be a URL; use module:attribute")
+    return ParticipantSource(name, EndpointAgent)
 
 
 def _of_domain(spec: str) -> ParticipantSource:

@@ -183,8 +183,8 @@ def test_a_server_that_is_down(server: A2AServer) -> None:
     [
         (None, "there is no agent card at {url}/.well-known/agent-card.json (HTTP 404)"),
         (b"<html>", "the agent card at {url}/.well-known/agent-card.json cannot be read"),
-        ([], "is no agent card: it names no interface"),
-        ({"name": "Fake"}, "is no agent card: it names no interface"),
+        ([], "is not an agent card: it names no interface"),
+        ({"name": "Fake"}, "is not an agent card: it names no interface"),
         (
             {"url": "http://127.0.0.1/", "protocolVersion": "0.2.5"},
             "the agent speaks JSONRPC 0.2; supported: JSON-RPC of A2A 1.x and 0.3",

@@ -160,7 +160,7 @@ def test_the_shim_needs_its_variable() -> None:
 def test_the_shim_needs_a_url(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("TAU_MCP_URL", "file:///etc/passwd")
     assert main(["mcp"]) == 2
-    assert capsys.readouterr().err == "tau mcp: TAU_MCP_URL: expected a URL, got 'file:///etc/passwd'\n"
+    assert capsys.readouterr().err == "tau mcp: expected the URL of a trial's tools, got 'file:///etc/passwd'\n"
 
 
 def test_the_shim_after_the_trial(address: Address) -> None:

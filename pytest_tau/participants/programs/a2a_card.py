@@ -37,7 +37,7 @@ def card_url(spec: str) -> str:
     """Return the address of the card of ``a2a:URL``.
 
     Raises:
-        ConfigurationError: It is no URL.
+        ConfigurationError: It is not a URL.
     """
     url = spec.removeprefix(PREFIX)
     try:
@@ -59,11 +59,11 @@ def chosen_interface(card: Any, source: str) -> Interface:
         source: The address of the card, for errors.
 
     Raises:
-        ConfigurationError: The card has no such interface, or is no card.
+        ConfigurationError: The card has no such interface, or is not a card.
     """
     offered = _offered(card) if isinstance(card, dict) else []
     if not offered:
-        problem = "is no agent card: it names no interface (supportedInterfaces, or url and protocolVersion)"
+        problem = "is not an agent card: it names no interface (supportedInterfaces, or url and protocolVersion)"
         raise ConfigurationError(f"{source} {problem}")
     usable = [
         Interface(urljoin(source, url), version, tenant)

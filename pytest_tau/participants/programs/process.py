@@ -116,7 +116,7 @@ class ProcessGroup:
     def _end(self) -> None:
         if self._outlives(GRACE):
             self._signal(_KILL)
-            # A killed process takes a moment; one that nobody reaps stays in its group for good.
+            # A killed process takes a moment; one that its new parent does not reap stays in its group.
             self._outlives(_DYING)
         self._process.wait()
         atexit.unregister(self.end)
