@@ -145,6 +145,7 @@ def test_the_environment_of_a_program(run: Callable[..., Any], project: Any, mon
     [
         ("import sys; print('half'); sys.exit('no key')", ["ended with exit status 1", "  half", "  no key"]),
         ("raise ValueError('broken')", ["ended with exit status 1", "ValueError: broken"]),
+        ("import os, sys; sys.exit(os.environ['OPENAI_API_KEY'])", ["  sk-tau-***"]),
         ("import os; os.kill(os.getpid(), 9)", ["was ended by signal SIGKILL"]),
         ("import sys; print('  '); print('why', file=sys.stderr)", ["printed nothing; its answer", "  why"]),
         ("print('x' * 4_000_001)", ["printed more than 4,000,000 bytes"]),
@@ -265,11 +266,11 @@ def test_a_server_is_an_agent(run: Callable[..., Any], server: Any) -> None:
 
 
 def test_a_server_that_refuses(run: Callable[..., Any], server: Any) -> None:
-    server.results.append({"error": {"code": -32603, "message": "out of order"}})
+    server.results.append({"error": {"code": -32603, "message": "out of order: sk-tau-x"}})
     done = run(f"a2a:{server.url}")
     done.outcomes(failed=1)
     done.line("ended by a fault of the agent")
-    done.line("error -32603: out of order")
+    done.line("error -32603: out of order: sk-tau-***")
 
 
 def test_a_server_of_another_version(run: Callable[..., Any], server: Any) -> None:

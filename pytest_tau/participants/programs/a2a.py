@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...chat import without_login
 from ...documents import DocumentError, parse_json
+from ...endpoint import mask_tokens
 from ...errors import ConfigurationError, ParticipantError
 from ...text import one_line
 from .a2a_card import card_url, chosen_interface
@@ -60,7 +61,7 @@ class A2AAgent:
         # A task that is done takes no further message; the conversation goes on with a new one.
         self._task = answer.task if answer.state == "input-required" else ""
         if answer.state not in ANSWERED:
-            said = f": {one_line(answer.text, _SHOWN)}" if answer.text else ""
+            said = f": {one_line(mask_tokens(answer.text), _SHOWN)}" if answer.text else ""
             raise ParticipantError(f"{self._name}: the task is {answer.state or 'in no state'}{said}", side="agent")
         if not answer.text.strip():
             raise ParticipantError(f"{self._name} answered without a text", side="agent")
@@ -113,7 +114,7 @@ class A2AAgent:
             return _parsed(content)
         except ValueError as error:
             shown = "" if status == 200 else f"HTTP {status}: "
-            raise ParticipantError(f"{where}: {shown}{error}", side="agent") from None
+            raise ParticipantError(mask_tokens(f"{where}: {shown}{error}"), side="agent") from None
 
 
 def check_server(spec: str) -> None:
