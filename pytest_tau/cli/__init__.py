@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TauError
 from ..text import printable
-from . import bless, compare, export, init, lint, merge, regrade, schema, view
+from . import bless, compare, export, init, lint, mcp, merge, regrade, schema, view
 from .parser import Parser
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ USAGE_ERROR = 2
 COMMANDS: dict[str, tuple[Any, ...]] = {
     "start a project": (init, schema),
     "check tasks": (lint,),
+    "connect agents": (mcp,),
     "work with runs": (view, compare, bless, merge, export, regrade),
 }
 

@@ -8,6 +8,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
+from . import mcp
 from .formats import FORMATS, UnservableRequest
 from .formats.events import CREATED, EVENT_STREAM
 from .problems import Problem, problem_of, reply_to
@@ -89,6 +90,7 @@ async def _list_models(session: TrialSession, request: WireRequest) -> WireReply
 ROUTES: dict[tuple[str, str], Handler] = {
     **{("POST", suffix): functools.partial(_serve_model, suffix) for suffix in FORMATS},
     ("GET", "/v1/models"): _list_models,
+    ("POST", "/mcp"): mcp.serve,
 }
 
 

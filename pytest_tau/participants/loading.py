@@ -18,6 +18,7 @@ from .adapters import adapt, built_class, check_form, name_of
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .containment import describe, is_interrupt
 from .own_loop.form import is_own_loop
+from .programs import PROGRAMS, is_program, program_factory
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -125,7 +126,8 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
 
     Args:
         spec: A built-in name, ``replay:FILE``, ``module:attribute``, ``path/to/file.py:attribute``, an object that has
-            one of the forms of agents and users, or for an agent the URL of an OpenAI-compatible endpoint.
+            one of the forms of agents and users, or for an agent the URL of an OpenAI-compatible endpoint,
+            ``cmd:PROGRAM ARGUMENTS``, or ``a2a:URL``.
         side: The side that it is to play.
         folder: The folder of relative paths; the current folder by default.
 
@@ -142,10 +144,8 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
         return _of_domain(spec)
     if spec.startswith("replay:"):
         return ParticipantSource(spec, replay=Replay(folder / spec.removeprefix("replay:")))
-    if is_endpoint(spec):
-        if side == "user":
-            raise ConfigurationError(f"user {spec!r}: only an agent can be a URL; use module:attribute")
-        return ParticipantSource(without_login(spec), EndpointAgent)
+    if is_endpoint(spec) or is_program(spec):
+        return _outside(spec, side, folder)
     if ":" not in spec:
         if spec.endswith(".py"):
             raise ConfigurationError(f"{side} {spec!r}: expected path/to/file.py:attribute, such as {spec}:Agent")
@@ -156,11 +156,23 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
             "module:attribute",
             "path/to/file.py:attribute",
         ]
-        known += ["http://…"] if side == "agent" else []
+        known += ["http://…", *PROGRAMS] if side == "agent" else []
         raise ConfigurationError(unknown_name(side, spec, known))
     target = load_object(spec, side, folder)
     check_form(target, side)
     return ParticipantSource(spec, target)
+
+
+def _outside(spec: str, side: Side, folder: Path) -> ParticipantSource:
+    """Return the source of an agent that is outside of this process: a server or a program."""
+    name = without_login(spec)
+    if is_program(spec):
+        if side == "user":
+            raise ConfigurationError(f"user {name!r}: only an agent can be a program or a server; use module:attribute")
+        return ParticipantSource(name, program_factory(spec, folder))
+    if side == "user":
+        raise ConfigurationError(f"user {name!r}: only an agent can be a URL; use module:attribute")
+    return ParticipantSource(name, EndpointAgent)
 
 
 def _of_domain(spec: str) -> ParticipantSource:

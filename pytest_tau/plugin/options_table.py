@@ -135,8 +135,8 @@ _ROWS = (
     Option("seed", integer(), "verdict", "N", default=300, rerun=1,
            help="seed of the run, from which each trial's seed follows (default: %(default)s)"),
     Option("agent", text, "verdict", "SPEC", rerun=1,
-           help="llm, llm-solo, gold, noop, rules, saboteur:KIND, replay:FILE, module:attribute, file.py:attribute "
-                "or URL"),
+           help="llm, llm-solo, gold, noop, rules, saboteur:KIND, replay:FILE, module:attribute, file.py:attribute, "
+                "URL, 'cmd:PROGRAM ARGUMENTS' or a2a:URL"),
     Option("user", text, "verdict", "SPEC", rerun=1,
            help="llm, scripted, gold, noop, replay:FILE, module:attribute … (default: depends on the agent)"),
     Option("solo", flag, "verdict", default=False, rerun=1,

@@ -38,7 +38,7 @@ PARSERS = parsers()
 
 def test_there_is_a_parser_for_each_command() -> None:
     assert list(PARSERS) == NAMES
-    assert len(NAMES) == 9
+    assert len(NAMES) == 10
 
 
 @pytest.mark.parametrize("command", NAMES)

@@ -110,7 +110,10 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
 @pytest.mark.parametrize(
     ("spec", "told"),
     [
-        ("golden", r"unknown agent 'golden'; did you mean 'gold'\? \(known: gold, http://…, llm, llm-gt, llm-gt-"),
+        (
+            "golden",
+            r"unknown agent 'golden'; did you mean 'gold'\? \(known: a2a:URL, cmd:PROGRAM ARGUMENTS, gold, http://…, llm, llm-gt, ",
+        ),
         ("dummy", "unknown agent 'dummy'"),
         ("mine.py", r"agent 'mine\.py': expected path/to/file.py:attribute, such as mine\.py:Agent"),
         ("", "unknown agent ''"),

@@ -37,7 +37,7 @@ def register(config: pytest.Config) -> None:
     named = _domain_arguments(config)
     if named or named_domains(config) or options_given(config) or _task_files_given(config):
         from ..context.build import ensure_context
-        from ..context.model_checks import check_access
+        from ..context.model_checks import check_access, check_agent_server
         from .tasks import TaskSelector
 
         state, context = run_state(config), ensure_context(config)
@@ -45,11 +45,14 @@ def register(config: pytest.Config) -> None:
             name: SelectedDomain(wanted, _checked_specs(config, name, wanted))
             for name, wanted in _selection(config, named).items()
         }
+        distributed = getattr(config.option, "dist", "no") != "no"
         if state.selection:
             TaskSelector(config, context).check_patterns()
-            if getattr(config.option, "dist", "no") != "no":
+            if distributed:
                 # xdist's controller collects nothing. Else a folder's conftest.py may still provide models.
                 check_access(config, state, context)
+        elif distributed:
+            check_agent_server(config, context)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -8,6 +8,7 @@ import pytest
 
 from ...errors import ConfigurationError
 from ...participants import BY_MODEL
+from ...participants.programs import check_server, is_server
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ def check_choices(config: RunConfig) -> None:
 
 
 def check_access(config: pytest.Config, state: RunState, context: RunContext) -> None:
-    """Check keys, names of models and prices that a budget needs, before the first task.
+    """Check the agent's server, keys, names of models and prices that a budget needs, before the first task.
 
     Raises:
         pytest.UsageError: One of them; names the variable or the option.
@@ -48,6 +49,7 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
     if state.models_checked:
         return
     state.models_checked = True
+    check_agent_server(config, context)
     quiet = config.option.collectonly or is_worker(config) or run.models.tape == "replay"
     # Models that a plugin provides may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
@@ -62,3 +64,18 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
             check_model(choice.name, choice.args, priced=run.models.budget is not None)
         except ConfigurationError as error:
             raise pytest.UsageError(f"--tau-{role}-llm: {error}") from error
+
+
+def check_agent_server(config: pytest.Config, context: RunContext) -> None:
+    """Check that an agent that is a server of its own can be spoken to.
+
+    Raises:
+        pytest.UsageError: It cannot.
+    """
+    agent = context.config.agent_spec
+    if not is_server(agent) or config.option.collectonly or is_worker(config):
+        return
+    try:
+        check_server(agent)
+    except ConfigurationError as error:
+        raise pytest.UsageError(str(error)) from error

@@ -1,0 +1,48 @@
+"""Agents that are programs of their own: ``cmd:PROGRAM`` runs a command, ``a2a:URL`` speaks to a server."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from ...endpoint.listener import load
+from . import a2a_card, command
+from .a2a import A2AAgent, check_server
+from .program import ProgramAgent
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+__all__ = ["PROGRAMS", "check_server", "is_program", "is_server", "program_factory"]
+
+#: The specifications, for lists of what an agent can be.
+PROGRAMS = ("cmd:PROGRAM ARGUMENTS", "a2a:URL")
+
+
+def is_program(spec: Any) -> bool:
+    """Return whether a specification is a command or an A2A server."""
+    return isinstance(spec, str) and spec.startswith((command.PREFIX, a2a_card.PREFIX))
+
+
+def is_server(spec: Any) -> bool:
+    """Return whether a specification is an A2A server, which ``check_server`` can check."""
+    return isinstance(spec, str) and spec.startswith(a2a_card.PREFIX)
+
+
+def program_factory(spec: str, folder: Path) -> partial[ProgramAgent] | partial[A2AAgent]:
+    """Return what makes the agent of a trial.
+
+    Args:
+        spec: The specification.
+        folder: The folder in which commands run.
+
+    Raises:
+        ConfigurationError: The command or the URL cannot be used, or the extra ``endpoint`` is not installed.
+    """
+    if is_server(spec):
+        a2a_card.card_url(spec)
+        made: partial[ProgramAgent] | partial[A2AAgent] = partial(A2AAgent, spec)
+    else:
+        made = partial(ProgramAgent, command.parse_command(spec, folder))
+    load()
+    return made

@@ -1,0 +1,216 @@
+"""An agent behind an A2A address."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import os
+import threading
+from typing import TYPE_CHECKING, Any
+
+from ...chat import without_login
+from ...documents import DocumentError, parse_json
+from ...endpoint import mask_tokens
+from ...errors import ConfigurationError, ParticipantError
+from ...text import one_line
+from .a2a_card import card_url, chosen_interface
+from .a2a_messages import ANSWERED, WORKING, Answer, get_request, parse_answer, send_request
+
+if TYPE_CHECKING:
+    import aiohttp
+
+    from ..own_loop import AgentTrial
+    from .a2a_card import Interface
+
+#: Seconds to connect, and for the card as a whole; an answer may take as long as the trial.
+_CONNECTING = 10.0
+#: The most bytes of an answer.
+_MOST_BYTES = 16 << 20
+#: Seconds before a task is asked for again: the first time, and at most.
+_FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
+#: Characters of an answer in an error.
+_SHOWN = 300
+
+
+class A2AAgent:
+    """Sends each text of a trial to an A2A server, in one conversation.
+
+    Args:
+        spec: ``a2a:URL``.
+        trial: The trial.
+    """
+
+    def __init__(self, spec: str, trial: AgentTrial) -> None:
+        self._spec, self._trial = spec, trial
+        self._http: aiohttp.ClientSession | None = None
+        self._interface: Interface | None = None
+        self._numbers = itertools.count(1)
+        self._context = self._task = ""
+
+    async def run(self, text: str) -> str:
+        """Return the text of the agent's answer; a task that is worked on is asked for until it has one.
+
+        Raises:
+            ParticipantError: The server cannot be reached, refuses the message, or answers without a text.
+        """
+        try:
+            answer = await self._answered(text)
+        except ConfigurationError as error:  # the card was another one when the run began
+            raise ParticipantError(str(error), side="agent") from error
+        self._context = answer.context or self._context
+        # A task that is done takes no further message; the conversation goes on with a new one.
+        self._task = answer.task if answer.state == "input-required" else ""
+        if answer.state not in ANSWERED:
+            said = f": {one_line(mask_tokens(answer.text), _SHOWN)}" if answer.text else ""
+            raise ParticipantError(f"{self._name}: the task is {answer.state or 'in no state'}{said}", side="agent")
+        if not answer.text.strip():
+            raise ParticipantError(f"{self._name} answered without a text", side="agent")
+        return answer.text
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._http is not None:
+            await self._http.close()
+
+    @property
+    def _name(self) -> str:
+        return without_login(self._spec)
+
+    async def _answered(self, text: str) -> Answer:
+        if self._http is None:
+            self._http = _http()
+        if self._interface is None:
+            self._interface = await _fetch_interface(self._http, self._spec)
+        interface = self._interface
+        request = send_request(interface, text, self._metadata(), self._context, self._task)
+        answer = await self._call(self._http, interface, *request)
+        pause = _FIRST_PAUSE
+        while answer.state in WORKING:
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+            answer = await self._call(self._http, interface, *get_request(interface, answer.task))
+        return answer
+
+    def _metadata(self) -> dict[str, Any]:
+        trial = self._trial
+        names = ("mcp_url", "base_url", "api_key", "policy")
+        return {"tau": {name: getattr(trial, name) for name in names}}
+
+    async def _call(
+        self, http: aiohttp.ClientSession, interface: Interface, method: str, params: dict[str, Any]
+    ) -> Answer:
+        import aiohttp
+
+        number = next(self._numbers)
+        body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        headers = {"A2A-Version": interface.version}
+        where = f"{self._name}: {method} at {without_login(interface.url)}"
+        try:
+            async with http.post(interface.url, json=body, headers=headers) as response:
+                status, content = response.status, await _read(response)
+        except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+            raise ParticipantError(f"{where}: {_described(error)}", side="agent") from error
+        try:
+            return _parsed(content)
+        except ValueError as error:
+            shown = "" if status == 200 else f"HTTP {status}: "
+            raise ParticipantError(mask_tokens(f"{where}: {shown}{error}"), side="agent") from None
+
+
+def check_server(spec: str) -> None:
+    """Check that a server can be reached and speaks a supported version of the protocol.
+
+    Args:
+        spec: ``a2a:URL``.
+
+    Raises:
+        ConfigurationError: It does not, or its card cannot be read.
+    """
+    failures: list[Exception] = []
+
+    async def fetch() -> None:
+        async with _http() as http:
+            await _fetch_interface(http, spec)
+
+    def check() -> None:
+        try:
+            asyncio.run(fetch())
+        except Exception as error:  # noqa: BLE001 - raised by the caller's thread
+            failures.append(error)
+
+    # In a thread of its own: an event loop may be running in this one.
+    thread = threading.Thread(target=check, name="tau-a2a")
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _http() -> aiohttp.ClientSession:
+    import aiohttp
+
+    timeout = aiohttp.ClientTimeout(total=None, sock_connect=_CONNECTING)
+    return aiohttp.ClientSession(timeout=timeout)
+
+
+async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
+    import aiohttp
+
+    url = card_url(spec)
+    name = f"agent {without_login(spec)!r}"
+    try:
+        async with http.get(url, timeout=aiohttp.ClientTimeout(total=_CONNECTING)) as response:
+            status, content = response.status, await _read(response)
+    except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
+        raise ConfigurationError(f"{name}: no A2A server can be reached there: {_described(error)}") from error
+    shown = without_login(url)
+    if status != 200:
+        raise ConfigurationError(f"{name}: there is no agent card at {shown} (HTTP {status})")
+    try:
+        card = parse_json(content)
+    except DocumentError as error:
+        raise ConfigurationError(f"{name}: the agent card at {shown} cannot be read: {error}") from None
+    try:
+        return chosen_interface(card, url)
+    except ConfigurationError as error:
+        raise ConfigurationError(f"{name}: {without_login(str(error))}") from None
+
+
+async def _read(response: aiohttp.ClientResponse) -> bytes:
+    import aiohttp
+
+    content = bytearray()
+    async for chunk in response.content.iter_chunked(1 << 16):
+        content += chunk
+        if len(content) > _MOST_BYTES:
+            raise aiohttp.ClientPayloadError(f"the answer has more than {_MOST_BYTES:,} bytes")
+    return bytes(content)
+
+
+def _parsed(content: bytes) -> Answer:
+    """Return the answer in a JSON-RPC response.
+
+    Raises:
+        ValueError: It is an error, or no response; the text says which.
+    """
+    shown = one_line(content.decode("utf-8", errors="replace"), _SHOWN)
+    try:
+        response = parse_json(content)
+    except DocumentError:
+        raise ValueError(f"the answer is not JSON: {shown or '(empty)'}") from None
+    response = response if isinstance(response, dict) else {}
+    if error := response.get("error"):
+        code, text = (error.get("code"), error.get("message")) if isinstance(error, dict) else ("", error)
+        raise ValueError(f"error {code}: {one_line(str(text), _SHOWN)}")
+    try:
+        return parse_answer(response.get("result"))
+    except ValueError as problem:
+        raise ValueError(f"{problem}, got {shown}") from None
+
+
+def _described(error: BaseException) -> str:
+    if isinstance(error, asyncio.TimeoutError):
+        return f"no answer within {_CONNECTING:g} s"
+    cause = getattr(error, "os_error", error)  # aiohttp's texts have the details of its connection
+    text = os.strerror(cause.errno) if isinstance(cause, OSError) and cause.errno else str(error)
+    return one_line(without_login(text) or type(error).__name__, _SHOWN)

@@ -1,0 +1,102 @@
+"""An A2A server that answers from a script, in the versions 0.3 and 1.0 of the protocol."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+class A2AServer:
+    """Serves a card, and answers each JSON-RPC request with the next of its results.
+
+    Attributes:
+        results: Results, whole JSON-RPC responses (with ``error``), or bytes with an HTTP status.
+        requests: The requests, as parsed from JSON.
+        versions: The version that the header of each request names.
+        card: The card; None for a server without one.
+    """
+
+    def __init__(self, version: str = "1.0") -> None:
+        self.results: deque[Any] = deque()
+        self.requests: list[dict[str, Any]] = []
+        self.versions: list[str | None] = []
+        self.version = version
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
+        self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
+        self.card: Any = self.own_card()
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def legacy(self) -> bool:
+        return self.version == "0.3"
+
+    def own_card(self) -> dict[str, Any]:
+        facts = {"name": "Fake", "description": "A fake.", "version": "1", "skills": [], "capabilities": {}}
+        if self.legacy:
+            return facts | {"url": f"{self.url}/rpc", "protocolVersion": "0.3.0", "preferredTransport": "JSONRPC"}
+        rpc = {"url": f"{self.url}/rpc", "protocolBinding": "JSONRPC", "protocolVersion": self.version}
+        return facts | {"supportedInterfaces": [{**rpc, "protocolBinding": "GRPC"}, rpc]}
+
+    def close(self) -> None:
+        self._server.shutdown()
+        self._server.server_close()
+
+    # Parts of answers, in the words of the version.
+
+    def part(self, text: str) -> dict[str, Any]:
+        return {"kind": "text", "text": text} if self.legacy else {"text": text}
+
+    def message(self, *texts: str, **fields: Any) -> dict[str, Any]:
+        kind = {"kind": "message", "role": "agent"} if self.legacy else {"role": "ROLE_AGENT"}
+        return kind | {"messageId": "m", "contextId": "c-1", "parts": list(map(self.part, texts))} | fields
+
+    def task(self, state: str, said: str = "", **fields: Any) -> dict[str, Any]:
+        named = state if self.legacy else f"TASK_STATE_{state.upper().replace('-', '_')}"
+        status = {"state": named} | ({"message": self.message(said)} if said else {})
+        return ({"kind": "task"} if self.legacy else {}) | {"id": "t-1", "contextId": "c-1", "status": status} | fields
+
+    def artifact(self, *texts: str) -> dict[str, Any]:
+        return {"artifactId": "a", "parts": list(map(self.part, texts))}
+
+    def sent(self, answer: dict[str, Any]) -> dict[str, Any]:
+        """The result of sending a message."""
+        if self.legacy:
+            return answer
+        return {"task": answer} if "status" in answer else {"message": answer}
+
+    def _next(self, request: dict[str, Any], version: str | None) -> tuple[int, bytes]:
+        self.requests.append(request)
+        self.versions.append(version)
+        result = self.results.popleft()
+        if isinstance(result, tuple):
+            status, content = result
+            return status, content
+        response = result if "error" in result else {"result": result}
+        return 200, json.dumps({"jsonrpc": "2.0", "id": request["id"], **response}).encode()
+
+
+def _handler(server: A2AServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            found = self.path == "/.well-known/agent-card.json" and server.card is not None
+            content = server.card if isinstance(server.card, bytes) else json.dumps(server.card).encode()
+            self._send(200 if found else 404, content if found else b"nothing here")
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            status, content = server._next(body, self.headers["A2A-Version"])
+            self._send(status, content)
+
+        def _send(self, status: int, content: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+        def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 - its parent's
+            pass
+
+    return Handler

@@ -1,0 +1,230 @@
+"""Agents behind an A2A address, against a fake server."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.errors import ConfigurationError, ParticipantError
+from pytest_tau.participants.programs.a2a import A2AAgent, check_server
+from pytest_tau.participants.programs.a2a_card import Interface, card_url, chosen_interface
+
+from .a2a_server import A2AServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TRIAL = SimpleNamespace(
+    mcp_url="http://127.0.0.1:1/t/x/mcp", base_url="http://127.0.0.1:1/t/x/v1", api_key="x", policy="Be kind."
+)
+
+
+@pytest.fixture(params=["0.3", "1.0"])
+def server(request: pytest.FixtureRequest) -> Iterator[A2AServer]:
+    """A server of each version."""
+    server = A2AServer(request.param)
+    yield server
+    server.close()
+
+
+def answers(server: A2AServer, *texts: str) -> list[str]:
+    """The answers to the texts of one trial."""
+
+    async def converse() -> list[str]:
+        agent = A2AAgent(f"a2a:{server.url}", TRIAL)  # type: ignore[arg-type]
+        try:
+            return [await agent.run(text) for text in texts]
+        finally:
+            await agent.close()
+
+    return asyncio.run(converse())
+
+
+def failure(server: A2AServer) -> str:
+    with pytest.raises(ParticipantError) as caught:
+        answers(server, "Hi")
+    assert caught.value.side == "agent"
+    return str(caught.value)
+
+
+def test_a_text_is_sent_and_answered(server: A2AServer) -> None:
+    server.results.append(server.sent(server.message("Hello.", "How can I help?")))
+    assert answers(server, "Hi") == ["Hello.\nHow can I help?"]
+    (request,) = server.requests
+    assert request["method"] == ("message/send" if server.legacy else "SendMessage")
+    message = request["params"]["message"]
+    assert message.pop("messageId")
+    assert message == {
+        "role": "user" if server.legacy else "ROLE_USER",
+        "parts": [server.part("Hi")],
+        "metadata": {"tau": vars(TRIAL)},
+        **({"kind": "message"} if server.legacy else {}),
+    }
+    blocking = {"blocking": True} if server.legacy else {}
+    assert request["params"]["configuration"] == {"acceptedOutputModes": ["text/plain"], **blocking}
+    assert server.versions == [server.version]
+
+
+def test_the_conversation_is_one_context(server: A2AServer) -> None:
+    server.results += [
+        server.sent(server.message("Hello.")),
+        server.sent(server.task("completed", artifacts=[server.artifact("Done.")])),
+        server.sent(server.message("Bye.", contextId="c-2")),
+        server.sent(server.message("Bye again.")),
+    ]
+    assert answers(server, "Hi", "Do it", "Bye", "Bye") == ["Hello.", "Done.", "Bye.", "Bye again."]
+    messages = [request["params"]["message"] for request in server.requests]
+    assert [message.get("contextId") for message in messages] == [None, "c-1", "c-1", "c-2"]
+    assert not any("taskId" in message for message in messages), "a task that is done takes no messages"
+    assert len({message["messageId"] for message in messages}) == 4
+
+
+def test_a_task_that_asks_gets_the_next_text(server: A2AServer) -> None:
+    server.results += [
+        server.sent(server.task("input-required", "Which one?")),
+        server.sent(server.task("completed", "ignored", artifacts=[server.artifact("a"), server.artifact("b", "c")])),
+    ]
+    assert answers(server, "Change it", "The blue one") == ["Which one?", "a\nb\nc"]
+    assert server.requests[1]["params"]["message"]["taskId"] == "t-1"
+
+
+def test_a_task_that_is_worked_on_is_asked_for(server: A2AServer) -> None:
+    server.results += [
+        server.sent(server.task("submitted")),
+        server.task("working", "I am looking."),
+        server.task("completed", "Found it."),
+    ]
+    assert answers(server, "Look") == ["Found it."]
+    method = "tasks/get" if server.legacy else "GetTask"
+    assert [(request["method"], request["params"]) for request in server.requests[1:]] == [(method, {"id": "t-1"})] * 2
+
+
+def test_the_text_may_be_in_the_history_of_a_task(server: A2AServer) -> None:
+    user = server.message("Look", role="user" if server.legacy else "ROLE_USER")
+    history = [server.message("Looking."), server.message("Found."), user]
+    server.results.append(server.sent(server.task("completed", history=history)))
+    assert answers(server, "Look") == ["Found."]
+
+
+@pytest.mark.parametrize("state", ["failed", "canceled", "rejected", "auth-required", "unknown"])
+def test_a_task_without_an_answer_is_an_error(server: A2AServer, state: str) -> None:
+    server.results.append(server.sent(server.task(state, "No\nway.")))
+    assert failure(server) == f"a2a:{server.url}: the task is {state}: No way."
+
+
+def test_an_error_is_shown(server: A2AServer) -> None:
+    server.results.append({"error": {"code": -32009, "message": "Version not supported"}})
+    text = failure(server)
+    assert text.startswith(
+        f"a2a:{server.url}: {'message/send' if server.legacy else 'SendMessage'} at {server.url}/rpc"
+    )
+    assert text.endswith(": error -32009: Version not supported")
+
+
+@pytest.mark.parametrize(
+    ("result", "text"),
+    [
+        ((500, b"Internal Server Error"), "HTTP 500: the answer is not JSON: Internal Server Error"),
+        ((200, b""), "the answer is not JSON: (empty)"),
+        ((401, b'{"detail": "no key"}'), 'HTTP 401: expected a message or a task, got {"detail": "no key"}'),
+        ({"other": 1}, "expected a message or a task, got"),
+    ],
+)
+def test_an_answer_that_cannot_be_read(server: A2AServer, result: Any, text: str) -> None:
+    server.results.append(result)
+    assert text in failure(server)
+
+
+def test_an_answer_without_text(server: A2AServer) -> None:
+    server.results.append(server.sent(server.message(parts=[{"kind": "data", "data": {"total": 3}}])))
+    assert failure(server) == f"a2a:{server.url} answered without a text"
+
+
+def test_a_server_that_ends_during_the_conversation(server: A2AServer) -> None:
+    server.results.append(server.sent(server.message("Hello.")))
+
+    async def converse() -> None:
+        agent = A2AAgent(f"a2a:{server.url}", TRIAL)  # type: ignore[arg-type]
+        assert await agent.run("Hi") == "Hello."
+        await asyncio.to_thread(server.close)
+        try:
+            await agent.run("Bye")
+        finally:
+            await agent.close()
+
+    with pytest.raises(ParticipantError, match=r"(message/send|SendMessage) at http://127\.0\.0\.1:\d+/rpc: "):
+        asyncio.run(converse())
+
+
+def test_a_server_is_checked(server: A2AServer) -> None:
+    check_server(f"a2a:{server.url}")
+    check_server(f"a2a:{server.url}/")
+    check_server(f"a2a:{server.url}/.well-known/agent-card.json")
+    assert server.requests == []
+
+
+def refusal(spec: str) -> str:
+    with pytest.raises(ConfigurationError) as caught:
+        check_server(spec)
+    assert str(caught.value).startswith(f"agent {spec!r}: ")
+    return str(caught.value)
+
+
+def test_a_server_that_is_down(server: A2AServer) -> None:
+    server.close()
+    assert "no A2A server can be reached there" in refusal(f"a2a:{server.url}")
+
+
+@pytest.mark.parametrize(
+    ("card", "text"),
+    [
+        (None, "there is no agent card at {url}/.well-known/agent-card.json (HTTP 404)"),
+        (b"<html>", "the agent card at {url}/.well-known/agent-card.json cannot be read"),
+        ([], "is not an agent card: it names no interface"),
+        ({"name": "Fake"}, "is not an agent card: it names no interface"),
+        (
+            {"url": "http://127.0.0.1/", "protocolVersion": "0.2.5"},
+            "the agent speaks JSONRPC 0.2; supported: JSON-RPC of A2A 1.x and 0.3",
+        ),
+        (
+            {"supportedInterfaces": [{"url": "x", "protocolBinding": "JSONRPC", "protocolVersion": "2.0"}]},
+            "the agent speaks JSONRPC 2.0; supported",
+        ),
+        (
+            {"url": "http://127.0.0.1/", "protocolVersion": "0.3.0", "preferredTransport": "GRPC"},
+            "the agent speaks GRPC 0.3; supported",
+        ),
+    ],
+)
+def test_a_server_that_cannot_be_spoken_to(server: A2AServer, card: Any, text: str) -> None:
+    server.card = card
+    assert text.format(url=server.url) in refusal(f"a2a:{server.url}")
+
+
+@pytest.mark.parametrize("spec", ["a2a:", "a2a:localhost:9999", "a2a:ftp://x", "a2a:http://", "a2a:http://x:y"])
+def test_an_address_that_is_no_url(spec: str) -> None:
+    assert "expected the URL of an A2A server, such as a2a:http://127.0.0.1:9999" in refusal(spec)
+
+
+def test_a_login_is_not_shown() -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        check_server("a2a:http://ada:hunter2@127.0.0.1:1")
+    assert "hunter2" not in str(caught.value)
+
+
+def test_the_card_is_below_the_url() -> None:
+    assert card_url("a2a:http://host/agents/a") == "http://host/agents/a/.well-known/agent-card.json"
+
+
+def test_the_newest_version_is_chosen() -> None:
+    """A card may be that of both versions at the same time."""
+    new = {"url": "/new", "protocolBinding": "JSONRPC", "protocolVersion": "1.0", "tenant": "shop"}
+    old = {"url": "/old", "protocolBinding": "JSONRPC", "protocolVersion": "0.3"}
+    card = {"url": "/legacy", "protocolVersion": "0.3.0", "supportedInterfaces": [old, new]}
+    assert chosen_interface(card, "http://host/card.json") == Interface("http://host/new", "1.0", "shop")
+    other = {"transport": "JSONRPC", "url": "http://other/"}
+    card = {"url": "/g", "preferredTransport": "GRPC", "protocolVersion": "0.3.1", "additionalInterfaces": [other]}
+    assert chosen_interface(card, "http://host/card.json") == Interface("http://other/", "0.3")
