@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, ParticipantError
 from ..models import AssistantMessage, MultiToolMessage, SystemMessage, ToolMessage, UserMessage, clone, writable
 from .containment import building
-from .replies import as_message, short_repr
+from .replies import as_message, read_stream, short_repr
 from .task_views import own_copy
 from .threads import BlockingCaller
 
@@ -45,13 +45,15 @@ class BuiltIn:
         """Do nothing: there is nothing to release."""
 
 
-async def adapt(target: Any, context: ParticipantContext) -> Participant:
+async def adapt(target: Any, context: ParticipantContext, caller: BlockingCaller | None = None) -> Participant:
     """Make a participant of any of the accepted forms.
 
     Args:
         target: A class or an instance with ``respond``, a class or an instance with ``generate_next_message``, a
-            ``functools.partial`` of such a class, or a function of ``(messages, tools)``.
+            ``functools.partial`` of such a class, a function of ``(messages, tools)``, or a factory: a function that
+            returns one of them and whose parameters are those of a constructor.
         context: The facts that it is built from.
+        caller: Calls its code, if some of it was called before; all of it runs in one thread.
 
     Raises:
         ConfigurationError: It has none of these forms, or its constructor asks for something unknown.
@@ -68,7 +70,7 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
     if built and issubclass(built, BuiltIn):
         participant: Participant = target(context)
         return participant
-    caller = BlockingCaller(context.models, context.side)
+    caller = caller or BlockingCaller(context.models, context.side)
     if hasattr(form, "generate_next_message"):
         with building():
             return await StatefulAdapter.make(target, context, caller)
@@ -77,8 +79,23 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
             if built:
                 target = await caller.call(target, **_arguments(target, context))
             return RespondAdapter(target, context, caller)
+    if is_factory(target, context.side):
+        return await _adapt_made(target, context, caller)
     with building():
         return FunctionAdapter(target, context, caller)
+
+
+async def _adapt_made(factory: Any, context: ParticipantContext, caller: BlockingCaller) -> Participant:
+    """Call a factory, and make a participant of what it returns."""
+    with building():
+        made = await caller.call(factory, **_arguments(factory, context))
+        if made is None or is_factory(made, context.side):
+            got = "nothing" if made is None else f"the factory {_name_of(made)}"
+            raise ConfigurationError(
+                f"{_name_of(factory)} is taken for a factory by its parameters ({_names_of(factory)}) and returned "
+                f"{got}; expected an object with respond(message), or a function (messages, tools)"
+            )
+        return await adapt(made, context, caller)
 
 
 def check_form(target: Any, side: str) -> None:
@@ -99,12 +116,32 @@ def check_form(target: Any, side: str) -> None:
             "get_init_state and "
             "generate_next_message, or a function (messages, tools)"
         )
+    if is_factory(target, side):
+        _check_constructor(target, side)
+    elif not _accepts_two(target):
+        raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools)")
+
+
+def is_factory(target: Any, side: str) -> bool:
+    """Return whether a target is a function that makes a participant, by the names of its parameters.
+
+    The first one is named like an argument of a constructor, and none is named ``messages``. A function of
+    ``(history, tools)`` answers, as one of ``(messages, tools)`` does.
+    """
+    if built_class(target) or hasattr(target, "respond") or hasattr(target, "generate_next_message"):
+        return False
+    names = [parameter.name for parameter in _parameters(target)]
+    answers = "messages" in names or (names[:1] == ["history"] and _accepts_two(target))
+    return callable(target) and not answers and bool(names) and names[0] in _OFFERED[side]
+
+
+def _accepts_two(target: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with the conversation and the tools."""
     try:
         inspect.signature(target).bind([], [])
     except TypeError:
-        raise ConfigurationError(
-            f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools)"
-        ) from None
+        return False
+    return True
 
 
 def built_class(target: Any) -> type | None:
@@ -133,6 +170,10 @@ class _Adapter(BuiltIn):
         own = getattr(self._target, "is_stop", None)
         return bool(own(clone(message))) if callable(own) else None
 
+    async def _message(self, reply: Any) -> Reply:
+        side = self._context.side
+        return as_message(await read_stream(reply, side, self._caller.call), side)
+
     async def close(self) -> None:
         own = getattr(self._target, "close", None)
         if callable(own):
@@ -145,7 +186,7 @@ class RespondAdapter(_Adapter):
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the object's reply as a message."""
-        return as_message(await self._caller.call(self._target.respond, message), self._context.side)
+        return await self._message(await self._caller.call(self._target.respond, message))
 
 
 class FunctionAdapter(_Adapter):
@@ -163,7 +204,7 @@ class FunctionAdapter(_Adapter):
         self._messages += chat_messages(message, self._context.side)
         # A copy: the function may change its arguments.
         arguments = copy.deepcopy((self._messages, self._tools))
-        reply = as_message(await self._caller.call(self._target, *arguments), self._context.side)
+        reply = await self._message(await self._caller.call(self._target, *arguments))
         self._messages += chat_messages(reply, self._context.side)
         return reply
 
@@ -191,7 +232,7 @@ class StatefulAdapter(_Adapter):
         first_alone = self._context.solo and isinstance(message, UserMessage)
         given = None if first_alone else _as_tau2(message)
         reply, self._state = await self._caller.call(self._target.generate_next_message, given, self._state)
-        return as_message(reply, self._context.side)
+        return await self._message(reply)
 
 
 def visible_to(side: str, messages: list[Message]) -> list[Message]:
@@ -272,12 +313,17 @@ def _parameters(target: Callable[..., Any]) -> list[inspect.Parameter]:
         return []
 
 
+def _names_of(target: Callable[..., Any]) -> str:
+    return ", ".join(parameter.name for parameter in _parameters(target))
+
+
 def _check_constructor(target: Any, side: str) -> None:
     for parameter in _parameters(target):
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         if not variadic and parameter.default is parameter.empty and parameter.name not in _OFFERED[side]:
+            cannot = "cannot be created: its constructor needs" if built_class(target) else "cannot be called: it needs"
             raise ConfigurationError(
-                f"{_name_of(target)} cannot be created: its constructor needs {parameter.name!r}; "
+                f"{_name_of(target)} {cannot} {parameter.name!r}; "
                 f"{'an' if side == 'agent' else 'a'} {side} can take {', '.join(_OFFERED[side])}"
             )
 

@@ -58,7 +58,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     "models": {"pydantic"},
     "chat": {"pydantic", "tiktoken"},
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "typing_extensions"},
-    "participants": {"pydantic", "tau2"},
+    "participants": {"pydantic", "pydantic_core", "tau2"},
     "runner": {"pydantic"},
     "runs": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
