@@ -25,7 +25,18 @@ from .rewards import (
     RewardInfo,
 )
 from .script import Answer, Goal, Request, Spoken, UserScript
-from .simulations import FAULTS, LIMITS, STOPS, Call, ModelUsage, RecordingEnded, Simulation, TerminationReason
+from .simulations import (
+    FAULTS,
+    FOREIGN_AGENT,
+    LIMITS,
+    STOPS,
+    Call,
+    ModelUsage,
+    RecordingEnded,
+    Simulation,
+    TerminationReason,
+    calls_in,
+)
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
     REWARD_TYPES,
@@ -44,6 +55,7 @@ from .tasks import (
 
 __all__ = [
     "FAULTS",
+    "FOREIGN_AGENT",
     "LIMITS",
     "REWARD_TYPES",
     "STOPS",
@@ -86,6 +98,7 @@ __all__ = [
     "UserScenario",
     "UserScript",
     "call_as_text",
+    "calls_in",
     "clone",
     "in_split",
     "json_copy",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 from ..chat import without_login
 from ..errors import ConfigurationError, unknown_name
 from ..files import digest
-from .adapters import adapt, built_class, check_form, name_of
+from .adapters import BuiltIn, adapt, built_class, check_form, name_of
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .clients import imported_names
 from .containment import describe, is_interrupt
@@ -65,6 +65,13 @@ class ParticipantSource(NamedTuple):
     replay: Replay | None = None
     of_domain: str | None = None
     faulty: type[FaultyAgent] | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Return whether the participant's code is neither of this package nor of a domain."""
+        built = built_class(self.target)
+        built_in = issubclass(built, BuiltIn) if built else isinstance(self.target, BuiltIn)
+        return self.target is not None and not built_in
 
     def needs_reference(self, domain_agents: Mapping[str, type | str]) -> bool:
         """Return whether the participant declares that it is to be given the whole task, with its reference actions."""
