@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 OUTSIDE = "outside_changes"
 #: Differences that are kept, and those that are shown.
 _KEPT, _SHOWN = 20, 4
+#: Characters of a whole record that is shown.
+_RECORD_WIDTH = 200
 _CURES = {
     "during": "grading replays only the conversation's calls: return the calls from respond(), or give the agent the "
     "tools of its trial (pytest_tau.own_loop)",
@@ -172,7 +174,7 @@ def outside_lines(found: dict[str, Any]) -> list[Line]:
     what = "outside of the conversation's calls" if when == "during" else "before the conversation"
     lines = [Line("head", f"the environment was changed {what}{how}")]
     for each in found["differences"][:_SHOWN]:
-        texts = difference_texts(each["expected"], each["got"], each["missing"])
+        texts = difference_texts(each["expected"], each["got"], each["missing"], whole=_RECORD_WIDTH)
         lines.append(Line("bad", f"  {each['side']} side: {each['path']}  {'   '.join(texts)}"))
     left = found["places"] - _SHOWN
     lines += [Line("note", f"  and {left} more")] if left > 0 else []

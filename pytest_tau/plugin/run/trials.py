@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from ...chat import Recorder, TrialModels
-from ...models import FOREIGN_AGENT
+from ...models import FOREIGN_AGENT, AssistantMessage
 from ...participants import ParticipantSource, load_source
 from ...participants.clients import imported_clients
 from ...runner import Trial
@@ -186,7 +186,8 @@ class TrialFuture:
     def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
         """Record whether the calls of an agent that is not built in were seen, if the run counts or records calls."""
         models = self.inputs.spec.config.models
-        if agent.is_foreign and (models.tape or models.budget is not None or simulation.model_usage):
+        counted = models.tape or models.budget is not None or simulation.model_usage
+        if counted and agent.is_foreign and _has_replied(simulation):
             seen = "agent" in self.inputs.models.asked
             clients = [] if seen else imported_clients(agent.target)
             facts = {"name": agent.name, "calls_seen": seen, "clients": clients}
@@ -217,6 +218,12 @@ class TrialFuture:
             tau_usage=json.dumps(state.usage) if state.usage else None,
             tau_restored=True if self._restored is not None else None,
         )
+
+
+def _has_replied(simulation: Simulation) -> bool:
+    """Return whether the agent has had a turn; a trial that ended in an error shows nothing about it."""
+    replies = any(isinstance(message, AssistantMessage) for message in simulation.messages[1:])
+    return simulation.outcome != "error" and (replies or simulation.termination_reason in {"agent_error", "timeout"})
 
 
 def run_trial(item: pytest.Item, inputs: TrialInputs, loop: BorrowedLoop | None = None) -> Simulation:
