@@ -47,7 +47,7 @@ class TrialRecord:
         restored: It was taken from an earlier run.
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
         foreign_agent: The entry of ``simulation.info`` about an agent that is not built in.
-        outside_tools: Tools that were executed on the environment and are no calls of the conversation.
+        outside_tools: Tools that were executed on the environment outside of the calls of the conversation.
     """
 
     domain: str
