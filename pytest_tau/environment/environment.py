@@ -66,7 +66,7 @@ class Environment:
         if user is not None:
             # Merged data of one side may have put both sides on one database.
             user.db = agent.db if user.db is self._agent.db else user.db.fork()
-        vars(twin).update(_agent=agent, _user=user)
+        vars(twin).update(_agent=agent, _user=user, executed=self.executed.copy())
         return twin
 
     @property

@@ -204,3 +204,10 @@ def test_the_verdict_does_not_depend_on_it(
     found = talk(domain, [change]).reward_info
     monkeypatch.setattr("pytest_tau.evaluation.outside.OutsideObserver.grade", lambda *_: None)
     assert talk(domain, [change]).reward_info == found
+
+
+def test_executions_on_a_fork_are_its_own(env: Environment) -> None:
+    env.call("count", {})
+    fork = env.fork()
+    fork.call("count", {})
+    assert (env.executed["count"], fork.executed["count"]) == (1, 2)
