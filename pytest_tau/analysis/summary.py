@@ -11,6 +11,7 @@ from ..models import STOPS
 from .columns import COLUMNS
 from .scores import Floor, Scores
 from .statistics import percentile
+from .unseen import UnseenAgent, unseen_agents
 from .variants import Variants, records_by_variant
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ class DomainSummary:
         unmet: In how many failed trials each check was not met, likewise.
         stats: What a trial took; None if none was graded.
         usage: The sums over model calls; None if there were none.
+        unseen: The agents that are not built in and of which no model call was seen.
         restored: How many trials were taken from an earlier run.
         groups: The scores by what tasks are grouped by; empty if no task has it.
     """
@@ -84,6 +86,7 @@ class DomainSummary:
     unmet: tuple[tuple[str, int], ...]
     stats: TrialStats | None
     usage: Usage | None
+    unseen: tuple[UnseenAgent, ...]
     restored: int
     groups: Mapping[str, tuple[Scores, ...]]
 
@@ -137,6 +140,7 @@ def _domain(
         unmet=_most_frequent(check for record in ran for check in dict.fromkeys(record.failed_checks)),
         stats=_stats(ran) if ran else None,
         usage=_usage(records),
+        unseen=tuple(unseen_agents(records)),
         restored=sum(record.restored for record in records),
         groups={group: _grouped(group, records_by_variant(records)) for group in group_by},
     )

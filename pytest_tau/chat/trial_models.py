@@ -154,6 +154,7 @@ class TrialModels:
         finish_args: The arguments for ``Tape.finish``, if the recording was kept open.
         spent: USD that were counted already.
         retries: The time that calls spent on retries, by role.
+        asked: The roles that have made a request, answered or not.
     """
 
     def __init__(
@@ -167,6 +168,7 @@ class TrialModels:
         self.finish_args: tuple[TerminationReason, str | None, list[str], bool] | None = None
         self.spent = 0.0
         self.retries: dict[Role, RetryClock] = {"agent": RetryClock(), "user": RetryClock(), "judge": RetryClock()}
+        self.asked: set[Role] = set()
         self._failures: list[BaseException] = []
 
     @property
@@ -198,6 +200,7 @@ class TrialModels:
 
     async def call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         """Return the answer to a request, from the model or from the recording, and count it."""
+        self.asked.add(role)
         try:
             return await self._call(role, request, chat)
         except TauError as error:

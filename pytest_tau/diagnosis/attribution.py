@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..evaluation import components_of
+from ..evaluation.outside import OUTSIDE
 from ..models import FAULTS, LIMITS, AssistantMessage, UserMessage, call_as_text
 from .divergence import first_divergence
 from .facts import (
@@ -38,6 +39,8 @@ Party: TypeAlias = Literal["agent", "user", "provider", "harness"]
 _SERVER_LOST = "the tool server of domain"
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4
+#: The components that depend on the calls of the conversation.
+_OF_CALLS = ("DB", "ENV_ASSERTION", "ACTION")
 _TRANSFER = "###TRANSFER###"
 _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
 
@@ -188,6 +191,16 @@ def _limit(facts: Facts) -> Attribution | None:
     return Attribution(party, "too many of its calls failed", last[0].message_idx if last else None, shown)
 
 
+def _changed_outside(facts: Facts) -> Attribution | None:
+    found, info = (facts.simulation.info or {}).get(OUTSIDE), facts.simulation.reward_info
+    if found is None or info is None or all((info.reward_breakdown or {}).get(name, 1) == 1 for name in _OF_CALLS):
+        return None
+    reason = "the environment was changed " + (
+        "outside of the conversation's calls" if found["when"] == "during" else "before the conversation"
+    )
+    return Attribution("harness", reason, None, ", ".join(found["tools"]))
+
+
 def _spoke_as_agent(facts: Facts) -> Attribution | None:
     if facts.stopped is None:
         return None
@@ -325,6 +338,11 @@ RULES = (
         _never_stopped,
     ),
     Rule("cut off: too many steps (agent), or too many failed calls (the side that made most of them)", _limit),
+    Rule(
+        "the environment was changed before the conversation or outside of its calls, and a check of the state or of "
+        "the calls was not met",
+        _changed_outside,
+    ),
     Rule("the user offered help, as the agent does", _spoke_as_agent),
     Rule("the user agreed to a question and ended the conversation in the same message", _agreed_and_left),
     Rule("the user ended the conversation after the agent had announced an action", _left_while_working),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..evaluation import components_of
 from ..evaluation.component_reports import NEAREST, NOT_MADE, Line
+from ..evaluation.outside import OUTSIDE, outside_lines
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
 from ..text import plural, shorten
 
@@ -53,19 +54,24 @@ def ending(simulation: Simulation) -> str:
     return f"{how} after {plural(simulation.turns, 'turn')}"
 
 
-def explain(simulation: Simulation, again: str | None = None, evaluators: Sequence[Evaluator] = ()) -> list[Line]:
+def explain(
+    simulation: Simulation, again: str | None = None, evaluators: Sequence[Evaluator] = (), hint: str | None = None
+) -> list[Line]:
     """Return the report of a failed simulation: verdict, unmet checks, last messages, the command that runs it again.
 
     Args:
         simulation: A graded simulation.
         again: The command that runs exactly this trial.
         evaluators: The components of plugins, if they are available.
+        hint: A fact about the run that puts the fault in doubt; shown below whose fault it looks like.
     """
     info = simulation.reward_info
     early = info is not None and "ended_early" in (info.info or {})
     lines = [Line("verdict", verdict(simulation) if early else f"{verdict(simulation)}   {ending(simulation)}")]
     if simulation.error:
         lines += _error(simulation.error, simulation.termination_reason)
+    if outside := (simulation.info or {}).get(OUTSIDE):
+        lines += outside_lines(outside)
     if early and info is not None and simulation.outcome != "error":
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if info is not None and simulation.outcome != "error":
@@ -73,6 +79,7 @@ def explain(simulation: Simulation, again: str | None = None, evaluators: Sequen
         for component in components_of(info, evaluators):
             lines += component.explain(info, simulation.calls)
     lines = _diagnosis(simulation, lines)
+    lines += [Line("note", hint)] if hint else []
     lines += _replay(simulation)
     lines += _last_messages(simulation)
     if again:
@@ -105,7 +112,7 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     lines = _with_turning_point(above, info["turning_point"]) if info.get("turning_point") else list(above)
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
-    if fault:
+    if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
         text = f"looks like the {fault['party']}'s fault: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
         known = "\n".join([*(line.text for line in lines), simulation.error or ""])

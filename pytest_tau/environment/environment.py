@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from copy import copy
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ class Environment:
         policy: The text that the agent must follow.
         solo: Whether the agent works alone, with both sides' tools.
         fault: The error of a tool server that did not start, ended or did not answer; None if there was none.
+        executed: How often each tool was executed, by whomever.
     """
 
     def __init__(
@@ -45,6 +47,7 @@ class Environment:
         self._agent, self._user, self._sync = agent, user, sync
         self._merge_aliases = merge_aliases
         self.fault: str | None = None
+        self.executed: Counter[str] = Counter()
 
     @property
     def agent_db(self) -> Database:
@@ -64,7 +67,7 @@ class Environment:
         if user is not None:
             # Merged data of one side may have put both sides on one database.
             user.db = agent.db if user.db is self._agent.db else user.db.fork()
-        vars(twin).update(_agent=agent, _user=user)
+        vars(twin).update(_agent=agent, _user=user, executed=self.executed.copy())
         return twin
 
     @property
@@ -123,6 +126,7 @@ class Environment:
         toolkit = self._toolkit_of(name, requestor)
         if not isinstance(arguments, dict):
             raise ToolError(f"arguments of '{name}' must be a JSON object, got {json.dumps(arguments)[:80]}")
+        self.executed[name] += 1
         return _run(toolkit, name, arguments)
 
     def sync(self) -> None:

@@ -27,6 +27,7 @@ from .rewards import (
 from .script import Answer, Goal, Request, Spoken, UserScript
 from .simulations import (
     FAULTS,
+    FOREIGN_AGENT,
     LIMITS,
     STOPS,
     Call,
@@ -35,6 +36,7 @@ from .simulations import (
     RecordingEnded,
     Simulation,
     TerminationReason,
+    calls_in,
 )
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
@@ -54,6 +56,7 @@ from .tasks import (
 
 __all__ = [
     "FAULTS",
+    "FOREIGN_AGENT",
     "LIMITS",
     "REWARD_TYPES",
     "STOPS",
@@ -97,6 +100,7 @@ __all__ = [
     "UserScenario",
     "UserScript",
     "call_as_text",
+    "calls_in",
     "clone",
     "in_split",
     "json_copy",

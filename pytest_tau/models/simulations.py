@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
 from ..errors import ReplayError, TauError
 from .messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from .rewards import RewardInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TerminationReason: TypeAlias = Literal[
     "user_stop",
@@ -52,6 +55,10 @@ class RecordingEnded(ConversationEnded, ReplayError):  # noqa: N818 - likewise
     _what = "recording"
 
 
+#: The entry of a simulation's ``info`` about an agent that is not built in, if the run counts or records calls: its
+#: ``name``, whether model calls that it made were seen (``calls_seen``), and if not, the ``clients`` of models that its
+#: module imports.
+FOREIGN_AGENT = "foreign_agent"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
 _SAW_REFERENCE = "saw_reference"
 
@@ -93,6 +100,19 @@ class Call(BaseModel):
     message_idx: int
     call: ToolCall
     result: ToolMessage | None = None
+
+
+def calls_in(messages: Iterable[Message]) -> list[Call]:
+    """Return all tool calls of both sides with their results, in order."""
+    found: list[Call] = []
+    waiting: list[Call] = []
+    for number, message in enumerate(messages):
+        if isinstance(message, AssistantMessage | UserMessage):
+            waiting = [Call(message_idx=number, call=call) for call in message.tool_calls or []]
+            found += waiting
+        elif isinstance(message, ToolMessage) and waiting:
+            waiting.pop(0).result = message
+    return found
 
 
 class Simulation(BaseModel):
@@ -164,15 +184,7 @@ class Simulation(BaseModel):
     @property
     def calls(self) -> list[Call]:
         """All tool calls of both sides with their results, in order."""
-        found: list[Call] = []
-        waiting: list[Call] = []
-        for number, message in enumerate(self.messages):
-            if isinstance(message, AssistantMessage | UserMessage):
-                waiting = [Call(message_idx=number, call=call) for call in message.tool_calls or []]
-                found += waiting
-            elif isinstance(message, ToolMessage) and waiting:
-                waiting.pop(0).result = message
-        return found
+        return calls_in(self.messages)
 
     def called(self, name: str, /, **arguments: Any) -> bool:
         """Return whether either side called the tool, with at least these arguments."""

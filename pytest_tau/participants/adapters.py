@@ -16,7 +16,6 @@ from .chat_format import chat_messages, visible_to
 from .containment import building
 from .own_loop.agent import OwnLoopAgent
 from .own_loop.form import check_factory, is_own_loop
-from .replies import as_message
 from .task_views import own_copy
 from .threads import BlockingCaller
 
@@ -26,14 +25,16 @@ if TYPE_CHECKING:
     from .context import Incoming, Participant, ParticipantContext, Reply
 
 
-async def adapt(target: Any, context: ParticipantContext) -> Participant:
+async def adapt(target: Any, context: ParticipantContext, caller: BlockingCaller | None = None) -> Participant:
     """Make a participant of any of the accepted forms.
 
     Args:
         target: A class or an instance with ``respond``, a class or an instance with ``generate_next_message``, a
-            ``functools.partial`` of such a class, a function of ``(messages, tools)``, or a factory that is marked
-            with ``own_loop``.
+            ``functools.partial`` of such a class, a function of ``(messages, tools)``, a factory (a function that
+            returns one of them and whose parameters are those of a constructor), or a factory that is marked with
+            ``own_loop``.
         context: The facts that it is built from.
+        caller: Calls its code, if some of it was called before; all of it runs in one thread.
 
     Raises:
         ConfigurationError: It has none of these forms, or its constructor asks for something unknown.
@@ -50,20 +51,36 @@ async def adapt(target: Any, context: ParticipantContext) -> Participant:
     if built and issubclass(built, BuiltIn):
         participant: Participant = target(context)
         return participant
-    caller = BlockingCaller(context.models, context.side)
-    if is_own_loop(form):
-        with building():
-            return await OwnLoopAgent.make(target, context, caller)
-    if hasattr(form, "generate_next_message"):
-        with building():
-            return await StatefulAdapter.make(target, context, caller)
-    if hasattr(form, "respond"):
-        with building():
-            if built:
-                target = await caller.call(target, **_arguments(target, context))
-            return RespondAdapter(target, context, caller)
     with building():
-        return FunctionAdapter(target, context, caller)
+        return await _adapt_foreign(target, context, caller or BlockingCaller(context.models, context.side))
+
+
+async def _adapt_foreign(target: Any, context: ParticipantContext, caller: BlockingCaller) -> Participant:
+    built = built_class(target)
+    form = built or target
+    if is_own_loop(form):
+        return await OwnLoopAgent.make(target, context, caller)
+    if hasattr(form, "generate_next_message"):
+        return await StatefulAdapter.make(target, context, caller)
+    if hasattr(form, "respond"):
+        if built:
+            target = await caller.call(target, **_arguments(target, context))
+        return RespondAdapter(target, context, caller)
+    if is_factory(target, context.side):
+        return await _adapt_made(target, context, caller)
+    return FunctionAdapter(target, context, caller)
+
+
+async def _adapt_made(factory: Any, context: ParticipantContext, caller: BlockingCaller) -> Participant:
+    """Call a factory, and make a participant of what it returns."""
+    made = await caller.call(factory, **_arguments(factory, context))
+    if made is None or is_factory(made, context.side):
+        got = "nothing" if made is None else f"the factory {_name_of(made)}"
+        raise ConfigurationError(
+            f"{_name_of(factory)} is taken for a factory by its parameters ({_names_of(factory)}) and returned "
+            f"{got}; expected an object with respond(message), or a function (messages, tools)"
+        )
+    return await adapt(made, context, caller)
 
 
 def check_form(target: Any, side: str) -> None:
@@ -88,12 +105,32 @@ def check_form(target: Any, side: str) -> None:
             "generate_next_message, or a function (messages, tools)"
             + (", or a factory marked with pytest_tau.own_loop" if side == "agent" else "")
         )
+    if is_factory(target, side):
+        _check_constructor(target, side)
+    elif not _accepts_two(target):
+        raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools)")
+
+
+def is_factory(target: Any, side: str) -> bool:
+    """Return whether a target is a function that makes a participant, by the names of its parameters.
+
+    The first one is named like an argument of a constructor, and none is named ``messages``. A function of
+    ``(history, tools)`` answers, as one of ``(messages, tools)`` does.
+    """
+    if built_class(target) or hasattr(target, "respond") or hasattr(target, "generate_next_message"):
+        return False
+    names = [parameter.name for parameter in _parameters(target)]
+    answers = "messages" in names or (names[:1] == ["history"] and _accepts_two(target))
+    return callable(target) and not answers and bool(names) and names[0] in _OFFERED[side]
+
+
+def _accepts_two(target: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with the conversation and the tools."""
     try:
         inspect.signature(target).bind([], [])
     except TypeError:
-        raise ConfigurationError(
-            f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools)"
-        ) from None
+        return False
+    return True
 
 
 def built_class(target: Any) -> type | None:
@@ -114,7 +151,7 @@ class RespondAdapter(Adapter):
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the object's reply as a message."""
-        return as_message(await self._caller.call(self._target.respond, message), self._context.side)
+        return await self._message(await self._caller.call(self._target.respond, message))
 
 
 class FunctionAdapter(Adapter):
@@ -132,7 +169,7 @@ class FunctionAdapter(Adapter):
         self._messages += chat_messages(message, self._context.side)
         # A copy: the function may change its arguments.
         arguments = copy.deepcopy((self._messages, self._tools))
-        reply = as_message(await self._caller.call(self._target, *arguments), self._context.side)
+        reply = await self._message(await self._caller.call(self._target, *arguments))
         self._messages += chat_messages(reply, self._context.side)
         return reply
 
@@ -160,7 +197,7 @@ class StatefulAdapter(Adapter):
         first_alone = self._context.solo and isinstance(message, UserMessage)
         given = None if first_alone else _as_tau2(message)
         reply, self._state = await self._caller.call(self._target.generate_next_message, given, self._state)
-        return as_message(reply, self._context.side)
+        return await self._message(reply)
 
 
 def _offered_arguments(context: ParticipantContext) -> dict[str, Callable[[], Any]]:
@@ -189,12 +226,17 @@ def _parameters(target: Callable[..., Any]) -> list[inspect.Parameter]:
         return []
 
 
+def _names_of(target: Callable[..., Any]) -> str:
+    return ", ".join(parameter.name for parameter in _parameters(target))
+
+
 def _check_constructor(target: Any, side: str) -> None:
     for parameter in _parameters(target):
         variadic = parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD)
         if not variadic and parameter.default is parameter.empty and parameter.name not in _OFFERED[side]:
+            cannot = "cannot be created: its constructor needs" if built_class(target) else "cannot be called: it needs"
             raise ConfigurationError(
-                f"{_name_of(target)} cannot be created: its constructor needs {parameter.name!r}; "
+                f"{_name_of(target)} {cannot} {parameter.name!r}; "
                 f"{'an' if side == 'agent' else 'a'} {side} can take {', '.join(_OFFERED[side])}"
             )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ParticipantError
 from ..models import UserMessage, clone, writable
-from .replies import short_repr
+from .replies import as_message, read_stream, short_repr
 
 if TYPE_CHECKING:
     from .context import Incoming, ParticipantContext, Reply
@@ -49,6 +49,10 @@ class Adapter(BuiltIn):
     def _own_stop(self, message: Reply) -> bool | None:
         own = getattr(self._target, "is_stop", None)
         return bool(own(clone(message))) if callable(own) else None
+
+    async def _message(self, reply: Any) -> Reply:
+        side = self._context.side
+        return as_message(await read_stream(reply, side, self._caller.call), side)
 
     async def close(self) -> None:
         """Close the object, if it has a method of this name."""

@@ -16,6 +16,8 @@ from ..errors import ConfigurationError, unknown_name
 from ..files import digest
 from .adapters import adapt, built_class, check_form, name_of
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
+from .base import BuiltIn
+from .clients import imported_names
 from .containment import describe, is_interrupt
 from .own_loop.form import is_own_loop
 from .programs import PROGRAMS, is_program, program_factory
@@ -66,6 +68,13 @@ class ParticipantSource(NamedTuple):
     replay: Replay | None = None
     of_domain: str | None = None
     faulty: type[FaultyAgent] | None = None
+
+    @property
+    def is_foreign(self) -> bool:
+        """Return whether the participant's code is neither of this package nor of a domain."""
+        built = built_class(self.target)
+        built_in = issubclass(built, BuiltIn) if built else isinstance(self.target, BuiltIn)
+        return self.target is not None and not built_in
 
     def needs_reference(self, domain_agents: Mapping[str, type | str]) -> bool:
         """Return whether the participant declares that it is to be given the whole task, with its reference actions."""
@@ -215,9 +224,22 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
 
 
 def _import_file(path: Path) -> Any:
-    name = f"tau_{path.stem}_{digest(str(path.resolve()))[:8]}"  # two files of one name do not shadow each other
-    if name in sys.modules:
+    """Import a file and what is next to it, as pytest does for test modules with its import mode ``prepend``.
+
+    A file in a package is imported as a module of the package. Any other file is a module with a name of its own, so
+    that two files of one name do not shadow each other.
+    """
+    path = path.resolve()
+    root, package = _import_root(path)
+    name = ".".join(package) or f"tau_{path.stem}_{digest(str(path))[:8]}"
+    if _comes_from(sys.modules.get(name), path):
         return sys.modules[name]
+    if sys.path[:1] != [str(root)]:
+        sys.path.insert(0, str(root))
+        importlib.invalidate_caches()
+    _check_neighbours(path, root)
+    if package:
+        return importlib.import_module(name)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise ConfigurationError(f"{path} is not a Python file")
@@ -229,3 +251,36 @@ def _import_file(path: Path) -> Any:
         del sys.modules[name]
         raise
     return module
+
+
+def _import_root(path: Path) -> tuple[Path, list[str]]:
+    """Return the first folder upwards without ``__init__.py``, and the parts of the module's name in its packages."""
+    folder, parts = path.parent, [] if path.stem == "__init__" else [path.stem]
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier() and path.stem.isidentifier():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return folder, parts if folder != path.parent else []
+
+
+def _check_neighbours(path: Path, root: Path) -> None:
+    """Refuse a file that would get a module of another folder instead of the one that is next to it.
+
+    Raises:
+        ConfigurationError: A module with the name of one that it imports has been imported from somewhere else.
+    """
+    names = [name.partition(".")[0] for name in imported_names(path)]
+    for name in dict.fromkeys([path.relative_to(root).parts[0], *names]):
+        places = (root / name / "__init__.py", root / f"{name}.py")
+        here = next((place for place in places if place.is_file()), None)
+        loaded = sys.modules.get(name)
+        if here is None or loaded is None or name in sys.stdlib_module_names or _comes_from(loaded, here):
+            continue
+        raise ConfigurationError(
+            f"{name!r} is {here}, but a module of this name was imported from {getattr(loaded, '__file__', None)}; "
+            "give one of them another name"
+        )
+
+
+def _comes_from(module: Any, file: Path) -> bool:
+    loaded = getattr(module, "__file__", None)
+    return loaded is not None and Path(loaded).resolve() == file

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import PydanticSerializationError, to_json, to_jsonable_python
 
 from ..documents import parse_json
 from ..errors import ParticipantError
 from ..models import AssistantMessage, ToolCall, UserMessage, json_copy, writable
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from .context import Reply, Side
 
 
@@ -20,11 +25,85 @@ if TYPE_CHECKING:
 LONGEST_MESSAGE = 1_000_000
 
 
+#: Replies that can be converted, for error messages.
+ACCEPTED = "text, a stream of text, {message}, a dict, a pydantic model or a dataclass"
+#: Fields of which one makes a dict, a model or a dataclass a message; without any, it is a structured answer.
+_OF_A_MESSAGE = frozenset({"role", "content", "tool_calls"})
+#: Sets of fields of objects that contain messages or describe a call, with the reply that is probably meant.
+_NO_ANSWERS = (
+    ({"choices"}, "a whole completion; return its message: choices[0].message"),
+    ({"messages"}, "a whole conversation; return its last message, or the text of it"),
+    ({"function"}, "a tool call outside of a message; return {'tool_calls': [...]}"),
+    ({"name", "arguments"}, "a tool call outside of a message; return {'tool_calls': [...]}"),
+)
+
+
+async def read_stream(reply: Any, side: Side, call: Callable[..., Awaitable[Any]]) -> Any:
+    """Return the joined text of a reply that is an iterator of text pieces, sync or async; any other reply as it is.
+
+    Args:
+        reply: The reply.
+        side: The side that replies.
+        call: Calls a function of the participant where its code runs.
+
+    Raises:
+        ParticipantError: A piece is not a text, or the text is too long.
+        Exception: Anything that the iterator raises.
+    """
+    if isinstance(reply, AsyncIterator):
+        return await call(_join_async, reply, side)
+    return await call(_join, reply, side) if isinstance(reply, Iterator) else reply
+
+
+async def _join_async(stream: AsyncIterator[Any], side: Side) -> str:
+    text = _Text(side)
+    try:
+        async for piece in stream:
+            text.add(piece)
+    finally:
+        if hasattr(stream, "aclose"):
+            await stream.aclose()
+    return text.joined
+
+
+def _join(stream: Iterator[Any], side: Side) -> str:
+    text = _Text(side)
+    try:
+        for piece in stream:
+            text.add(piece)
+    finally:
+        if hasattr(stream, "close"):
+            stream.close()
+    return text.joined
+
+
+class _Text:
+    """A text that arrives in pieces."""
+
+    def __init__(self, side: Side) -> None:
+        self._side, self._size = side, 0
+        self._pieces: list[str] = []
+
+    def add(self, piece: Any) -> None:
+        if not isinstance(piece, str):
+            problem = f"respond() returned a stream with {short_repr(piece)}; expected pieces of text"
+            raise ParticipantError(problem, side=self._side)
+        self._pieces.append(piece)
+        self._size += len(piece) or 1  # a stream of empty pieces must end, too
+        if self._size > LONGEST_MESSAGE:
+            raise _too_long(self._side)
+
+    @property
+    def joined(self) -> str:
+        return "".join(self._pieces)
+
+
 def as_message(reply: Any, side: Side) -> Reply:
     """Convert a reply to a message of its side.
 
     Args:
-        reply: A message, a string, or a dict: OpenAI chat format or ours.
+        reply: A message, a string, a dict in OpenAI chat format or in ours, or a structured answer: another dict, a
+            pydantic model or a dataclass, which becomes JSON text.
         side: The side that replies.
 
     Raises:
@@ -32,16 +111,9 @@ def as_message(reply: Any, side: Side) -> Reply:
             that are not a JSON object are not such a fault: the call is answered with an error.
     """
     role = AssistantMessage if side == "agent" else UserMessage
-    if isinstance(reply, str):
-        reply = {"content": reply}
-    elif isinstance(reply, BaseModel):
-        reply = reply.model_dump()
-    if not isinstance(reply, dict):
-        expected = f"{role.__name__}, str or dict"
-        raise ParticipantError(f"respond() returned {short_repr(reply)}; expected {expected}", side=side)
+    reply = _as_fields(reply, role.__name__, side)
     if _size([reply.get("content"), reply.get("tool_calls")]) > LONGEST_MESSAGE:
-        too_long = f"respond() returned a message of more than {LONGEST_MESSAGE:,} characters"
-        raise ParticipantError(too_long, side=side)
+        raise _too_long(side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
     extras = ("cost", "usage", "raw_data", "generation_time_seconds")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
@@ -55,6 +127,53 @@ def as_message(reply: Any, side: Side) -> Reply:
     return message
 
 
+def _too_long(side: Side) -> ParticipantError:
+    return ParticipantError(f"respond() returned a message of more than {LONGEST_MESSAGE:,} characters", side=side)
+
+
+def _as_fields(reply: Any, message: str, side: Side) -> dict[str, Any]:
+    """Return the fields of a message: those of the reply, or its text or JSON text as the content."""
+    if isinstance(reply, str):
+        return {"content": reply}
+    is_record = dataclasses.is_dataclass(reply) and not isinstance(reply, type)
+    if not (is_record or isinstance(reply, dict | BaseModel)):
+        expected = ACCEPTED.format(message=message)
+        raise ParticipantError(f"respond() returned {short_repr(reply)}; expected {expected}", side=side)
+    names = set(reply) if isinstance(reply, dict) else _field_names(reply)
+    if names & _OF_A_MESSAGE:
+        return reply if isinstance(reply, dict) else _fields_of(reply, side)
+    problem = next((problem for fields, problem in _NO_ANSWERS if fields <= names), None)
+    if problem is not None:
+        raise ParticipantError(f"respond() returned {short_repr(reply)}, {problem}", side=side)
+    return {"content": _json_text(reply, message, side)} if names else {}
+
+
+def _field_names(reply: Any) -> set[str]:
+    if isinstance(reply, BaseModel):
+        return {*type(reply).model_fields, *(reply.model_extra or {})}
+    return {each.name for each in dataclasses.fields(reply)}
+
+
+def _fields_of(reply: Any, side: Side) -> dict[str, Any]:
+    if isinstance(reply, BaseModel):
+        return reply.model_dump()
+    try:
+        fields = to_jsonable_python(reply, serialize_unknown=True)
+    except (ValueError, RecursionError) as error:
+        raise ParticipantError(f"respond() returned {short_repr(reply)}: {error}", side=side) from None
+    return dict(fields)
+
+
+def _json_text(reply: Any, message: str, side: Side) -> str:
+    if _size(reply) > LONGEST_MESSAGE:
+        raise _too_long(side)
+    try:
+        return to_json(reply, by_alias=False, inf_nan_mode="null").decode()
+    except (PydanticSerializationError, ValueError, RecursionError) as error:
+        problem = f"respond() returned {short_repr(reply)}, which cannot be written as JSON: {error}"
+        raise ParticipantError(f"{problem}; expected {ACCEPTED.format(message=message)}", side=side) from None
+
+
 def _size(value: Any) -> int:
     """Return the number of characters and parts of a value, counted up to the limit, so that circles end too."""
     size = 0
@@ -66,8 +185,8 @@ def _size(value: Any) -> int:
             waiting += [*part, *part.values()]
         elif isinstance(part, list | tuple):
             waiting += part
-        elif isinstance(part, BaseModel):
-            waiting += part.__dict__.values()
+        elif isinstance(part, BaseModel) or dataclasses.is_dataclass(part):
+            waiting += getattr(part, "__dict__", {}).values()
     return size
 
 

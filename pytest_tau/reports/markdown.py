@@ -7,6 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..analysis.summary import ending
+from ..analysis.unseen import unseen_line
 from ..analysis.variants import MOST_PAIRS
 from ..runs.groups import distinguish
 from ..text import one_line, plural, visible
@@ -163,6 +164,7 @@ def _facts(summary: DomainSummary) -> str:
         rows.append(["a trial", ", ".join(format_stats(summary.stats, summary.usage, scores.trials))])
     if summary.usage:
         rows.append(["models", ", ".join(format_usage(summary.usage))])
+        rows += [["not in the costs", unseen_line(summary.unseen)]] if summary.unseen else []
     if summary.restored:
         rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)

@@ -21,6 +21,7 @@ from ..errors import (
     unknown_name,
 )
 from ..evaluation import LazyJudge, aevaluate, known_components
+from ..evaluation.outside import OUTSIDE, Beginning, OutsideObserver
 from ..models import FAULTS, AssistantMessage, Simulation, clone
 from ..orchestrator import GREETING, Clock, Conversation, Ending, ending_by
 from ..participants import DONE, ParticipantContext, Prompting, view_of
@@ -80,11 +81,10 @@ class Trial:
         self.models.loop = asyncio.get_running_loop()
         tape = self.models.tape
         clock = Clock(tape.times if tape else ())
-        simulation = self._begin(clock)
+        simulation, beginning = self._begin(clock), Beginning.of(self.environment)
         try:
             await self._converse(simulation, clock, agent, user)
-            await self._grade(simulation)
-            annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
+            await self._grade(simulation, beginning)
         except BaseException:
             if tape:
                 tape.abandon()
@@ -94,6 +94,7 @@ class Trial:
         self._add_usage(simulation)
         if tape:
             self._end_tape(tape, simulation, clock)
+        annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         return simulation
 
     def context(self, side: Side, greeting: str | None = None, *, needs_reference: bool = False) -> ParticipantContext:
@@ -268,7 +269,7 @@ class Trial:
         for participant in participants:
             await _within(_close(participant), _CLOSING_TIME)
 
-    async def _grade(self, simulation: Simulation) -> None:
+    async def _grade(self, simulation: Simulation, beginning: Beginning) -> None:
         if self.environment.fault is not None:
             return  # replaying would lose another server
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
@@ -276,6 +277,8 @@ class Trial:
         if isinstance(judge, LazyJudge):
             judge = judge.bind(self.models.get("judge"))
         evaluation = replace(evaluation, judge=with_deadline(judge, self.settings.limits.timeout))
+        observer = OutsideObserver(self.environment, beginning)
+        evaluation = replace(evaluation, evaluators=(observer, *evaluation.evaluators))
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)
         except (JudgeError, EvaluatorError, ModelError, ReplayError, ToolServerError) as error:
@@ -285,6 +288,9 @@ class Trial:
             # A fault of the harness: the conversation is kept.
             simulation.termination_reason = "unexpected_error"
             simulation.error = f"grading failed: {type(error).__name__}: {error}"
+
+        if observer.found is not None:
+            simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
 
 
 #: How an agent that works alone says that it is finished.

@@ -8,7 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..evaluation import components_of
-from ..models import ModelUsage
+from ..evaluation.outside import OUTSIDE
+from ..models import FOREIGN_AGENT, ModelUsage
 from .groups import Group
 
 if TYPE_CHECKING:
@@ -45,6 +46,8 @@ class TrialRecord:
         blame: Whose fault a failure looks like, and why; None if nothing failed.
         restored: It was taken from an earlier run.
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
+        foreign_agent: The entry of ``simulation.info`` about an agent that is not built in.
+        outside_tools: Tools that were executed on the environment outside of the calls of the conversation.
     """
 
     domain: str
@@ -70,6 +73,8 @@ class TrialRecord:
     seed: int | None = None
     restored: bool = False
     saw_reference: tuple[str, ...] = ()
+    foreign_agent: Mapping[str, Any] | None = None
+    outside_tools: tuple[str, ...] = ()
 
     @cached_property
     def group(self) -> Group:
@@ -102,8 +107,7 @@ class TrialRecord:
         """Return the record as JSON, without fields that have their default."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
-        values["failed_checks"] = list(self.failed_checks)
-        values["saw_reference"] = list(self.saw_reference)
+        values |= {name: list(values[name]) for name in _TUPLES}
         return {name: value for name, value in values.items() if value or name in _ALWAYS}
 
     @classmethod
@@ -116,7 +120,7 @@ class TrialRecord:
         """
         known = {each.name for each in fields(cls)}
         kept = {name: value for name, value in values.items() if name in known}
-        kept |= {name: tuple(kept.get(name, ())) for name in ("failed_checks", "saw_reference")}
+        kept |= {name: tuple(kept.get(name, ())) for name in _TUPLES}
         kept["usage"] = {role: ModelUsage.model_validate(used) for role, used in kept.get("usage", {}).items()}
         return cls(**kept)
 
@@ -142,7 +146,7 @@ class TrialRecord:
             evaluators: The components of plugins, if they are available.
         """
         calls = simulation.calls
-        verdict = simulation.reward_info
+        verdict, info = simulation.reward_info, simulation.info or {}
         return cls(
             domain=domain,
             task_id=simulation.task_id,
@@ -163,13 +167,17 @@ class TrialRecord:
             usage=simulation.model_usage,
             groups=groups_of(task) if task else {},
             cost_told=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
-            blame=(simulation.info or {}).get("blame"),
+            blame=info.get("blame"),
             seed=simulation.seed,
             restored=restored,
             saw_reference=tuple(simulation.saw_reference),
+            foreign_agent=info.get(FOREIGN_AGENT),
+            outside_tools=_outside_tools(info.get(OUTSIDE)),
         )
 
 
+#: Fields that are lists in JSON.
+_TUPLES = ("failed_checks", "saw_reference", "outside_tools")
 #: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 
@@ -178,6 +186,12 @@ def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tupl
     """Return the checks of the reward's basis that were not met."""
     gating = [each for each in components_of(verdict, evaluators) if each.gates(verdict)]
     return tuple(check for component in gating for check in component.failed_checks(verdict))
+
+
+def _outside_tools(found: Any) -> tuple[str, ...]:
+    # A state that a test has changed before the conversation, on purpose, is in the reports of failures only.
+    during = isinstance(found, dict) and found.get("when") == "during"
+    return tuple(found.get("tools", ())) if during else ()
 
 
 def _sum(*costs: float | None) -> float | None:

@@ -62,7 +62,7 @@ THIRD_PARTIES: dict[str, set[str]] = {
     # By name, when a trial is served first: see listener.load.
     "endpoint": set(),
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "typing_extensions"},
-    "participants": {"aiohttp", "pydantic", "tau2"},
+    "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
     "runner": {"pydantic"},
     "runs": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project

@@ -48,7 +48,13 @@ def test_prose_is_read(own):
 @pytest.mark.parametrize("workers", [(), ("-n", "2")])
 def test_a_task_without_a_request_is_refused(own, workers):
     run = own("--tau-agent", "own.py:Agent", *workers, user_scenario=SILENT)
-    run.usage_error("the scripted user cannot play 1 task", "'buy-milk'", "--tau-user-llm", "user_scenario.script")
+    run.usage_error(
+        "the scripted user cannot play 1 task",
+        "'buy-milk'",
+        "--tau-user-llm",
+        "user_scenario.script",
+        "--tau-user scripted runs",
+    )
     run.lacks("hears:")
 
 

@@ -14,7 +14,7 @@ class TestDomains:
         run = shelf.run("--tau-domain", "shelf", "-v")
         run.outcomes(passed=2)
         run.line("shelf::lend-emma[trial-0] PASSED")
-        run.line("tau: domain shelf, seed 300, bundled data, agent gold, user gold")
+        run.line("tau: domain shelf, seed 300, agent gold, user gold")
 
     def test_it_fails_like_any_other(self, shelf):
         run = shelf.run("--tau-domain", "shelf", "--tau-agent", "noop")

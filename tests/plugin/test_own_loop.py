@@ -209,7 +209,15 @@ FAULTS = {
     "raises in the factory": ("def it(trial): raise ValueError('no graph')", "ValueError: no graph"),
     "nothing": ("def it(trial): return lambda text: None", "run() returned None; expected the text of the answer"),
     "empty": ("def it(trial): return lambda text: '  '", "empty reply"),
-    "number": ("def it(trial): return lambda text: 3", "run() returned int 3; expected a text"),
+    "number": ("def it(trial): return lambda text: 3", "run() returned int 3; expected text, a stream of text"),
+    "calls": (
+        "def it(trial): return lambda text: {'tool_calls': [{'name': 'get_users', 'arguments': {}}]}",
+        "run() returned dict {'tool_calls': [{'name': 'get_users', 'arguments': {}}]}; expected a text",
+    ),
+    "stream of numbers": (
+        "def it(trial): return lambda text: iter([1])",
+        "a stream with int 1; expected pieces of text",
+    ),
     "raises": ("def it(trial): return lambda text: 1 / 0", "ZeroDivisionError"),
     "exits": ("def it(trial): return lambda text: exit(3)", "SystemExit: 3"),
     "skips": ("def it(trial):\n    import pytest\n    return lambda text: pytest.skip('no')", "Skipped: no"),
@@ -364,6 +372,25 @@ def it(trial):
     run.outcomes(passed=1)
     calls = [message.get("tool_calls") or [] for message in kept(project)[0]["messages"]]
     assert sorted(len(one) for one in calls if one) == [1] * 11
+
+
+@pytest.mark.parametrize(
+    ("run", "said"),
+    [
+        ("def run(text):\n        yield 'Do'\n        tool(trial).call(**WANTED)\n        yield 'ne.'", "Done."),
+        (
+            "async def run(text):\n        yield 'Do'\n        await tool(trial).acall(**WANTED)\n        yield 'ne.'",
+            "Done.",
+        ),
+        ("def run(text):\n        tool(trial).call(**WANTED)\n        return {'done': True}", '{"done":true}'),
+    ],
+    ids=["stream", "async stream", "dict"],
+)
+def test_answers_of_structure_and_streams_that_call_tools(own, project, run, said):
+    own(f"@pytest_tau.own_loop\ndef it(trial):\n    {run}\n    return run\n").outcomes(passed=1)
+    messages = kept(project)[0]["messages"]
+    assert said in [message.get("content") for message in messages]
+    assert [len(message["tool_calls"]) for message in messages if message.get("tool_calls")] == [1]
 
 
 def test_calls_from_another_event_loop(own):

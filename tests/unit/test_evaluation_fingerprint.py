@@ -133,7 +133,14 @@ def test_every_other_module_of_the_package_is_without_rules() -> None:
     """A new module with rules of grading must be added to ``fingerprint._MODULES``."""
     folder = PACKAGE / "evaluation"
     others = {file.relative_to(folder).as_posix() for file in folder.rglob("*.py")} - set(SOURCES)
-    assert others == {"__init__.py", "component_reports.py", "evidence.py", "fingerprint.py", "null_agent.py"}
+    assert others == {
+        "__init__.py",
+        "component_reports.py",
+        "evidence.py",
+        "fingerprint.py",
+        "null_agent.py",
+        "outside.py",
+    }
 
 
 def test_the_prompt_of_the_judge_counts_but_not_its_line_breaks() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import functools
 import json
+import threading
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,6 +12,8 @@ from pytest_tau.chat import LLM, TrialModels
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, MultiToolMessage, SystemMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.participants import NoopAgent, ParticipantContext, adapt, chat_messages, visible_to
+from pytest_tau.participants.adapters import check_form
+from pytest_tau.participants.containment import ForeignError
 from pytest_tau.testing import ScriptedParticipant, call as reply_call
 
 from .tiny import STOP, TinyTools, agent, call, run, task, user
@@ -555,6 +558,136 @@ def test_object_of_no_form_is_an_error(target: Any, told: str) -> None:
 
 def test_functions_with_more_optional_parameters_are_fine() -> None:
     assert replies(lambda messages, tools, more=1, *args, **kwargs: "Hi", user("a")) == [agent("Hi")]
+
+
+# Factories
+
+
+class Made:
+    def __init__(self, *given: Any) -> None:
+        self.given = given
+
+    def respond(self, message: Any) -> str:
+        return f"{message.content} {self.given}"
+
+
+def by_two(tools: Any, policy: Any) -> Made:
+    return Made(len(tools), policy)
+
+
+async def slow_factory(policy: str) -> Made:
+    return Made(policy)
+
+
+def of_chat(*, seed: int) -> Any:
+    return lambda messages, tools: f"{messages[-1]['content']} {seed}"
+
+
+@pytest.mark.parametrize(
+    ("factory", "said"),
+    [
+        (by_two, "a (2, 'Be kind.')"),
+        (lambda policy: Made(policy), "a ('Be kind.',)"),
+        (lambda task, seed=5: Made(task.id, seed), "a ('t', 7)"),
+        (lambda tools, **more: Made(sorted(more)[:2]), "a (['domain_policy', 'history'],)"),
+        (slow_factory, "a ('Be kind.',)"),
+        (of_chat, "a 7"),
+        (lambda tools: Recorder("a"), "a"),
+        (lambda policy: Made, "a ()"),
+        (functools.partial(lambda client, policy: Made(client), "c"), "a ('c',)"),
+    ],
+)
+def test_a_function_with_parameters_of_a_constructor_is_called_once_for_each_simulation(
+    factory: Any, said: str
+) -> None:
+    assert replies(factory, user("a"), instructions="Be kind.", seed=7) == [agent(said)]
+
+
+def test_a_factory_s_participant_keeps_its_state_and_is_made_in_the_thread_in_which_it_runs() -> None:
+    made = []
+
+    class Counting:
+        def __init__(self) -> None:
+            self.thread, self.heard = threading.get_ident(), 0
+            made.append(self)
+
+        def respond(self, message: Any) -> str:
+            self.heard += 1
+            return f"{self.heard} {threading.get_ident() == self.thread}"
+
+    assert replies(lambda tools: Counting(), user("a"), user("b")) == [agent("1 True"), agent("2 True")]
+    assert len(made) == 1
+
+
+def test_a_user_s_factory_takes_what_a_user_takes() -> None:
+    assert replies(lambda instructions: Made(), agent("a"), side="user") == [user("a ()")]
+    with pytest.raises(ConfigurationError, match="it must accept"):
+        replies(lambda policy: Made(), agent("a"), side="user")
+
+
+@pytest.mark.parametrize("chat", [lambda history, tools: "Hi", lambda msgs, tools: "Hi", lambda tools, messages: "Hi"])
+def test_other_functions_of_two_parameters_answer(chat: Any) -> None:
+    assert replies(chat, user("a")) == [agent("Hi")]
+
+
+def test_a_factory_that_needs_something_unknown_is_refused_before_anything_runs() -> None:
+    with pytest.raises(ConfigurationError, match="cannot be called: it needs 'client'; an agent can take tools, "):
+        check_form(lambda tools, client: Made(), "agent")
+
+
+@pytest.mark.parametrize(
+    ("factory", "told"),
+    [
+        (lambda tools: None, r"<lambda> is taken for a factory by its parameters \(tools\) and returned nothing"),
+        (lambda policy: "Hi", "'Hi' is not a valid agent"),
+        (lambda policy: by_two, "returned the factory by_two; expected an object with respond"),
+    ],
+)
+def test_what_a_factory_must_return(factory: Any, told: str) -> None:
+    with pytest.raises(ForeignError, match=told):
+        replies(factory)
+
+
+# Structure and streams, in each form
+
+
+async def spoken() -> Any:
+    yield "Hel"
+    yield "lo"
+
+
+@pytest.mark.parametrize(("reply", "said"), [({"a": 1}, '{"a":1}'), (("Hel", "lo"), "Hello"), (None, "Hello")])
+def test_each_form_may_answer_with_structure_or_a_stream(reply: Any, said: str) -> None:
+    def answer() -> Any:
+        return spoken() if reply is None else iter(reply) if isinstance(reply, tuple) else reply
+
+    class Stateful:
+        def get_init_state(self, message_history: Any = None) -> int:
+            return 0
+
+        def generate_next_message(self, message: Any, state: int) -> Any:
+            return answer(), state + 1
+
+    class Responding:
+        async def respond(self, message: Any) -> Any:
+            return answer()
+
+    for target in (Stateful, Responding, lambda messages, tools: answer()):
+        assert replies(target, user("a")) == [agent(said)]
+
+
+def test_respond_may_be_a_generator() -> None:
+    class Sync:
+        def respond(self, message: Any) -> Any:
+            yield "H"
+            yield message.content
+
+    class Async:
+        async def respond(self, message: Any) -> Any:
+            yield "H"
+            yield message.content
+
+    assert replies(Sync, user("i")) == replies(Async, user("i")) == [agent("Hi")]
 
 
 def test_built_in_participants_need_no_adapting() -> None:

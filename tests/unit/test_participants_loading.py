@@ -3,6 +3,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,10 +19,12 @@ from pytest_tau.participants import (
     NoopUser,
     load_source,
 )
+from pytest_tau.participants.clients import imported_clients
 
 from .tiny import agent, run, task, user
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 AGENT = """
@@ -197,3 +200,129 @@ def test_a_replay_is_a_source(tmp_path: Path) -> None:
     assert source.replay is not None
     assert source.replay.task_ids == {"t"}
     assert source.replay.path == file
+
+
+# What a file imports from its folder
+
+
+@pytest.fixture
+def importing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Restores what imports leave behind."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = {*sys.modules}
+    yield
+    for name in {*sys.modules} - before:
+        del sys.modules[name]
+
+
+def write(folder: Path, **files: str) -> None:
+    for name, text in files.items():
+        file = folder / f"{name.replace('__in__', '/')}.py"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+
+
+SAYING = """
+class Agent:
+    def respond(self, message):
+        return NAME
+"""
+
+
+@pytest.mark.usefixtures("importing")
+class TestNeighbours:
+    def test_a_file_imports_what_is_next_to_it(self, tmp_path: Path) -> None:
+        write(tmp_path, agents__in__mine="from helpers import NAME" + SAYING, agents__in__helpers="NAME = 'helped'")
+        assert load_source("agents/mine.py:Agent", "agent", tmp_path).target().respond(None) == "helped"
+        assert sys.path[0] == str(tmp_path / "agents")
+
+    def test_a_file_of_a_package_imports_by_the_package_s_name_and_relatively(self, tmp_path: Path) -> None:
+        (tmp_path / "src" / "shop" / "agents").mkdir(parents=True)
+        for folder in ("shop", "shop/agents"):
+            (tmp_path / "src" / folder / "__init__.py").touch()
+        write(tmp_path / "src", beside="NAME = 'beside'", shop__in__helpers="NAME = 'relative'")
+        write(
+            tmp_path / "src",
+            shop__in__agents__in__one="from ..helpers import NAME" + SAYING,
+            shop__in__agents__in__two="from shop.helpers import NAME" + SAYING,
+            shop__in__agents__in__three="from beside import NAME" + SAYING,
+        )
+        said = {
+            name: load_source(f"src/shop/agents/{name}.py:Agent", "agent", tmp_path).target().respond(None)
+            for name in ("one", "two", "three")
+        }
+        assert said == {"one": "relative", "two": "relative", "three": "beside"}
+        assert sys.modules["shop.agents.one"]
+        assert sys.path.count(str(tmp_path / "src")) == 1
+
+    def test_a_package_itself_may_be_named(self, tmp_path: Path) -> None:
+        (tmp_path / "whole").mkdir()
+        (tmp_path / "whole" / "__init__.py").write_text("from .helpers import NAME" + SAYING, encoding="utf-8")
+        write(tmp_path, whole__in__helpers="NAME = 'whole'")
+        target = load_source("whole/__init__.py:Agent", "agent", tmp_path).target
+        assert target().respond(None) == "whole"
+        assert target.__module__ == "whole"
+
+    @pytest.mark.parametrize("inside", ["from helpers import NAME\n", "def late():\n    import helpers\nNAME = ''\n"])
+    def test_helpers_of_one_name_in_two_folders_are_refused(self, tmp_path: Path, inside: str) -> None:
+        for folder in ("a", "b"):
+            write(tmp_path / folder, helpers=f"NAME = 'helper of {folder}'")
+        write(tmp_path / "a", mine="from helpers import NAME" + SAYING)
+        write(tmp_path / "b", mine=inside + SAYING)
+        first = load_source("a/mine.py:Agent", "agent", tmp_path)
+        problem = r"'helpers' is .*b.helpers\.py, but a module of this name was imported from .*a.helpers\.py; give one"
+        with pytest.raises(ConfigurationError, match=problem):
+            load_source("b/mine.py:Agent", "agent", tmp_path)
+        assert load_source("a/mine.py:Agent", "agent", tmp_path).target is first.target
+
+    def test_equal_helpers_of_packages_are_fine(self, tmp_path: Path) -> None:
+        for folder in ("a", "b"):
+            write(
+                tmp_path / folder, __init__="", helpers=f"NAME = '{folder}'", mine="from .helpers import NAME" + SAYING
+            )
+        said = [load_source(f"{folder}/mine.py:Agent", "agent", tmp_path).target().respond(None) for folder in "ab"]
+        assert said == ["a", "b"]
+
+    def test_packages_of_one_name_are_refused(self, tmp_path: Path) -> None:
+        for folder in ("a", "b"):
+            write(tmp_path / folder / "shop", __init__="", mine="NAME = ''" + SAYING)
+        load_source("a/shop/mine.py:Agent", "agent", tmp_path)
+        with pytest.raises(ConfigurationError, match=r"'shop' is .*, but a module of this name was imported from"):
+            load_source("b/shop/mine.py:Agent", "agent", tmp_path)
+
+    def test_a_module_of_python_s_own_name_is_no_neighbour(self, tmp_path: Path) -> None:
+        write(tmp_path, json="1 / 0", mine="import json\nNAME = json.dumps(1)" + SAYING)
+        assert load_source("mine.py:Agent", "agent", tmp_path).target().respond(None) == "1"
+
+
+CLIENT_IMPORTS = [
+    ("import openai", ["openai"]),
+    ("from openai import AsyncOpenAI as Client", ["openai"]),
+    ("def late():\n    from anthropic import Anthropic", ["anthropic"]),
+    ("import httpx, litellm.types", ["litellm", "httpx"]),
+    ("from google import genai", ["google.genai"]),
+    ("from google.adk.agents import Agent as A", ["google.adk"]),
+    ("from agents import Agent as A, Runner", ["agents.Runner"]),
+    ("from langchain_openai import ChatOpenAI", ["langchain_openai"]),
+    ("import openai_of_my_own\nfrom google import auth\nfrom agents import mine", []),
+    ("import json", []),
+]
+
+
+@pytest.mark.parametrize(("code", "clients"), CLIENT_IMPORTS)
+def test_the_clients_that_a_participant_s_module_imports(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: str, clients: list[str]
+) -> None:
+    file = tmp_path / "theirs.py"
+    file.write_text(code, encoding="utf-8")
+    module = types.ModuleType("theirs")
+    module.__file__ = str(file)
+    monkeypatch.setitem(sys.modules, "theirs", module)
+    kind = type("Agent", (), {"__module__": "theirs", "respond": lambda self, message: "Hi"})
+    for target in (kind, kind(), functools.partial(kind), functools.partial(functools.partial(kind))):
+        assert imported_clients(target) == clients
+
+
+@pytest.mark.parametrize("target", [5, None, object(), len, "text", functools.partial(len)])
+def test_a_participant_without_a_readable_module_has_no_clients(target: Any) -> None:
+    assert imported_clients(target) == []

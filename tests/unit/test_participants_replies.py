@@ -1,15 +1,22 @@
 from __future__ import annotations
 
-from typing import Any
+import asyncio
+import dataclasses
+import datetime as dt
+import enum
+from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from pytest_tau.errors import ParticipantError
 from pytest_tau.models import AssistantMessage, ToolCall, UserMessage
-from pytest_tau.participants.replies import as_message
+from pytest_tau.participants.replies import LONGEST_MESSAGE, as_message, read_stream
 
 from .tiny import agent, call, user
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Iterator
 
 
 class Theirs(BaseModel):
@@ -26,6 +33,39 @@ class TheirCall(BaseModel):
     name: str = "f"
     arguments: dict[str, Any] = {"a": 1}
     requestor: str = "assistant"
+
+
+class Answer(BaseModel):
+    """A structured answer."""
+
+    model_config = ConfigDict(populate_by_name=True)
+
+    order: str = Field("#W1", alias="orderId")
+    day: dt.date = dt.date(2026, 11, 22)
+
+
+class Completion(BaseModel):
+    choices: list[Any] = []
+
+
+@dataclasses.dataclass
+class Note:
+    text: Any
+    more: Any = None
+
+
+@dataclasses.dataclass
+class TheirRecord:
+    """A message of another package that is a dataclass, with an object of the provider's."""
+
+    role: Role
+    content: Any = None
+    tool_calls: Any = None
+    raw: Any = dataclasses.field(default_factory=object)
+
+
+class Role(enum.Enum):
+    ASSISTANT = "assistant"
 
 
 def made(name: str = "f", call_id: str = "", **arguments: Any) -> ToolCall:
@@ -59,6 +99,11 @@ GOOD: list[tuple[str, Any, AssistantMessage]] = [
     ("empty-arguments", {"tool_calls": [{"name": "f", "arguments": " "}]}, agent(made())),
     ("our-call", {"tool_calls": [call("f", a=1)]}, agent(call("f", a=1))),
     ("several-calls", {"tool_calls": [{"name": "f"}, {"name": "g"}]}, agent(None, made("f"), made("g"))),
+    ("dict-of-its-own", {"answer": "é", "n": 1}, agent('{"answer":"é","n":1}')),
+    ("model", Answer(), agent('{"order":"#W1","day":"2026-11-22"}')),
+    ("dataclass", Note("Hi", [Answer()]), agent('{"text":"Hi","more":[{"order":"#W1","day":"2026-11-22"}]}')),
+    ("foreign-record", TheirRecord(Role.ASSISTANT, "Hi"), agent("Hi")),
+    ("foreign-record-with-call", TheirRecord(Role.ASSISTANT, None, [TheirCall()]), agent(made(call_id="x", a=1))),
     ("a-number-for-an-id", {"tool_calls": [{"id": 7, "name": "f"}]}, agent(made(call_id="7"))),
 ]
 
@@ -117,10 +162,23 @@ def test_arguments_that_are_no_json_object_are_kept_for_an_error(arguments: Any,
 @pytest.mark.parametrize(
     ("reply", "told"),
     [
-        (None, "returned NoneType None; expected AssistantMessage, str or dict"),
+        (
+            None,
+            "returned NoneType None; expected text, a stream of text, AssistantMessage, a dict, a pydantic model or a ",
+        ),
         (5, "returned int 5; expected"),
         (["Hi"], r"returned list \['Hi'\]; expected"),
         (b"Hi", "returned bytes"),
+        (Answer, "returned ModelMetaclass"),
+        (Note, r"returned type .*; expected text, .* or a dataclass"),
+        ({"choices": []}, r"a whole completion; return its message: choices\[0\].message"),
+        (Completion(), "a whole completion"),
+        ({"messages": ["Hi"]}, "a whole conversation; return its last message"),
+        ({"name": "f", "arguments": {}}, "a tool call outside of a message; return {'tool_calls'"),
+        ({"type": "function", "function": {"name": "f"}}, "a tool call outside of a message"),
+        ({"answer": object()}, "which cannot be written as JSON: .*; expected text"),
+        (Note(object()), "which cannot be written as JSON"),
+        ({"answer": b"\xff"}, "which cannot be written as JSON"),
         ("x" * 0, "empty reply: no text and no tool calls"),
         ("  \n", "empty reply"),
         ({}, "empty reply"),
@@ -162,3 +220,69 @@ def test_a_lone_surrogate_can_be_written_to_a_file() -> None:
     message = as_message({"content": "odd \ud800 text"}, "agent")
     assert (message.content or "").encode("utf-8")
     assert "odd" in (message.content or "")
+
+
+# Streams
+
+
+def in_pieces(*pieces: Any) -> Iterator[Any]:
+    yield from pieces
+
+
+async def slowly(*pieces: Any) -> AsyncIterator[Any]:
+    for piece in pieces:
+        await asyncio.sleep(0)
+        yield piece
+
+
+async def call_it(function: Any, *args: Any) -> Any:
+    result = function(*args)
+    return await result if asyncio.iscoroutine(result) else result
+
+
+def read(reply: Any) -> Any:
+    return asyncio.run(read_stream(reply, "agent", call_it))
+
+
+@pytest.mark.parametrize("stream", [in_pieces, slowly, lambda *pieces: iter(pieces)])
+def test_a_stream_of_text_is_joined(stream: Any) -> None:
+    assert read(stream("Hel", "", "lo")) == "Hello"
+    assert read(stream()) == ""
+
+
+@pytest.mark.parametrize("stream", [in_pieces, slowly])
+def test_a_stream_of_anything_else_is_an_error_and_is_closed(stream: Any) -> None:
+    closed = []
+
+    def closing() -> Iterator[Any]:
+        try:
+            yield from ("a", {"delta": "b"}, "c")
+        finally:
+            closed.append("sync")
+
+    async def closing_async() -> AsyncIterator[Any]:
+        try:
+            for piece in ("a", {"delta": "b"}, "c"):
+                yield piece
+        finally:
+            closed.append("async")
+
+    with pytest.raises(ParticipantError, match=r"a stream with dict \{'delta': 'b'\}; expected pieces of text"):
+        read(closing() if stream is in_pieces else closing_async())
+    assert closed == ["sync" if stream is in_pieces else "async"]
+
+
+@pytest.mark.parametrize("piece", ["", "x"])
+def test_a_stream_that_does_not_end_is_cut_off(piece: str) -> None:
+    async def endless() -> AsyncIterator[str]:
+        while True:
+            yield piece
+
+    for stream in (iter(lambda: piece, None), endless()):
+        with pytest.raises(ParticipantError, match=f"more than {LONGEST_MESSAGE:,} characters"):
+            read(stream)
+
+
+@pytest.mark.parametrize("reply", ["Hi", {"content": "Hi"}, ["Hi"], Answer(), None, 5])
+def test_other_replies_are_no_streams(reply: Any) -> None:
+    assert read(reply) is reply

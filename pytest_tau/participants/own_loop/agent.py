@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ...errors import ParticipantError
 from ...models import MultiToolMessage, ToolMessage
 from ..base import Adapter
-from ..replies import as_message, short_repr
+from ..replies import as_message, read_stream, short_repr
 from .form import is_factory
 from .trial import AgentTrial
 
@@ -96,8 +96,13 @@ class OwnLoopAgent(Adapter):
 
     def _start(self, text: str) -> None:
         self._bridge.start()
-        self._task = asyncio.ensure_future(self._caller.call(self._noted(self._run), text))
+        self._task = asyncio.ensure_future(self._answer(text))
         self._task.add_done_callback(self._ended)
+
+    async def _answer(self, text: str) -> Any:
+        """Return what ``run`` returns; a stream to its end, since tools may be called meanwhile."""
+        result = await self._caller.call(self._noted(self._run), text)
+        return await read_stream(result, "agent", self._caller.call)
 
     def _ended(self, task: asyncio.Future[Any]) -> None:
         self._bridge.changed.set()
@@ -148,9 +153,13 @@ class OwnLoopAgent(Adapter):
             raise
         if result is None or result == "":
             raise ParticipantError(f"run() returned {result!r}; expected the text of the answer", side="agent")
-        if not isinstance(result, str):
+        try:
+            reply = as_message(result, "agent")
+        except ParticipantError as error:
+            raise ParticipantError(str(error).replace("respond()", "run()", 1), side="agent") from None
+        if reply.tool_calls:
             raise ParticipantError(f"run() returned {short_repr(result)}; expected a text", side="agent")
-        return as_message(result, "agent")
+        return reply
 
 
 @contextlib.contextmanager

@@ -55,5 +55,6 @@ def _check_playable(tasks: Sequence[Task]) -> None:
         raise ConfigurationError(
             f"the scripted user cannot play {plural(len(silent), 'task')} without a script and without a request in "
             f"the instructions: {listed([*map(repr, silent)], _NAMED)}: add --tau-user-llm MODEL, "
-            "or give the task a script (user_scenario.script)"
+            "or give the task a script (user_scenario.script); --tau-user scripted runs such a task all the same, "
+            "with a user that asks for nothing"
         )

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ...diagnosis import explain
 from ...errors import TauError
 from ...evaluation import Line
-from ...models import FAULTS
+from ...models import FAULTS, FOREIGN_AGENT
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
+from ..items import spec_of
 from ..rerun_command import rerun_command
 from ..run.outcomes import HarnessError, TrialFailed
 
@@ -26,13 +27,24 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     error = excinfo.value
     if isinstance(error, TrialFailed | HarnessError):
         rerun = rerun_command(item, recorded=error.simulation.outcome != "error")
-        lines = explain(error.simulation, rerun, require_context(item.config).evaluators)
+        hint = _unseen_calls(item, error.simulation)
+        lines = explain(error.simulation, rerun, require_context(item.config).evaluators, hint)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
         lines = title + lines + _regrade_lines(item, error.simulation)
         style = getattr(item.config.option, "tbstyle", "auto")
         return FailureRepr(str(error), lines, item.nodeid, style, is_error=isinstance(error, HarnessError))
     return message_repr(str(error), item.nodeid) if isinstance(error, TauError) else None
+
+
+def _unseen_calls(item: Any, simulation: Simulation) -> str | None:
+    """Return the hint that a replay has not answered the agent's model calls; None if that is not so."""
+    from ...analysis.unseen import cure
+
+    spec, agent = spec_of(item), (simulation.info or {}).get(FOREIGN_AGENT)
+    if spec is None or spec.config.models.tape != "replay" or not agent or agent["calls_seen"]:
+        return None
+    return f"model calls of the agent's own are not replayed{cure(agent['clients'])}"
 
 
 def _regrade_lines(item: Any, simulation: Simulation) -> list[Line]:

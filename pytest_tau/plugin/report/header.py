@@ -13,7 +13,7 @@ from ..makers import SIDES, participant_of
 from ..options import named_domains
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     import pytest
 
@@ -31,7 +31,8 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     if undecided and not config.pluginmanager.has_plugin("dsession"):
         return []  # xdist's controller reports no items after collection
     run_state(config).header_shown = True
-    return list(map(printable, _settings_lines(config, context, {}, participants=not undecided)))
+    lines = _settings_lines(config, context, {}, domains=context.config.domains, participants=not undecided)
+    return list(map(printable, lines))
 
 
 def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest.Item]) -> list[str]:
@@ -39,19 +40,22 @@ def pytest_report_collectionfinish(config: pytest.Config, items: Sequence[pytest
     context = get_context(config)
     if context is None or config.get_verbosity() < 0:
         return []
-    chosen = chosen_participants(items)
-    return list(map(printable, _lines_of_items(config, context, chosen)))
+    return list(map(printable, _lines_of_items(config, context, items)))
 
 
-def _lines_of_items(config: pytest.Config, context: RunContext, chosen: Mapping[tuple[str, ...], int]) -> list[str]:
+def _lines_of_items(config: pytest.Config, context: RunContext, items: Sequence[pytest.Item]) -> list[str]:
     """Return what the header could not state before the items were known."""
+    chosen = chosen_participants(items)
+    domains = {spec.domain.name for item in items if (spec := spec_of(item)) is not None}
     if run_state(config).header_shown:
         return participant_lines(context, chosen)
     if len(chosen) > 1:
         named = tuple(_spec_name(context, side) for side in SIDES) in chosen
         participants = named or not _may_make_agents(config, context)
-        return _settings_lines(config, context, {}, participants=participants) + participant_lines(context, chosen)
-    return _settings_lines(config, context, dict(zip(SIDES, next(iter(chosen), ()), strict=False)))
+        lines = _settings_lines(config, context, {}, domains=domains, participants=participants)
+        return lines + participant_lines(context, chosen)
+    made = dict(zip(SIDES, next(iter(chosen), ()), strict=False))
+    return _settings_lines(config, context, made, domains=domains)
 
 
 def _may_make_agents(config: pytest.Config, context: RunContext) -> bool:
@@ -79,13 +83,24 @@ def participant_lines(context: RunContext, chosen: Mapping[tuple[str, ...], int]
     ]
 
 
+def _has_bundled(context: RunContext, domains: Collection[str]) -> bool:
+    """Return whether the data of a domain may be the bundled data: not if plugins of the project provide them all."""
+    own = context.domain_specs
+    return any(name not in own for name in domains) if domains else not own
+
+
 def _spec_name(context: RunContext, side: Side) -> str:
     named = context.config.agent_spec if side == "agent" else context.config.user_spec
     return str(named)
 
 
 def _settings_lines(
-    config: pytest.Config, context: RunContext, made: Mapping[Side, str], *, participants: bool = True
+    config: pytest.Config,
+    context: RunContext,
+    made: Mapping[Side, str],
+    *,
+    domains: Collection[str],
+    participants: bool = True,
 ) -> list[str]:
     """Return the settings.
 
@@ -93,6 +108,7 @@ def _settings_lines(
         config: pytest's configuration.
         context: The context of the run's trials.
         made: The participants of all trials, if they are known, and alike.
+        domains: The names of the domains of the trials; empty if they are not known.
         participants: Show the named or default participants whose names are not known.
     """
     run = context.config
@@ -100,7 +116,7 @@ def _settings_lines(
     parts = [f"seed {run.seed}"]
     if named_domains(config):
         parts.insert(0, f"domain {', '.join(run.domains)}")
-    parts.append(f"data {run.data_dir}" if run.data_dir else "bundled data")
+    parts += [f"data {run.data_dir}"] if run.data_dir else ["bundled data"] if _has_bundled(context, domains) else []
     if participants:
         parts += [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
     parts += ["solo"] if run.simulation.solo else []

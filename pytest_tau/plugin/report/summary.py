@@ -186,6 +186,7 @@ class Summary:
         if folder is not None:
             shown = relative_path(folder, self._config.invocation_params.dir)
             yield SummaryLine(f"{_PREFIX} simulations stored in {shown}")
+        yield from self._honest_lines()
         for problem in self._problems:
             yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
         if graded:
@@ -199,6 +200,27 @@ class Summary:
             yield SummaryLine(
                 f"{_PREFIX} NL assertions judged by {judge.name!r}: same verdict for every statement", {"yellow": True}
             )
+
+    def _honest_lines(self) -> Iterator[SummaryLine]:
+        """Return what this run did not see: model calls of its agents, and tools that they executed themselves."""
+        from ...analysis.outcomes import outside_tools
+        from ...analysis.unseen import unseen_agents, unseen_line
+
+        records, context = records_of(self._config), get_context(self._config)
+        if tools := outside_tools(records):
+            yield SummaryLine(
+                f"{_PREFIX} tools executed outside of the conversations' calls, not replayed by grading: {tools}",
+                {"yellow": True},
+            )
+        models = context.config.models if context else None
+        agents = unseen_agents(records)
+        if models is None or not agents:
+            return
+        ignored_by = [f"not {'replayed' if models.tape == 'replay' else 'recorded'}"] if models.tape else []
+        ignored_by += ["not counted in the budget"] if models.budget is not None else []
+        ignored_by += ["not in the costs"] if any(record.usage for record in records) else []
+        if ignored_by:
+            yield SummaryLine(f"{_PREFIX} {unseen_line(agents, ignored_by)}", {"yellow": True})
 
 
 def _floor(spec: TaskSpec) -> bool | None:

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from ...chat import Recorder, TrialModels
+from ...models import FOREIGN_AGENT, AssistantMessage
 from ...participants import ParticipantSource, load_source
+from ...participants.clients import imported_clients
 from ...runner import Trial
 from ..context.run_state import require_context
 from ..items import item_state, set_properties
@@ -181,10 +183,21 @@ class TrialFuture:
         try:
             with self._context.logs.collecting(self._logged):
                 simulation = await trial.run(agent, user)
+            self._note_foreign(simulation, agent)
         finally:
             self.elapsed = time.perf_counter() - start
         self._store(simulation)
         return simulation
+
+    def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
+        """Record whether the calls of an agent that is not built in were seen, if the run counts or records calls."""
+        models = self.inputs.spec.config.models
+        counted = models.tape or models.budget is not None or simulation.model_usage
+        if counted and agent.is_foreign and _has_replied(simulation):
+            seen = "agent" in self.inputs.models.asked
+            clients = [] if seen else imported_clients(agent.target)
+            facts = {"name": agent.name, "calls_seen": seen, "clients": clients}
+            simulation.info = (simulation.info or {}) | {FOREIGN_AGENT: facts}
 
     def _store(self, simulation: Simulation) -> None:
         """Add the cost to the budget and store the simulation, before anything else can fail."""
@@ -211,6 +224,12 @@ class TrialFuture:
             tau_usage=json.dumps(state.usage) if state.usage else None,
             tau_restored=True if self._restored is not None else None,
         )
+
+
+def _has_replied(simulation: Simulation) -> bool:
+    """Return whether the agent has had a turn; a trial that ended in an error shows nothing about it."""
+    replies = any(isinstance(message, AssistantMessage) for message in simulation.messages[1:])
+    return simulation.outcome != "error" and (replies or simulation.termination_reason in {"agent_error", "timeout"})
 
 
 def run_trial(item: pytest.Item, inputs: TrialInputs, loop: BorrowedLoop | None = None) -> Simulation:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...analysis.outcomes import given_reference
 from ...analysis.scores import Scores, outcomes_by_group
+from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
 from ...runs.groups import count_tasks
 from .json_text import without_keys
@@ -115,6 +116,8 @@ def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
         if isinstance(part, dict):
             facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
     facts.append(("Given the reference actions", given_reference(records)))
+    unseen = unseen_agents(records) if any(record.usage for record in records) else []
+    facts += [("Not in the costs", unseen_line(unseen))] if unseen else []
     versions = info.get("versions")
     facts += [("Began", info.get("started")), ("Ended", info.get("finished"))]
     facts += list(versions.items()) if isinstance(versions, dict) else []

@@ -1,0 +1,63 @@
+"""Agents that made no model call through this package: their calls are in no cassette, budget or cost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..text import plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..runs.record import TrialRecord
+
+
+class UnseenAgent(NamedTuple):
+    """An agent that is not built in, of which no model call was seen.
+
+    Attributes:
+        name: Its name.
+        clients: The clients of models that its module imports.
+    """
+
+    name: str
+    clients: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return f"agent {self.name} made no model call through pytest-tau"
+
+
+def unseen_agents(records: Iterable[TrialRecord]) -> list[UnseenAgent]:
+    """Return the agents that are not built in and of which no model call was seen in any trial."""
+    found: dict[str, UnseenAgent] = {}
+    seen: set[str] = set()
+    for record in records:
+        agent = record.foreign_agent
+        if agent is not None:
+            name = str(agent.get("name"))
+            seen |= {name} if agent.get("calls_seen") else set()
+            found.setdefault(name, UnseenAgent(name, tuple(map(str, agent.get("clients") or ()))))
+    return [agent for name, agent in found.items() if name not in seen]
+
+
+def unseen_line(agents: Sequence[UnseenAgent], ignored_by: Sequence[str] = ()) -> str:
+    """Return a line about agents of which no model call was seen.
+
+    Args:
+        agents: The agents, one at least.
+        ignored_by: What does not apply to the calls, such as ``not recorded`` and ``not in the costs``.
+    """
+    shown = "; ".join(map(str, agents[:3])) + (f"; and {plural(len(agents) - 3, 'other')}" if agents[3:] else "")
+    clients = [client for agent in agents for client in agent.clients]
+    ignored = f": model calls of its own are {', '.join(ignored_by)}" if ignored_by else ""
+    return f"{shown}{ignored}{cure(clients)}"
+
+
+def cure(clients: Sequence[str]) -> str:
+    """Return how the calls of an agent with a client of its own come to be seen, after a semicolon; else nothing."""
+    if not clients:
+        return ""
+    return (
+        f"; give its client ({', '.join(dict.fromkeys(clients))}) the base_url of the trial (pytest_tau.own_loop), or "
+        "use the fixture tau_agent_client or the parameter model"
+    )

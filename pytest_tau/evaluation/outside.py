@@ -1,0 +1,181 @@
+"""Changes of a conversation's environment that none of its calls has made, such as tools that an agent runs directly.
+
+Grading replays the calls of the conversation, so that such changes do not count. They are found by comparing the
+environment after the conversation with the one that grading has replayed; the reward does not depend on it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+from ..models import calls_in
+from .component import CustomComponent
+from .component_reports import Line, difference_texts
+from .components.db import check_db, same_state
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..environment import Database, Environment
+    from ..models import Call, Difference, Message, RewardInfo, Task
+    from .component import GradingInput
+
+#: The entry of a simulation's ``info`` with the changes.
+OUTSIDE = "outside_changes"
+#: Differences that are kept, and those that are shown.
+_KEPT, _SHOWN = 20, 4
+#: Characters of a whole record that is shown.
+_RECORD_WIDTH = 200
+_CURES = {
+    "during": "grading replays only the conversation's calls: return the calls from respond(), or give the agent the "
+    "tools of its trial (pytest_tau.own_loop)",
+    "before": "grading starts from the task's own initial state: put the changes into the task's initial_state",
+}
+
+
+class Beginning(NamedTuple):
+    """The state of an environment before its conversation, and how often each tool had been executed on it."""
+
+    agent_db: Database
+    user_db: Database | None
+    executed: Counter[str]
+
+    @classmethod
+    def of(cls, environment: Environment) -> Beginning:
+        """Return the current state of an environment, in microseconds."""
+        user_db = environment.user_db
+        return cls(environment.agent_db.fork(), user_db.fork() if user_db else None, environment.executed.copy())
+
+
+@dataclass(frozen=True)
+class OutsideChanges:
+    """Changes that no call of the conversation has made.
+
+    Attributes:
+        when: Whether the environment was changed during the conversation or before it.
+        tools: The tools that were executed on the environment directly, with the number of executions.
+        differences: Places of the state that differ from what the calls produce.
+    """
+
+    when: Literal["during", "before"]
+    tools: dict[str, int]
+    differences: list[Difference]
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the value of ``simulation.info["outside_changes"]``."""
+        places = [each.model_dump(mode="json") for each in self.differences[:_KEPT]]
+        return {"when": self.when, "tools": self.tools, "differences": places, "places": len(self.differences)}
+
+
+def outside_changes(live: Environment, beginning: Beginning, given: GradingInput) -> OutsideChanges | None:
+    """Return the changes of an environment that no call of its conversation has made; None if there are none.
+
+    The comparison looks at touched records only. Everything else happens only if the states differ.
+
+    Args:
+        live: The environment of the conversation, after it.
+        beginning: Its state before the conversation.
+        given: The conversation as it is graded, with the replayed environment.
+    """
+    differences = check_db(live, given.environment).differences
+    if not differences:
+        return None
+    history = len(given.task.message_history or ())
+    calls = [each for each in calls_in(given.messages) if each.message_idx >= history]
+    made = [each for each in calls if each.result is not None and each.call.malformed is None]
+    own = Counter(each.call.name for each in made)
+    infos = live.tool_infos
+
+    def writing(executed: Counter[str]) -> dict[str, int]:
+        return {name: number for name, number in executed.items() if name in infos and infos[name].mutates}
+
+    during = writing(live.executed - beginning.executed - own)
+    if during:
+        return OutsideChanges("during", during, differences)
+    if not live.agent_db.cheap_to_fork:
+        return None  # what follows would start servers
+    start, again = (given.domain.environment(given.task, solo=given.solo) for _ in range(2))
+    if not _same(beginning, start):
+        if not _same(again, start):
+            return None  # the initial state is never the same
+        before = writing(beginning.executed - start.executed)
+        return OutsideChanges("before", before, differences)
+    unexplained = _unexplained(differences, live, start, made, given)
+    return OutsideChanges("during", {}, unexplained) if unexplained else None
+
+
+def _same(one: Beginning | Environment, other: Environment) -> bool:
+    sides = (one.agent_db, other.agent_db), (one.user_db, other.user_db)
+    return all(mine is None or theirs is None or mine.equals(theirs) for mine, theirs in sides)
+
+
+def _unexplained(
+    differences: list[Difference], live: Environment, start: Environment, calls: Sequence[Call], given: GradingInput
+) -> list[Difference]:
+    """Return the differences that tools cannot have made: no tool was executed except by the calls.
+
+    A tool may have another effect when it is executed again, as one that stores the time does. A tool that is declared
+    as one that only reads is not replayed.
+    """
+    if not same_state(replace(given).environment, given.environment):
+        return []
+    written = [(each.side, each.path) for each in check_db(given.environment, start).differences]
+    for made in calls:
+        start.answer(made.call)
+        start.sync()
+    if same_state(start, live):
+        return []
+    return [each for each in differences if not any(_overlap((each.side, each.path), place) for place in written)]
+
+
+def _overlap(one: tuple[str, str], other: tuple[str, str]) -> bool:
+    """Return whether two places, each a side and a path, are equal, or one is inside of the other."""
+    (side, path), (other_side, other_path) = one, other
+    return side == other_side and (f"{path}/".startswith(f"{other_path}/") or f"{other_path}/".startswith(f"{path}/"))
+
+
+class OutsideObserver(CustomComponent):
+    """Looks at a conversation that is graded, as a component without checks, which no reward depends on.
+
+    Args:
+        live: The environment of the conversation.
+        beginning: Its state before the conversation.
+
+    Attributes:
+        found: The changes, once the conversation was graded.
+    """
+
+    name = "outside changes"
+
+    def __init__(self, live: Environment, beginning: Beginning) -> None:
+        self._live, self._beginning = live, beginning
+        self.found: OutsideChanges | None = None
+
+    def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
+        """Find the changes, if the domain's own code, which runs here, does not fail; write no check."""
+        del verdict
+        with contextlib.suppress(Exception):
+            self.found = outside_changes(self._live, self._beginning, given)
+
+    def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> float:
+        """Return 1: nothing is checked."""
+        del task, messages, environment
+        return 1.0
+
+
+def outside_lines(found: dict[str, Any]) -> list[Line]:
+    """Return the lines of a failure report about the value of ``simulation.info["outside_changes"]``."""
+    tools, when = found["tools"], found["when"]
+    ran = ", ".join(name if number == 1 else f"{name} ({number} times)" for name, number in tools.items())
+    how = f"; executed on it directly: {ran}" if ran else ""
+    what = "outside of the conversation's calls" if when == "during" else "before the conversation"
+    lines = [Line("head", f"the environment was changed {what}{how}")]
+    for each in found["differences"][:_SHOWN]:
+        texts = difference_texts(each["expected"], each["got"], each["missing"], whole=_RECORD_WIDTH)
+        lines.append(Line("bad", f"  {each['side']} side: {each['path']}  {'   '.join(texts)}"))
+    left = found["places"] - _SHOWN
+    lines += [Line("note", f"  and {left} more")] if left > 0 else []
+    return [*lines, Line("note", f"  {_CURES[when]}")]

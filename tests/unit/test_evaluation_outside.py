@@ -1,0 +1,213 @@
+"""Changes of an environment that no call of its conversation has made."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.diagnosis import explain, plain_text
+from pytest_tau.environment import Toolkit, tool
+from pytest_tau.evaluation.outside import OUTSIDE
+from pytest_tau.participants import load_source
+from pytest_tau.runner import SimulationSettings, Trial
+
+from . import tiny
+from .tiny import STOP, action, agent, call, run, task
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from pytest_tau.environment import Domain, Environment
+    from pytest_tau.models import Simulation, Task
+
+WANTED = task({"actions": [action("rename", item_id="lamp", name="Light")], "reward_basis": ["DB"]})
+
+
+def talk(domain: Domain, replies: list[Any], wanted: Task = WANTED, before: Any = None, **options: Any) -> Simulation:
+    """A conversation in which the agent gives these replies; a function is called with the environment first."""
+    settings = SimulationSettings(**options)
+    environment = domain.environment(wanted, solo=settings.solo)
+    if before:
+        before(environment)
+    left = iter(replies)
+
+    def answer(messages: Any, tools: Any) -> Any:
+        reply = next(left)
+        return reply(environment) if callable(reply) else reply
+
+    said = itertools.chain(["Go."], itertools.repeat(STOP if not settings.solo else "-"))
+    trial = Trial(wanted, domain, environment, settings)
+    return run(trial.run(load_source(answer, "agent"), load_source(lambda messages, tools: next(said), "user")))
+
+
+def outside(simulation: Simulation) -> Any:
+    return (simulation.info or {}).get(OUTSIDE)
+
+
+def rename(environment: Environment) -> str:
+    """An agent's loop that executes the tool itself."""
+    return environment.call("rename", {"item_id": "lamp", "name": "Light"}).content or ""
+
+
+def test_a_tool_that_an_agent_executes_itself_is_named_with_its_effect(domain: Domain) -> None:
+    simulation = talk(domain, [rename])
+    assert simulation.reward == 0
+    found = outside(simulation)
+    assert (found["when"], found["tools"], found["places"]) == ("during", {"rename": 1}, 1)
+    (place,) = found["differences"]
+    assert (place["side"], place["path"], place["expected"], place["got"]) == (
+        "agent",
+        "items/lamp/name",
+        "Lamp",
+        "Light",
+    )
+    assert simulation.info is not None
+    assert simulation.info["blame"]["party"] == "harness"
+    report = plain_text(explain(simulation))
+    assert (
+        "outside of the conversation's calls; executed on it directly: rename\n  agent side: items/lamp/name" in report
+    )
+    assert "return the calls from respond(), or give the agent the tools of its trial (pytest_tau.own_loop)" in report
+    assert "the agent's fault" not in report
+
+
+@pytest.mark.parametrize(
+    "replies",
+    [
+        [agent(call("rename", item_id="lamp", name="Light")), "Done."],
+        [agent(call("rename", item_id="lamp", name="Dark")), "Done."],
+        [agent(call("look", item_id="lamp"), call("half_done", item_id="desk")), "Done."],
+        [agent(call("gone"), call("rename", item_id="none", name="x")), "Done."],
+        [{"tool_calls": [{"name": "rename", "arguments": "[]"}]}, "Done."],
+        [lambda environment: environment.call("look", {"item_id": "lamp"}).content, "Done."],
+        [lambda environment: environment.call("rename", {"item_id": "none", "name": "x"}).content, "Done."],
+        [lambda environment: environment.execute("look", {"item_id": "lamp"}).name, "Done."],
+    ],
+)
+def test_calls_of_the_conversation_and_tools_that_change_nothing_are_no_such_changes(
+    domain: Domain, replies: list[Any]
+) -> None:
+    assert outside(talk(domain, replies)) is None
+
+
+def test_a_tool_that_is_executed_and_returned_is_found_too(domain: Domain) -> None:
+    def twice(environment: Environment) -> Any:
+        environment.call("count", {"by": 2})
+        return agent(call("count", by=2))
+
+    found = outside(talk(domain, [twice, "Done."]))
+    assert (found["tools"], found["differences"][0]["got"]) == ({"count": 1}, 4)
+
+
+def test_a_record_that_code_changes_itself_is_found(domain: Domain) -> None:
+    def change(environment: Environment) -> Any:
+        environment.agent_db.items["desk"].price = 1.0  # type: ignore[attr-defined]
+        return agent(call("rename", item_id="lamp", name="Light"))
+
+    simulation = talk(domain, [change, "Done."])
+    found = outside(simulation)
+    assert (simulation.reward, found["tools"], found["places"]) == (1, {}, 1)
+    assert found["differences"][0]["path"] == "items/desk/price"
+
+
+def test_a_state_that_was_changed_before_is_reported_as_that(domain: Domain) -> None:
+    simulation = talk(domain, ["Done."], before=rename)
+    found = outside(simulation)
+    assert (found["when"], found["tools"]) == ("before", {"rename": 1})
+    report = plain_text(explain(simulation))
+    assert "the environment was changed before the conversation; executed on it directly: rename" in report
+    assert "put the changes into the task's initial_state" in report
+    assert "the harness's fault: the environment was changed before the conversation" in report
+
+
+def test_the_calls_of_a_history_are_no_changes_of_others(domain: Domain) -> None:
+    history = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 3}}]},
+        {"role": "tool", "id": "1", "content": "3"},
+    ]
+    wanted = task({"actions": [action("count", by=5)], "reward_basis": ["DB"]}, state={"message_history": history})
+    assert outside(talk(domain, [agent(call("count", by=1)), "Done."], wanted)) is None
+    assert outside(talk(domain, [lambda environment: environment.call("count", {}).content], wanted))["tools"] == {
+        "count": 1
+    }
+
+
+def test_alone(domain: Domain) -> None:
+    wanted = task({"actions": [action("switch")], "reward_basis": ["DB"]}, ticket="Switch it on.")
+    found = outside(talk(domain, [lambda environment: environment.call("switch", {}).content], wanted, solo=True))
+    assert (found["tools"], found["differences"][0]["side"]) == ({"switch": 1}, "user")
+
+
+def test_what_a_tool_itself_may_change_is_not_reported(tmp_path: Path) -> None:
+    numbers = itertools.count(1)
+
+    class Moody(tiny.TinyTools):
+        @tool("write")
+        def draw(self) -> str:
+            """Store a number that is another one each time."""
+            self.db.settings["drawn"] = next(numbers)
+            return "drawn"
+
+        @tool("read")
+        def read_and_count(self) -> str:
+            """Change something, although it is declared as reading."""
+            self.db.counter += 1
+            return "read"
+
+    assert issubclass(Moody, Toolkit)
+    moody = tiny.make(tmp_path / "moody", agent_tools=Moody)
+    for replies in (["draw"], ["read_and_count"]):
+        calls = [agent(*(call(name) for name in replies)), "Done."]
+        assert outside(talk(moody, calls)) is None
+
+    def directly(environment: Environment) -> str:
+        return environment.call("draw", {}).content or ""
+
+    assert outside(talk(moody, [directly]))["tools"] == {"draw": 1}
+
+
+def test_a_time_of_second_resolution_is_not_reported(tmp_path: Path) -> None:
+    """Two replays one after the other agree, and the conversation was earlier."""
+    now = [1]
+
+    class Dated(tiny.TinyTools):
+        @tool("write")
+        def stamp(self) -> str:
+            """Store the time."""
+            self.db.settings["at"] = now[0]
+            return "stamped"
+
+    dated = tiny.make(tmp_path / "dated", agent_tools=Dated)
+
+    def later(environment: Environment) -> str:
+        now[0] = 2
+        return "Done."
+
+    assert outside(talk(dated, [agent(call("stamp")), later])) is None
+
+
+def test_a_domain_that_fails_here_costs_no_verdict(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pytest_tau.evaluation.outside.check_db", lambda *_: 1 / 0)
+    simulation = talk(domain, [rename])
+    assert simulation.outcome == "failed"
+    assert outside(simulation) is None
+
+
+@pytest.mark.parametrize("change", [rename, lambda environment: "Done."])
+def test_the_verdict_does_not_depend_on_it(
+    domain: Domain, monkeypatch: pytest.MonkeyPatch, change: Callable[[Environment], str]
+) -> None:
+    found = talk(domain, [change]).reward_info
+    monkeypatch.setattr("pytest_tau.evaluation.outside.OutsideObserver.grade", lambda *_: None)
+    assert talk(domain, [change]).reward_info == found
+
+
+def test_executions_on_a_fork_are_its_own(env: Environment) -> None:
+    env.call("count", {})
+    fork = env.fork()
+    fork.call("count", {})
+    assert (env.executed["count"], fork.executed["count"]) == (1, 2)
