@@ -99,12 +99,14 @@ def check_form(target: Any, side: str) -> None:
             _check_constructor(target, side)
         return
     if built or not callable(target):
-        raise ConfigurationError(
-            f"{_name_of(target)} is not a valid {side}: expected a class with respond(message), a class with "
-            "get_init_state and "
-            "generate_next_message, or a function (messages, tools)"
-            + (", or a factory marked with pytest_tau.own_loop" if side == "agent" else "")
-        )
+        forms = [
+            "a class with respond(message)",
+            "a class with get_init_state and generate_next_message",
+            "a function (messages, tools)",
+            *(["a factory marked with pytest_tau.own_loop"] if side == "agent" else []),
+        ]
+        expected = f"{', '.join(forms[:-1])}, or {forms[-1]}"
+        raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: expected {expected}")
     if is_factory(target, side):
         _check_constructor(target, side)
     elif not _accepts_two(target):
