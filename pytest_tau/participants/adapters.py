@@ -99,14 +99,12 @@ def check_form(target: Any, side: str) -> None:
             _check_constructor(target, side)
         return
     if built or not callable(target):
-        forms = [
-            "a class with respond(message)",
-            "a class with get_init_state and generate_next_message",
-            "a function (messages, tools)",
-            *(["a factory marked with pytest_tau.own_loop"] if side == "agent" else []),
-        ]
-        expected = f"{', '.join(forms[:-1])}, or {forms[-1]}"
-        raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: expected {expected}")
+        function = "a function (messages, tools)"
+        others = f"{function}, or a factory marked with pytest_tau.own_loop" if side == "agent" else f"or {function}"
+        raise ConfigurationError(
+            f"{_name_of(target)} is not a valid {side}: "
+            f"expected a class with respond(message), a class with get_init_state and generate_next_message, {others}"
+        )
     if is_factory(target, side):
         _check_constructor(target, side)
     elif not _accepts_two(target):
