@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ __all__ = ["rules_server"]
 _ANSWER = "final_answer"
 #: How smolagents writes results and the user's words, both as messages of the user, possibly joined to one.
 _OBSERVATION, _TASK = "Observation:\n", "New task:\n"
+#: The result of a tool as Google's kit writes it.
+_WRAPPED = re.compile(r'\{"result": ?("(?:[^"\\]|\\.)*")\}')
 _ANSWERED = re.compile(rf"Calling tools:\n.*'name': '{_ANSWER}'", re.DOTALL)
 
 
@@ -121,6 +124,9 @@ def _from_user(text: str, answered: bool) -> Iterator[Incoming]:
 
 
 def _result(text: str, call_id: str = "") -> ToolMessage:
+    """Return a result; Google's kit wraps its text as ``{"result": TEXT}``."""
+    wrapped = _WRAPPED.fullmatch(text)
+    text = json.loads(wrapped[1]) if wrapped else text
     return ToolMessage(id=call_id, content=text, error=text.startswith("Error: "))
 
 
