@@ -1,6 +1,6 @@
 """An agent in Microsoft's Agent Framework.
 
-    pytest --tau-domain retail --tau-agent examples/agent_framework/agent.py:Agent --tau-agent-llm gpt-4.1
+    pytest --tau-domain retail --tau-agent examples/agent_framework/agent.py:Agent --tau-agent-llm openai/gpt-4.1
 
 It needs agent-framework-core, agent-framework-openai and pytest-tau[endpoint]. The model is called through the
 trial's own address, so that its calls are counted, recorded and replayed.

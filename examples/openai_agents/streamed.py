@@ -1,6 +1,6 @@
 """An agent in the OpenAI Agents SDK, whose model streams its answers.
 
-    pytest --tau-domain retail --tau-agent examples/openai_agents/streamed.py:Agent --tau-agent-llm gpt-4.1
+    pytest --tau-domain retail --tau-agent examples/openai_agents/streamed.py:Agent --tau-agent-llm openai/gpt-4.1
 
 It needs openai-agents and pytest-tau[endpoint]. The model is called through the trial's own address, so that its
 calls are counted, recorded and replayed.

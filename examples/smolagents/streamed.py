@@ -1,6 +1,6 @@
 """An agent in smolagents, whose model streams its answers.
 
-    pytest --tau-domain retail --tau-agent examples/smolagents/streamed.py:Agent --tau-agent-llm gpt-4.1
+    pytest --tau-domain retail --tau-agent examples/smolagents/streamed.py:Agent --tau-agent-llm openai/gpt-4.1
 
 It needs smolagents[openai] and pytest-tau[endpoint]. The model is called through the trial's own address, so that its
 calls are counted, recorded and replayed.
