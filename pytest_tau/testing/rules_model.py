@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
+from ..documents import parse_json
 from ..domains import load_domain
 from ..errors import ConfigurationError
 from ..models import MultiToolMessage, ToolMessage, UserMessage
@@ -126,7 +126,7 @@ def _from_user(text: str, answered: bool) -> Iterator[Incoming]:
 def _result(text: str, call_id: str = "") -> ToolMessage:
     """Return a result; Google's kit wraps its text as ``{"result": TEXT}``."""
     wrapped = _WRAPPED.fullmatch(text)
-    text = json.loads(wrapped[1]) if wrapped else text
+    text = parse_json(wrapped[1]) if wrapped else text
     return ToolMessage(id=call_id, content=text, error=text.startswith("Error: "))
 
 

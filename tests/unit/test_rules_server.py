@@ -99,6 +99,16 @@ def test_texts_are_calls_where_only_a_tool_can_answer() -> None:
         assert "zip code" in json.loads(call["function"]["arguments"])["answer"]
 
 
+def test_results_may_be_wrapped_as_google_s_kit_does() -> None:
+    turns = [{"role": "user", "content": "My email is nobody@example.com."}]
+    with rules_server("retail") as server:
+        turns.append(post(server, turns))
+        results = ['Error: user "x" not found', json.dumps({"result": 'Error: user "x" not found'})]
+        plain, wrapped = (post(server, [*turns, {"role": "tool", "content": each}]) for each in results)
+    assert wrapped == plain
+    assert "zip code" in plain["content"]
+
+
 def test_a_request_without_a_user_is_refused() -> None:
     with rules_server("retail") as server:
         with pytest.raises(urllib.error.HTTPError) as refused:

@@ -36,7 +36,7 @@ def tools(trial_tools: Sequence[TrialTool]) -> list[Any]:
 async def _invoke(tool: TrialTool, _context: Any, text: str) -> str:
     """Call a tool with the JSON text that the model wrote."""
     try:
-        arguments = parse_json(text.encode()) if text.strip() else {}
+        arguments = parse_json(text) if text.strip() else {}
     except DocumentError:
         arguments = None
     if not isinstance(arguments, dict):
