@@ -19,6 +19,8 @@ def Agent(trial):
 
     async def run(text):
         stream = agent.run(text, stream=True, session=session)
-        return "".join([update.text async for update in stream])
+        async for _update in stream:
+            pass  # a service would send the updates to its user
+        return (await stream.get_final_response()).text
 
     return run
