@@ -27,14 +27,28 @@ class AgentTemplate(NamedTuple):
         help: What the agent is, for ``tau init -h``.
         extras: Extras of pytest-tau that it needs.
         requirements: Further lines of ``requirements.txt``.
+        llm: The agent's model, for ``--tau-agent-llm``; empty for an agent without a model.
     """
 
     help: str
     extras: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
+    llm: str = ""
 
 
-AGENTS = {"plain": AgentTemplate("a class with a method respond, without a model")}
+def _framework(title: str, *requirements: str) -> AgentTemplate:
+    return AgentTemplate(f"an agent in {title}", ("endpoint",), requirements, "openai/gpt-4.1")
+
+
+AGENTS = {
+    "plain": AgentTemplate("a class with a method respond, without a model"),
+    "langchain": _framework("LangGraph", "langchain", "langchain-openai", "langgraph"),
+    "openai_agents": _framework("the OpenAI Agents SDK", "openai-agents"),
+    "pydantic_ai": _framework("Pydantic AI", "pydantic-ai-slim[openai]"),
+    "agent_framework": _framework("Microsoft's Agent Framework", "agent-framework-core", "agent-framework-openai"),
+    "smolagents": _framework("smolagents", "smolagents[openai]"),
+    "google_adk": _framework("Google's Agent Development Kit", "google-adk[openai]"),
+}
 
 
 def add_parser(commands: Any) -> None:
@@ -43,9 +57,14 @@ def add_parser(commands: Any) -> None:
         "init",
         help="write a small project whose tests pass",
         description="Write an agent, a domain with three tools, three tasks with scripts for the user, settings, and a "
-        "workflow for CI. 'pytest' passes in it without a model. Existing files are never overwritten.",
+        "workflow for CI. With the agent 'plain', 'pytest' passes in it without a model. Existing files are never "
+        "overwritten.",
         statuses={0: "the files were written", 2: "the command cannot be used, or a file exists; nothing was written"},
-        examples=[("tau init", "into the current folder"), ("tau init evals", "into a new folder")],
+        examples=[
+            ("tau init", "into the current folder"),
+            ("tau init evals", "into a new folder"),
+            ("tau init evals --agent langchain", "with an agent in LangGraph"),
+        ],
     )
     parser.add_argument("folder", nargs="?", default=".", metavar="FOLDER", help="where to write (default: here)")
     group = parser.add_argument_group("contents")
@@ -69,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8", newline="\n") as file:
             file.write(text)
-    _show(folder, files, args.install_from)
+    _show(folder, files, args)
     return 0
 
 
@@ -82,11 +101,15 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
         source: What pip installs pytest-tau from; None for the source of this installation.
     """
     top, inside = _repository_of(folder)
+    llm = AGENTS[agent].llm
     workflow = top / ".github" / "workflows" / ("-".join(["tau", *inside.parts]) + ".yml")
     values = {
         "requirement": "\n".join([_requirement(source, AGENTS[agent].extras), *AGENTS[agent].requirements]),
         "folder": _yaml(inside.as_posix()),
         "report": _yaml((inside / "report.html").as_posix()),
+        "settings": f'tau_agent_llm = "{llm}"\n' if llm else "",
+        "replay": " --tau-replay" if llm else "",
+        "run": "".join(f"$ {line}\n" for line in _run_lines(AGENTS[agent])),
         "workflow": f"{'../' * len(inside.parts)}.github/workflows/{workflow.name}",
     }
     # A build excludes files whose names begin with a dot or with "__".
@@ -100,6 +123,16 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
                 text = text.replace(f"{{{{{key}}}}}", value)
             found[special.get(name, folder / name)] = text
     return found
+
+
+def _run_lines(template: AgentTemplate) -> list[str]:
+    """Return the commands that run every task, with comments."""
+    if not template.llm:
+        return ["pytest                        # every task"]
+    return [
+        "pytest --tau-record           # every task; needs OPENAI_API_KEY the first time",
+        "pytest --tau-replay           # the same without a key, from the files in cassettes/: commit them",
+    ]
 
 
 def _repository_of(folder: Path) -> tuple[Path, Path]:
@@ -167,11 +200,20 @@ def _refuse_existing(folder: Path, files: dict[Path, str]) -> None:
         )
 
 
-def _show(folder: Path, files: dict[Path, str], source: str | None) -> None:
+def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace) -> None:
+    source, template = args.install_from, AGENTS[args.agent]
     lines = ["wrote", *(f"  {path}" for path in files), "", "next"]
     steps = [] if folder == Path() else [(f"cd {shlex.quote(str(folder))}", "")]
+    if template.llm:
+        steps += [
+            (f"pip install {shlex.join(template.requirements)}", "if it is not installed"),
+            ("export OPENAI_API_KEY=…", ""),
+            ("pytest --tau-record", "run the three tasks, and record the calls of the model"),
+            ("pytest --tau-replay", "the same without a key: commit the folder cassettes"),
+        ]
+    else:
+        steps.append(("pytest", "the agent passes the three tasks"))
     steps += [
-        ("pytest", "the agent passes the three tasks"),
         ("pytest --tau-agent noop", "an agent that does nothing fails them"),
         ("tau lint", "check the tasks"),
         ("tau view --open", "read the conversations"),

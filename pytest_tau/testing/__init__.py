@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         WrongSchema,
     )
     from .model_server import ModelServer
+    from .rules_model import rules_server
     from .scripted import ScriptedJudge, ScriptedParticipant, call
 
 #: The module of each public name, imported at first use: a test of a client needs only the standard library.
@@ -45,6 +46,7 @@ _HOMES = {
     "UnknownModel": "faults",
     "WrongSchema": "faults",
     "call": "scripted",
+    "rules_server": "rules_model",
 }
 
 __all__ = [
@@ -66,6 +68,7 @@ __all__ = [
     "UnknownModel",
     "WrongSchema",
     "call",
+    "rules_server",
 ]
 
 

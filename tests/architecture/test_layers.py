@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "analysis": {*_LAYERS, "runs"},
     "reports": {*_LAYERS, "runs", "regrade", "analysis"},
     "domains": {*_GROUND, "environment"},
-    "testing": {*_GROUND, "models", "chat", "endpoint", "evaluation"},
+    "testing": {*_GROUND, "models", "environment", "chat", "endpoint", "participants", "evaluation", "domains"},
     "integrations": {*_GROUND, "models", "environment", "chat"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
     "cli": {*_LAYERS, *_STORED, "domains", "integrations"},

@@ -63,10 +63,19 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return tmp_path / "evals"
 
 
+@pytest.fixture
+def plain_project(tmp_path: Path) -> Path:
+    """A new project whose agent has no model."""
+    assert main(["init", str(tmp_path / "evals")]) == 0
+    return tmp_path / "evals"
+
+
 # The project
 
 
-def test_its_tests_pass_and_can_fail(project: Path) -> None:
+def test_its_tests_pass_and_can_fail(plain_project: Path) -> None:
+    """The projects of the other templates need a model: tests/end_to_end/test_frameworks.py runs them with one."""
+    project = plain_project
     done = command(project, "pytest", "-p", "no:asyncio", "-p", "no:cacheprovider")
     assert done.returncode == 0, done.stdout
     assert "tau: bookings: 3 tasks, 3 trials; 3 passed; pass^1 1.000" in done.stdout
@@ -97,13 +106,15 @@ def test_its_files_are_formatted_and_typed(project: Path) -> None:
             "D203,D213,D413",
             ".",
         ),
-        ("mypy", "--strict", "--follow-imports", "silent", "."),
+        # The frameworks are not installed together, and not all of them are typed.
+        ("mypy", "--strict", "--follow-imports", "silent", "--ignore-missing-imports", "."),
     ):
         done = command(project, *args)
         assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_gate_of_the_workflow_is_met(project: Path) -> None:
+def test_the_gate_of_the_workflow_is_met(plain_project: Path) -> None:
+    project = plain_project
     text = (project / ".github/workflows/tau.yml").read_text(encoding="utf-8")
     lines = text.partition("- run: >\n")[2].splitlines()
     words = " ".join(lines[:2]).split()
@@ -138,6 +149,22 @@ def test_every_template_of_an_agent_has_a_row() -> None:
 def test_nothing_is_left_of_the_placeholders(project: Path) -> None:
     for name in FILES:
         assert "{{" not in (project / name).read_text(encoding="utf-8").replace("${{ !cancelled() }}", "")
+
+
+@pytest.mark.parametrize("agent", sorted(set(AGENTS) - {"plain"}))
+def test_a_project_with_a_framework_names_the_model_and_replays_in_ci(agent: str, tau: Any, tmp_path: Path) -> None:
+    status, out, _ = tau("init", "--agent", agent)
+    assert status == 0
+    assert "  export OPENAI_API_KEY=…\n  pytest --tau-record " in out
+    assert 'tau_agent_llm = "openai/gpt-4.1"\n' in (tmp_path / "pytest.toml").read_text(encoding="utf-8")
+    text = (tmp_path / ".github/workflows/tau.yml").read_text(encoding="utf-8")
+    assert "pytest --tau-replay --tau-gate" in text
+    requirements = (tmp_path / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    assert requirements[-1 - len(AGENTS[agent].requirements)].endswith(".whl[endpoint]")
+    assert requirements[-len(AGENTS[agent].requirements) :] == list(AGENTS[agent].requirements)
+    readme = (tmp_path / "README.md").read_text(encoding="utf-8")
+    assert "$ pytest --tau-replay " in readme
+    assert f'trial.tools_for("{agent}")' in (tmp_path / "agent.py").read_text(encoding="utf-8")
 
 
 # The command

@@ -74,6 +74,32 @@ async def read_resource(session: Any, uri: str) -> list[dict[str, Any]]:
     return contents
 
 
+def require_types() -> None:
+    """Import the SDK's types.
+
+    Raises:
+        ConfigurationError: It is not installed.
+    """
+    try:
+        import mcp.types  # noqa: F401
+    except ImportError as error:
+        raise ConfigurationError(f"tools_for('mcp') needs the package 'mcp': pip install mcp ({error})") from None
+
+
+def tools_result(tools: list[dict[str, Any]]) -> Any:
+    """Return a ``ListToolsResult``."""
+    from mcp.types import ListToolsResult
+
+    return ListToolsResult.model_validate({"tools": tools})
+
+
+def call_result(text: str, *, failed: bool) -> Any:
+    """Return a ``CallToolResult`` with a text."""
+    from mcp.types import CallToolResult
+
+    return CallToolResult.model_validate({"content": [{"type": "text", "text": text}], "isError": failed})
+
+
 def is_protocol_error(error: BaseException) -> bool:
     """Return whether a server answered a request with an error, such as one about the arguments."""
     from mcp.shared import exceptions
