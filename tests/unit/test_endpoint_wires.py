@@ -66,6 +66,21 @@ def test_chat_completion_streamed(client):
     assert session.requests[0].args == {}  # how an answer is delivered is no argument
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_unknown_tokens_are_zero_since_clients_add_them_up(client, whole):
+    reply = text_reply("hello").model_copy(update={"usage": None})
+    with serving(reply) as (_, address):
+        chat, asked = client(address).chat.completions, {"model": "tau", "messages": [USER]}
+        if whole:
+            usage = chat.create(**asked).usage
+        else:
+            *_, last = chat.create(**asked, stream=True, stream_options={"include_usage": True})
+            usage = last.usage
+        answer = client(address).responses.create(model="tau", input="Hi")
+    assert (usage.prompt_tokens, usage.completion_tokens, usage.total_tokens) == (0, 0, 0)
+    assert (answer.usage.input_tokens, answer.usage.output_tokens) == (0, 0)
+
+
 def test_a_stream_and_a_whole_answer_ask_for_the_same(client):
     with serving(text_reply("hello")) as (session, address):
         c = client(address)

@@ -8,6 +8,7 @@ from .events import CREATED, cut, event
 from .requests import (
     SAMPLING,
     EndpointRequest,
+    NoTokens,
     UnservableRequest,
     calls_of,
     fields_to_send_back,
@@ -124,12 +125,11 @@ def write(answer: Answer, model: str, mark: str) -> dict[str, Any]:
         "model": answer.model or model,
         "choices": [{"index": 0, "message": message, "finish_reason": reason}],
     }
-    return whole | ({"usage": _usage(answer)} if answer.usage else {})
+    return {**whole, "usage": _usage(answer)}
 
 
 def _usage(answer: Answer) -> dict[str, Any]:
-    usage = answer.usage
-    assert usage is not None
+    usage = answer.usage or NoTokens()
     return {
         "prompt_tokens": usage.prompt_tokens,
         "completion_tokens": usage.completion_tokens,

@@ -9,6 +9,7 @@ from ...documents import DocumentError, parse_json
 from .events import cut, event
 from .requests import (
     EndpointRequest,
+    NoTokens,
     UnservableRequest,
     calls_of,
     content_of,
@@ -202,10 +203,7 @@ def _input(arguments: str) -> dict[str, Any]:
 
 
 def _usage(answer: Answer) -> dict[str, int]:
-    """Return the tokens; the format requires them, so they are 0 if they are unknown."""
-    usage = answer.usage
-    if usage is None:
-        return {"input_tokens": 0, "output_tokens": 0}
+    usage = answer.usage or NoTokens()
     return {
         "input_tokens": max(usage.prompt_tokens - usage.cached_tokens, 0),
         "cache_creation_input_tokens": 0,

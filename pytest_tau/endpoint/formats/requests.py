@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -21,6 +21,15 @@ class Tokens(Protocol):
     def cached_tokens(self) -> int: ...  # noqa: D102
     @property
     def reasoning_tokens(self) -> int: ...  # noqa: D102
+
+
+class NoTokens(NamedTuple):
+    """The tokens of an answer whose provider does not count them; the formats require numbers, and clients add them."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cached_tokens: int = 0
+    reasoning_tokens: int = 0
 
 
 class Answer(Protocol):

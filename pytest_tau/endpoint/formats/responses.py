@@ -11,6 +11,7 @@ from ...documents import DocumentError, parse_json
 from .events import CREATED
 from .requests import (
     EndpointRequest,
+    NoTokens,
     UnservableRequest,
     arguments_text,
     calls_of,
@@ -309,10 +310,8 @@ def _parts(message: Mapping[str, Any]) -> list[dict[str, Any]]:
     return parts + ([{"type": "refusal", "refusal": refusal}] if isinstance(refusal, str) and refusal else [])
 
 
-def _usage(answer: Answer) -> dict[str, Any] | None:
-    usage = answer.usage
-    if usage is None:
-        return None
+def _usage(answer: Answer) -> dict[str, Any]:
+    usage = answer.usage or NoTokens()
     return {
         "input_tokens": usage.prompt_tokens,
         "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
