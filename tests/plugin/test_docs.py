@@ -151,7 +151,8 @@ def test_the_function_of_the_docs_is_an_agent() -> None:
     openai = pytest.importorskip("openai", reason="a client of OpenAI's (comes with litellm, dev extra)")
     with ModelServer(lambda _request: "Goodbye.") as server:
         names: dict[str, Any] = {"client": openai.OpenAI(base_url=server.base_url, api_key="any")}
-        exec(compile(blocks("docs/your_agent.md", "python")[1], "your_agent.md", "exec"), names)
+        [function] = [block for block in blocks("docs/your_agent.md", "python") if "agent(messages" in block]
+        exec(compile(function, "your_agent.md", "exec"), names)
         assert names["agent"]([{"role": "user", "content": "Hello"}], openai.NOT_GIVEN)["content"] == "Goodbye."
 
 
