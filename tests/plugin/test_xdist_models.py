@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from pytest_tau.integrations import litellm
+from pytest_tau.integrations import default_model, litellm
 from pytest_tau.plugin.store.writer import merge_worker_files
 
 from .conftest import _QUICK, Run
@@ -196,11 +196,13 @@ def test_of_a_trial_that_was_run_twice_the_simulation_that_was_reported_is_kept(
 def test_calls_in_flight_are_counted_over_all_workers(tasks, project, monkeypatch):
     # The conftest.py below is imported by the controller, in this process, too: what it puts in place is taken back.
     monkeypatch.setattr(litellm, "LiteLLM", litellm.LiteLLM)
+    monkeypatch.setattr(default_model, "has_litellm", default_model.has_litellm)
     models = tasks(8)
     models.script(
         _SLOW.replace("ENOUGH:", "len(flying) > 1:")
         + """
     import pytest_tau.integrations.litellm as ours
+    from pytest_tau.integrations import default_model
 
     class Default:
         def __init__(self, *, timeout, max_in_flight):
@@ -211,6 +213,7 @@ def test_calls_in_flight_are_counted_over_all_workers(tasks, project, monkeypatc
                 return await Fake(request.model.partition("/")[2]).complete(request)
 
     ours.LiteLLM = Default
+    default_model.has_litellm = lambda: True  # the library itself is blocked
 
     def make(role, llm, llm_args):
         return None  # as if there were no such hook
