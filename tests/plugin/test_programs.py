@@ -92,7 +92,7 @@ def test_the_call_is_in_the_conversation(run: Callable[..., Any], monkeypatch: p
     done.outcomes(failed=1)
     done.line("agent  > create_task(", 'title="Buy wool"')
     done.line('tasks/task_3/title  expected "Buy milk"   got "Buy wool"')
-    done.line("pytest_tau.programs", "turn 1, standard error:")
+    done.line("pytest_tau.programs", "process 1, standard error:")
     done.line("  calling")
 
 

@@ -201,6 +201,7 @@ def test_only_loopback_is_listened_on():
 
 
 def test_tokens_are_long_random_and_masked(caplog):
+    caplog.set_level(logging.DEBUG, logger="httpx")  # litellm, if it was imported, has raised it
     with caplog.at_level(logging.DEBUG), serving(text_reply("a")) as (_, one), serving(text_reply("b")) as (_, two):
         assert one.api_key != two.api_key
         assert len(one.api_key) > 32

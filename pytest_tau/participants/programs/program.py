@@ -42,7 +42,7 @@ class ProgramAgent:
         self._groups: list[ProcessGroup] = []
         self._folder = Path(tempfile.mkdtemp(prefix="tau-"))
         self._session = secrets.token_hex(8)
-        self._turn = 0
+        self._processes = 0
 
     async def run(self, text: str) -> str:
         """Return what the program prints for a text, without white space around it.
@@ -50,7 +50,7 @@ class ProgramAgent:
         Raises:
             ParticipantError: It cannot be started, fails, or prints nothing or too much.
         """
-        self._turn += 1
+        self._processes += 1
         group = self._start(text)
         self._groups.append(group)
         try:
@@ -76,7 +76,7 @@ class ProgramAgent:
 
     def _log(self, errors: str, when: str = "") -> None:
         """Log what a program has written to standard error: pytest shows it in the report of a failed test."""
-        heading = ", ".join(filter(None, [self._command.name, f"turn {self._turn}", "standard error", when]))
+        heading = ", ".join(filter(None, [self._command.name, f"process {self._processes}", "standard error", when]))
         if errors.strip():
             _LOG.warning("%s", _headed(heading, errors))
 

@@ -203,10 +203,12 @@ class Summary:
 
     def _honest_lines(self) -> Iterator[SummaryLine]:
         """Return what this run did not see: model calls of its agents, and tools that they executed themselves."""
+        records, context = records_of(self._config), get_context(self._config)
+        if not records:
+            return
         from ...analysis.outcomes import outside_tools
         from ...analysis.unseen import unseen_agents, unseen_line
 
-        records, context = records_of(self._config), get_context(self._config)
         if tools := outside_tools(records):
             yield SummaryLine(
                 f"{_PREFIX} tools executed outside of the conversations' calls, not replayed by grading: {tools}",

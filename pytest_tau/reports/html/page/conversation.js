@@ -231,16 +231,6 @@ function firstDifferences(talk) {
   ];
 }
 
-const SHOWN_DIFFERENCES = 3;
-
-function firstDifferences(talk) {
-  const left = talk.differences.length - SHOWN_DIFFERENCES;
-  return [
-    differenceList(talk.differences.slice(0, SHOWN_DIFFERENCES)),
-    left > 0 ? el("p", { class: "note" }, `and ${left} more`) : "",
-  ];
-}
-
 function messageLink(number, jump, label) {
   return button(label || `message ${number}`, () => goToMessage(number, jump), { class: "link" });
 }
