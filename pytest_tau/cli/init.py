@@ -200,13 +200,21 @@ def _refuse_existing(folder: Path, files: dict[Path, str]) -> None:
         )
 
 
+def _endpoint() -> list[str]:
+    """Return the requirements of the extra ``endpoint``, over which the agent calls its model."""
+    from importlib.metadata import requires
+
+    found = requires("pytest-tau") or []
+    return [line.partition(";")[0].strip() for line in found if 'extra == "endpoint"' in line]
+
+
 def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace) -> None:
     source, template = args.install_from, AGENTS[args.agent]
     lines = ["wrote", *(f"  {path}" for path in files), "", "next"]
     steps = [] if folder == Path() else [(f"cd {shlex.quote(str(folder))}", "")]
     if template.llm:
         steps += [
-            (f"pip install {shlex.join(template.requirements)}", "if it is not installed"),
+            (f"pip install {shlex.join([*template.requirements, *_endpoint()])}", "what is not installed"),
             ("export OPENAI_API_KEY=…", ""),
             ("pytest --tau-record", "run the three tasks, and record the calls of the model"),
             ("pytest --tau-replay", "the same without a key: commit the folder cassettes"),
