@@ -665,6 +665,23 @@ class TestOwnSetup:
         assert world.of("fixture") == ["up", "down"] * (2 if scope in ("function", "class") else 1)
         assert world.log[1] == "fixture up"
 
+    @pytest.mark.parametrize(("module", "is_serial"), [("pytest_randomly", False), ("someones_plugin", True)])
+    def test_the_seed_of_pytest_randomly_has_no_effect_on_a_trial(self, world, module, is_serial):
+        """It is a fixture of every test where Faker is installed, too."""
+        world.tasks(*"ab")
+        world.conftest(
+            more=f"""
+            def faker_seed():
+                return 7
+
+            faker_seed.__module__ = {module!r}
+            faker_seed = pytest.fixture(autouse=True)(faker_seed)
+            """
+        )
+        run = world.run("--tau-concurrency", "2")
+        run.outcomes(passed=2)
+        assert ("run serially" in run.text) == is_serial
+
     @pytest.mark.parametrize("concurrency", ["1", "8"])
     def test_a_fixture_of_the_whole_session_is_set_up_before_any_trial(self, world, concurrency):
         world.tasks(*"abcd")

@@ -28,6 +28,8 @@ _OWN = frozenset(
         *("tau_agent", "tau_user", "tau_simulation", "request"),
     }
 )
+#: Autouse fixtures of other plugins that have no effect on a trial, by module and name.
+_WITHOUT_EFFECT = frozenset({("pytest_randomly", "faker_seed")})
 _SKIP_MARKERS = ("skip", "skipif")
 #: The names of the fixtures that pytest makes of ``setup_module`` and its like.
 _XUNIT = re.compile(r"_xunit_(setup_[a-z]+)_fixture_.*")
@@ -180,6 +182,8 @@ def _is_ready(definition: Any) -> bool:
     It is a parameter, or of session scope and set up, or has no effect on the trial.
     """
     if definition.func.__name__ == "get_direct_param_fixture_func" or only_makes_loops(definition):
+        return True
+    if (definition.func.__module__, definition.func.__name__) in _WITHOUT_EFFECT:
         return True
     # The third element of a cached result is the error of the setup.
     done = definition.cached_result is not None and definition.cached_result[2] is None
