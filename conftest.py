@@ -6,14 +6,27 @@ import ast
 import functools
 import gc
 import importlib.metadata
+import importlib.util
 import os
 import signal
 import sys
-from typing import Any
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from _pytest._code import code as pytest_code
+from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 from _pytest.pytester import SysModulesSnapshot
+
+try:
+    # Before any run in this process, or each would have one of its own.
+    from execnet import gateway_io
+except ImportError:
+    gateway_io = None  # type: ignore[assignment]
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 #: What pytester keeps imported after a run in this process. litellm imports parts of itself as it needs them, and a
 #: part that is imported anew does not know the rest. Of our own packages, classes of two imports would not be the same,
@@ -35,10 +48,26 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
+def _provide(package: Path) -> None:
+    """Make a package of the checkout importable that is not installed.
+
+    Not by ``sys.path``: pytest would find the egg-info of an editable installation there, and rewrite its modules.
+    """
+    spec = importlib.util.spec_from_file_location(package.name, package / "__init__.py")
+    assert spec is not None
+    assert spec.loader is not None
+    sys.modules[package.name] = module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+
+
+_provide(Path(__file__).parent / "benchmarks")
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what was imported and collected, which stays until the end."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(100_000, 20, 50)
 
 
 class _Distribution:
@@ -56,11 +85,22 @@ class _Distribution:
 
 
 _find_distributions = importlib.metadata.distributions
+#: A test adds folders of its own, in which it may install something.
+_PATH = frozenset(sys.path)
 
 
 @functools.cache
-def _distributions_on(path: tuple[str, ...]) -> tuple[_Distribution, ...]:
-    return tuple(map(_Distribution, _find_distributions(path=list(path))))
+def _distributions_in(entry: str) -> tuple[_Distribution, ...]:
+    return tuple(map(_Distribution, _find_distributions(path=[entry])))
+
+
+def _distributions() -> list[Any]:
+    """Return what is installed in the entries of the path, in their order."""
+    return [
+        distribution
+        for entry in sys.path
+        for distribution in (_distributions_in(entry) if entry in _PATH else _find_distributions(path=[entry]))
+    ]
 
 
 _statement_range = pytest_code.getstatementrange_ast
@@ -83,14 +123,83 @@ def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name)
 
 
+_parse_fixtures = FixtureManager.parsefactories
+
+
+@functools.cache
+def _has_fixtures(holder: ModuleType | type) -> bool:
+    parts = holder.__mro__ if isinstance(holder, type) else (holder,)
+    return any(isinstance(value, FixtureFunctionDefinition) for part in parts for value in vars(part).values())
+
+
+def _parse_fixtures_of(self: Any, *args: Any, **named: Any) -> None:
+    """Skip plugins of pytest without fixtures, which is most of them: each run would look at all that is in them."""
+    holder = named.get("holder", args[0] if args else None)
+    kind = holder if isinstance(holder, ModuleType) else type(holder)
+    name = kind.__name__ if isinstance(kind, ModuleType) else kind.__module__
+    is_known = name.partition(".")[0] in ("_pytest", "xdist", "pytest_tau") and not isinstance(holder, pytest.Collector)
+    if not is_known or _has_fixtures(kind):
+        _parse_fixtures(self, *args, **named)
+
+
+#: What workers of pytest-xdist import sooner or later. litellm is added once this process has imported it.
+_WORKERS_IMPORT = [
+    *("_pytest.*", "xdist.*", "pydantic", "pytest_tau.plugin.*", "pytest_tau.runner.*", "pytest_tau.evaluation.*"),
+    *("pytest_tau.participants.*", "pytest_tau.runs.*", "pytest_tau.analysis.*", "pytest_tau.diagnosis.*"),
+    *(f"pytest_tau_domains.{name}" for name in ("airline", "mock", "retail", "telecom")),
+]
+
+
+@pytest.fixture(scope="session")
+def _fork_worker() -> Iterator[Callable[[str], Any]]:
+    """Return a function that forks a worker from a process with these modules; it returns None if it cannot."""
+    spec = importlib.util.spec_from_file_location("warm_process", Path(__file__).parent / "tests" / "warm_process.py")
+    assert spec is not None
+    assert spec.loader is not None
+    warm_process = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(warm_process)
+    made: dict[bool, Any] = {}
+
+    def fork(code: str) -> Any:
+        with_litellm = sys.modules.get("litellm") is not None
+        if with_litellm not in made:
+            modules = [*_WORKERS_IMPORT, *(["litellm", "tenacity"] if with_litellm else [])]
+            made[with_litellm] = warm_process.WarmProcess(modules, {"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
+        return made[with_litellm].fork(code) if made[with_litellm].can_become(os.environ) else None
+
+    yield fork
+    for process in made.values():
+        process.close()
+
+
 @pytest.fixture
-def pytester(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def _warm_workers(_fork_worker: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let runs in this process have workers of pytest-xdist that are forked."""
+    if gateway_io is None or not hasattr(os, "fork"):
+        return
+    started = gateway_io.Popen2IOMaster.__init__
+    plain = [[sys.executable, "-u", *options, "-c", gateway_io.popen_bootstrapline] for options in ([], ["-B"])]
+
+    def start(self: Any, args: list[str], execmodel: Any) -> None:
+        forked = _fork_worker(gateway_io.popen_bootstrapline) if args in plain else None
+        if forked is None:
+            started(self, args, execmodel)
+            return
+        self.popen = forked
+        super(gateway_io.Popen2IOMaster, self).__init__(forked.stdin, forked.stdout, execmodel=execmodel)
+
+    monkeypatch.setattr(gateway_io.Popen2IOMaster, "__init__", start)
+
+
+@pytest.fixture
+def pytester(pytester: pytest.Pytester, _warm_workers: None, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """Return pytest's own, which keeps libraries imported that must not be imported twice."""
     # A test may change a module between two runs within a second: its bytecode would seem to be up to date.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    # Each run would read the entry points of everything that is installed, and parse pytest's own modules for the
-    # traceback of an interruption.
-    monkeypatch.setattr(importlib.metadata, "distributions", lambda: _distributions_on(tuple(sys.path)))
+    # Each run would read the entry points of everything that is installed, look for fixtures in all modules of pytest,
+    # and parse them for the traceback of an interruption.
+    monkeypatch.setattr(importlib.metadata, "distributions", _distributions)
+    monkeypatch.setattr(FixtureManager, "parsefactories", _parse_fixtures_of)
     monkeypatch.setattr(pytest_code, "getstatementrange_ast", _cached_statement_range)
 
     def is_kept(name: str) -> bool:

@@ -13,11 +13,16 @@ from typing import TYPE_CHECKING, Any
 
 from .comparison_error import comparison_error
 from .endpoint_calls import endpoint
+from .episode_steps import episodes
 from .figures import Options
 from .harness import memory, turns
 from .own_loop_calls import own_loop_calls
+from .policy_rules import policy
 from .processes import collection, scaling, start_up
+from .searches import searches
+from .serving_calls import serving
 from .simulations import comparisons, environments, gold
+from .stopping_error import stopping_error
 from .waiting import waiting
 
 if TYPE_CHECKING:
@@ -30,15 +35,20 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "gold": gold,
     "environment": environments,
     "comparison": comparisons,
+    "policy": policy,
+    "searches": searches,
     "turns": turns,
     "memory": memory,
     "endpoint": endpoint,
     "own-loop": own_loop_calls,
+    "episodes": episodes,
+    "serving": serving,
     "start-up": start_up,
     "collection": collection,
     "scaling": scaling,
     "waiting": waiting,
     "comparison-error": comparison_error,
+    "stopping-error": stopping_error,
 }
 _HEADER = f"{'':<42}{'median':>11}{'best':>11}   {'middle half':<23}{'processor':>11}{'runs':>6}   target"
 

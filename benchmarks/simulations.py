@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .figures import Options
 
-DOMAINS = ("airline", "retail", "telecom")
+DOMAINS = ("airline", "retail", "telecom", "banking_knowledge")
 #: Statements that a model would judge are all accepted: what is measured is everything else.
 SETTINGS = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .domains import domain_names, load_domain
     from .environment import Domain, DomainSpec, Environment, domain_of
+    from .episodes import Episode
     from .errors import TauError
     from .evaluation import Evaluation, evaluate
     from .integrations.mcp import mcp_domain
@@ -22,6 +23,7 @@ _HOMES = {
     "Domain": "environment",
     "DomainSpec": "environment",
     "Environment": "environment",
+    "Episode": "episodes",
     "Evaluation": "evaluation",
     "Limits": "orchestrator",
     "RewardInfo": "models",
@@ -44,6 +46,7 @@ __all__ = [
     "Domain",
     "DomainSpec",
     "Environment",
+    "Episode",
     "Evaluation",
     "Limits",
     "RewardInfo",

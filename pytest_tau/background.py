@@ -17,6 +17,8 @@ T = TypeVar("T")
 
 #: Seconds for the calls in flight and the connections to end when the process does.
 _CLOSING_TIME = 2.0
+#: Seconds for the calls in flight alone.
+_CANCELLING_TIME = 0.2
 
 
 class BackgroundLoop:
@@ -72,7 +74,8 @@ class BackgroundLoop:
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
-        await asyncio.gather(*others, return_exceptions=True)
+        # A server's task for a connection may answer its request and wait for the next: closing the server ends it.
+        await asyncio.wait(others, timeout=_CANCELLING_TIME) if others else None
         if self._closing is not None:
             await self._closing()
 

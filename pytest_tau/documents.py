@@ -111,6 +111,10 @@ def describe(error: Exception, kind: str = "JSON") -> str:
 _TOO_DEEP: Final = describe(RecursionError())
 
 
+#: Made once: the check of each value of a document takes a part of the time of reading it.
+_CONTAINERS: Final = (dict, list)
+
+
 def nested_too_deep(value: Any) -> bool:
     """Return whether a JSON value has more levels than ``MAX_DEPTH``; level by level, without recursion."""
     level = [value]
@@ -118,7 +122,7 @@ def nested_too_deep(value: Any) -> bool:
         inside: list[Any] = []
         for each in level:
             parts = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
-            inside += [part for part in parts if isinstance(part, dict | list)]
+            inside += [part for part in parts if isinstance(part, _CONTAINERS)]
         if not inside:
             return False
         level = inside

@@ -40,4 +40,5 @@ def _load(name: str, data_dir: Path | None) -> Domain:
         if entry.name == name:
             domain: Domain = entry.load().load(data_dir)
             return domain
-    raise ConfigurationError(unknown_name("domain", name, domain_names()))
+    problem = unknown_name("domain", name, domain_names())
+    raise ConfigurationError(f"{problem}; for a domain that is not installed, call load() of its DomainSpec")

@@ -4,10 +4,14 @@ TauError
 ├── ConfigurationError      an option, a domain, an agent or a data folder that cannot be used
 ├── TaskFormatError         a task file that does not follow the format
 ├── ToolError               a tool refuses a call; a result for the caller, never a crash
+├── AttackError             an attack raised an exception or returned something unusable
 ├── ToolServerError         a tool server did not start, ended, or did not answer
 ├── ParticipantError        an agent or a user broke its side of the conversation
+├── EpisodeError            an episode was used in a way that it does not allow, such as a step after its end
+├── UnusableReplyError      a model's reply cannot be used; the official protocol runs the conversation again
 ├── ModelError              a model or its provider failed
-│   └── ContextWindowError  a request is longer than the model's context window
+│   ├── ContextWindowError  a request is longer than the model's context window
+│   └── BudgetError         the money for model calls is spent
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
 ├── ConversationEnded       a participant knows how the conversation ends here; an event, not a fault (in models)
@@ -25,8 +29,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 __all__ = [
+    "AttackError",
+    "BudgetError",
     "ConfigurationError",
     "ContextWindowError",
+    "EpisodeError",
     "EvaluatorError",
     "JudgeError",
     "ModelError",
@@ -36,6 +43,7 @@ __all__ = [
     "TauError",
     "ToolError",
     "ToolServerError",
+    "UnusableReplyError",
     "unknown_name",
 ]
 
@@ -90,6 +98,10 @@ class ToolError(TauError):
     """A tool refuses a call. The caller reads ``Error: <text>``."""
 
 
+class AttackError(TauError):
+    """An attack raised an exception, did not answer in time, or returned something unusable; never counted."""
+
+
 class ToolServerError(TauError):
     """A tool server did not start, ended, or did not answer; never counted against the agent."""
 
@@ -104,6 +116,14 @@ class ParticipantError(TauError):
     def __init__(self, problem: str, *, side: str) -> None:
         self.side = side
         super().__init__(problem)
+
+
+class EpisodeError(TauError):
+    """An episode was used in a way that it does not allow, such as a step after its end; its state is unchanged."""
+
+
+class UnusableReplyError(TauError):
+    """A model's reply cannot be used, and the protocol runs the whole conversation again."""
 
 
 class ModelError(TauError):
@@ -131,6 +151,18 @@ class ContextWindowError(ModelError):
         super().__init__(problem, kind="context_window")
 
 
+class BudgetError(ModelError):
+    """The money for model calls is spent; the call was not made.
+
+    Attributes:
+        of_run: It is the budget of the run and not that of the trial.
+    """
+
+    def __init__(self, problem: str, *, of_run: bool) -> None:
+        self.of_run = of_run
+        super().__init__(problem, kind="quota")
+
+
 class JudgeError(TauError):
     """The judge of NL assertions failed; the conversation is kept."""
 
@@ -152,11 +184,11 @@ def similar_names(name: str, known: Iterable[str]) -> list[str]:
     return get_close_matches(name, sorted(known), n=3)
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str]) -> str:
-    """Return the text of an unknown-name error, with close matches first and then all known names."""
+def unknown_name(kind: str, name: str, known: Iterable[str], most: int = 20) -> str:
+    """Return the text of an unknown-name error, with close matches first and then the known names, at most so many."""
     names = sorted(known)
     close = similar_names(name, names)
     hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-    listed = ", ".join(names[:20]) + (f" and {len(names) - 20} more" if len(names) > 20 else "")
+    listed = ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
     shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
     return f"unknown {kind} {shown!r}{hint} (known: {listed or 'none'})"

@@ -38,13 +38,18 @@ FOLDER = Path(__file__).parents[1] / "docs" / "reference"
 MODULES = {
     "pytest_tau": "load domains, simulate and grade, without pytest",
     "pytest_tau.environment": "write a domain: records, databases, toolkits",
+    "pytest_tau.knowledge": "give a domain a knowledge base",
+    "pytest_tau.attacks": "attacks by text in tool results: own attacks, goals",
+    "pytest_tau.policy": "rules of a policy that are checked in conversations",
     "pytest_tau.models": "messages, tasks, simulations, rewards",
     "pytest_tau.evaluation": "grading, reward components of your own, judges",
     "pytest_tau.diagnosis": "turning point and party at fault",
     "pytest_tau.participants": "agents and users: interfaces, built-in ones",
     "pytest_tau.chat": "model calls, cassettes, context budgets",
+    "pytest_tau.episodes": "conversations that are stepped by who plays one side",
     "pytest_tau.testing": "a scripted model server for tests of your own agent",
     "pytest_tau.errors": "the exceptions",
+    "pytest_tau.integrations.gymnasium": "Gymnasium environments",
     "pytest_tau.integrations.litellm": "model calls through litellm",
 }
 #: Classes that hooks receive; users do not import their module.
@@ -270,9 +275,21 @@ def commands_chapter() -> str:
     parts = [
         f"## `tau {name}`\n\n{(found.description or texts[name]).strip()}\n\n{arguments_table(found)}\n"
         "Exit status: " + "; ".join(f"{status}: {text}" for status, text in found.statuses.items()) + ".\n"
-        for name, found in commands.choices.items()
+        for name, found in with_actions(commands.choices, texts).items()
     ]
     return "\n".join(parts)
+
+
+def with_actions(commands: dict[str, Any], texts: dict[str, str]) -> dict[str, Any]:
+    """Return the parsers of the commands, and those of their actions, such as ``submit check``."""
+    found = {}
+    for name, parser in commands.items():
+        found[name] = parser
+        for inside in parser._actions:  # noqa: SLF001
+            if isinstance(inside, argparse._SubParsersAction):  # noqa: SLF001
+                found |= {f"{name} {action}": each for action, each in inside.choices.items()}
+                texts |= {f"{name} {choice.dest}": choice.help or "" for choice in inside._choices_actions}  # noqa: SLF001
+    return found
 
 
 def arguments_table(parser: argparse.ArgumentParser) -> str:
@@ -444,6 +461,8 @@ def markdown(text: str) -> str:
 def value_text(value: Any) -> str:
     """Describe a constant or a type alias without a comment."""
     text = str(value).replace("typing.", "")
+    if isinstance(value, dict) and " at 0x" in text:  # of objects whose representation differs from run to run
+        return f"By name: {', '.join(f'`{name}`' for name in value)}."
     return f"`{text}`" if re.match(r"Literal\[", text) else "A type alias." if "[" in text else f"`{value!r}`"
 
 

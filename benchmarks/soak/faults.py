@@ -8,21 +8,11 @@ import json
 import threading
 from typing import TYPE_CHECKING, Any
 
-from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain, simulate
+from pytest_tau import Evaluation, SimulationSettings, asimulate, load_domain, simulate, testing
 from pytest_tau.chat import LLM
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 from pytest_tau.models import AssistantMessage, UserMessage
-from pytest_tau.testing import (
-    ConnectionReset,
-    Faults,
-    MalformedBody,
-    ModelServer,
-    RateLimited,
-    ServerError,
-    Stall,
-    TruncatedJSON,
-    WrongSchema,
-)
+from pytest_tau.testing import Faults, ModelServer
 
 from .tally import Tally
 
@@ -36,13 +26,13 @@ if TYPE_CHECKING:
     from .tally import Limits
 
 _KINDS = {
-    "rate limits": RateLimited(retry_after=0.01),
-    "errors of the server": ServerError(),
-    "reset connections": ConnectionReset(),
-    "stalls": Stall(),
-    "bodies that are no JSON": MalformedBody(),
-    "truncated JSON": TruncatedJSON(),
-    "answers of another schema": WrongSchema(),
+    "rate limits": testing.RateLimited(retry_after=0.01),
+    "errors of the server": testing.ServerError(),
+    "reset connections": testing.ConnectionReset(),
+    "stalls": testing.Stall(),
+    "bodies that are no JSON": testing.MalformedBody(),
+    "truncated JSON": testing.TruncatedJSON(),
+    "answers of another schema": testing.WrongSchema(),
 }
 _RATE, _NUMBER, _AT_ONCE = 0.2, 8, 4
 #: The most tasks of a domain.

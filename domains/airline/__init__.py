@@ -33,4 +33,5 @@ domain = DomainSpec(
     agent_tools=AirlineTools,
     agents={"rules": "pytest_tau_domains.airline.agent.rules_agent:RulesAgent"},
     generate=_generate,
+    rules="pytest_tau_domains.airline.rules:RULES",
 )

@@ -19,4 +19,5 @@ domain = DomainSpec(
     user_tools=MockUserTools,
     policies={"default": PolicyFiles(normal=("policy.md",), solo=("policy_solo.md",))},
     merge_aliases=True,
+    rules="pytest_tau_domains.mock.rules:RULES",
 )

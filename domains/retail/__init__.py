@@ -32,4 +32,5 @@ domain = DomainSpec(
     agent_tools=RetailTools,
     agents={"rules": "pytest_tau_domains.retail.agent.rules_agent:RulesAgent"},
     generate=_generate,
+    rules="pytest_tau_domains.retail.rules:RULES",
 )

@@ -20,7 +20,10 @@ def _generate(n: int, seed: int, difficulty: "Difficulty") -> "Iterator[Task]":
 
 
 domain = dataclasses.replace(
-    ENVIRONMENT, agents={"rules": "pytest_tau_domains.telecom.agent:RulesAgent"}, generate=_generate
+    ENVIRONMENT,
+    agents={"rules": "pytest_tau_domains.telecom.agent:RulesAgent"},
+    generate=_generate,
+    rules="pytest_tau_domains.telecom.rules:RULES",
 )
 #: The same with the tech support policy as a decision tree.
 workflow = dataclasses.replace(domain, name="telecom-workflow", policies={"workflow": WORKFLOW, "manual": MANUAL})

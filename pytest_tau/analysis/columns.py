@@ -11,6 +11,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..evaluation import known_components
+from ..evaluation.partial import COUNTS, SHARES
 from ..runs.record import GROUPS
 
 if TYPE_CHECKING:
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 #: How the page shows a value: a count, USD, seconds, a reward, or in a way of its own. ``data`` has no column there; it
 #: is what charts and filters need.
 Kind: TypeAlias = Literal[
-    "number", "money", "seconds", "score", "outcome", "domain", "task", "trial", "ended", "checks", "data"
+    "number", "money", "seconds", "score", "outcome", "domain", "task", "trial", "ended", "text", "checks", "data"
 ]
+#: Why the share of trials that kept the rules of the policy has no value.
+NO_RULES = "no trial was checked against rules: the domains have none, or --tau-policy-rules is off"
 _ROLES = ("agent", "user", "judge")
+_REPLIES = ("cached_tokens", "cut_replies", "filtered_replies", "timeouts")
 
 
 class PageColumn(NamedTuple):
@@ -37,12 +41,14 @@ class PageColumn(NamedTuple):
         kind: How a value is shown.
         label: The head of the column.
         first: Whether the column comes before all others.
+        optional: Whether the column is shown only if a trial has a value.
     """
 
     name: str
     kind: Kind = "data"
     label: str = ""
     first: bool = False
+    optional: bool = False
 
 
 class MeanMetric(NamedTuple):
@@ -52,11 +58,16 @@ class MeanMetric(NamedTuple):
         name: The name in gates.
         most: The largest value that a trial can have.
         value: The value, if it is not that of the column.
+        counts: Whether a trial that has a verdict counts; by default all do, and one without a value makes the mean
+            unknown.
+        lacking: Why there is no value if no trial counts.
     """
 
     name: str
     most: float = inf
     value: Callable[[TrialRecord], float | None] | None = None
+    counts: Callable[[TrialRecord], bool] | None = None
+    lacking: str = ""
 
 
 @dataclass(frozen=True)
@@ -104,12 +115,52 @@ def _group(name: str) -> Value:
     return lambda record: record.groups.get(name)
 
 
+def _retrieval(name: str) -> Value:
+    return lambda record: (record.retrieval or {}).get(name)
+
+
+def _recall_at(k: int) -> Value:
+    return lambda record: ((record.retrieval or {}).get("recall_at") or {}).get(str(k))
+
+
+def _partial(name: str) -> Column:
+    """Return the column of a number of partial credit: its mean is over the trials in which it can be measured."""
+
+    def counts(record: TrialRecord) -> bool:
+        return not record.partial or record.partial.get(name) is not None
+
+    shown = PageColumn(name, "score", "Progress", optional=True) if name == "progress" else None
+    metric = MeanMetric(name, most=1.0 if name in SHARES else inf, counts=counts)
+    return Column(name, lambda record: record.partial.get(name), page=shown, metric=metric)
+
+
+def _attack(name: str) -> Value:
+    return lambda record: (record.attack or {}).get(name)
+
+
+def _attack_success(record: TrialRecord) -> float | None:
+    return float(record.attack_success) if record.attack else None
+
+
+def _breaches(record: TrialRecord) -> str | None:
+    counts = record.policy_counts
+    return "; ".join(f"{name} ({number})" for name, number in counts.items()) if record.policy is not None else None
+
+
 def _blame(name: str) -> Value:
     def text(record: TrialRecord) -> str | None:
         found = (record.blame or {}).get(name)
         return found if isinstance(found, str) else None
 
     return text
+
+
+def _review(name: str) -> Value:
+    return lambda record: (record.review or {}).get(name)
+
+
+def _review_tags(record: TrialRecord) -> str | None:
+    return "; ".join((record.review or {}).get("tags") or ()) or None
 
 
 def _of_role(role: str, value: Callable[[ModelUsage], Any]) -> Value:
@@ -134,12 +185,47 @@ COLUMNS: tuple[Column, ...] = (
         metric=MeanMetric("reward", most=1.0),
     ),
     *(Column(f"reward_{name.lower()}", _component(name)) for name in known_components(())),
+    *(_partial(name) for name in (*SHARES, *COUNTS) if name != "failed_calls"),
+    Column(
+        "attack", lambda record: record.attack_name or None, page=PageColumn("attack", "text", "Attack", optional=True)
+    ),
+    Column("attack_style", _attack("style")),
+    Column("attack_place", _attack("place")),
+    Column("attack_goal", _attack("goal")),
+    Column("attack_delivered", _attack("delivered")),
+    Column(
+        "attack_success",
+        _attack_success,
+        page=PageColumn("attack_success", "score", "Success", optional=True),
+        metric=MeanMetric("attack_success", most=1.0, counts=lambda record: bool(record.attack_name)),
+    ),
+    Column("attack_evidence", _attack("evidence")),
+    Column(
+        "utility_under_attack",
+        lambda record: float(record.passed) if record.attack_name else None,
+        exported=False,
+        metric=MeanMetric("utility_under_attack", most=1.0, counts=lambda record: bool(record.attack_name)),
+    ),
+    Column(
+        "policy",
+        lambda record: record.policy_score,
+        page=PageColumn("policy", "score", "Policy", optional=True),
+        metric=MeanMetric("policy", most=1.0, counts=lambda each: each.policy_score is not None, lacking=NO_RULES),
+    ),
+    Column("policy_breaches", _breaches),
     Column("ended", _ended, exported=False, page=PageColumn("ended", "ended", "Ended")),
     Column(
         "failed_checks",
         lambda record: "; ".join(record.failed_checks),
         page=PageColumn("failed", "checks", "Failed checks"),
     ),
+    Column(
+        "user_faults",
+        lambda record: "; ".join(record.user_faults),
+        page=PageColumn("user_faults", "text", "User faults", optional=True),
+    ),
+    Column("excluded", lambda record: record.excluded),
+    Column("attempts", lambda record: record.attempts or 1),
     Column("termination_reason", lambda record: record.termination_reason),
     Column("stop_token", lambda record: record.stop_token),
     Column("error", lambda record: record.error),
@@ -180,15 +266,40 @@ COLUMNS: tuple[Column, ...] = (
         page=PageColumn("duration", "seconds", "Time"),
         metric=MeanMetric("duration"),
     ),
+    Column(
+        "tool_faults",
+        lambda record: None if record.tool_faults is None else sum(record.tool_faults.values()),
+        page=PageColumn("tool_faults", "number", "Tool faults", optional=True),
+    ),
+    Column("retrieval", _retrieval("variant")),
+    Column("searches", _retrieval("searches"), page=PageColumn("searches", "number", "Searches", optional=True)),
+    Column("documents_read", _retrieval("read")),
+    Column("required_documents", _retrieval("required")),
+    Column("required_read", _retrieval("required_read")),
+    Column(
+        "recall",
+        lambda record: record.recall,
+        page=PageColumn("recall", "score", "Recall", optional=True),
+        metric=MeanMetric("recall", most=1.0),
+    ),
+    *(Column(f"recall_at_{k}", _recall_at(k)) for k in (1, 5, 10)),
     Column("agent_cost", from_simulation=lambda simulation: simulation.agent_cost),
     Column("user_cost", from_simulation=lambda simulation: simulation.user_cost),
     Column("judge_cost", _of_role("judge", lambda used: used.cost)),
     *(Column(f"{role}_model", _of_role(role, lambda used: used.model)) for role in _ROLES),
     Column("model_calls", _of_all_roles("calls")),
-    *(Column(name, _of_all_roles(name)) for name in ("unpriced_calls", "prompt_tokens", "completion_tokens")),
+    *(
+        Column(name, _of_all_roles(name))
+        for name in ("unpriced_calls", "prompt_tokens", "completion_tokens", *_REPLIES)
+    ),
     *(Column(name if name != "actions" else "reference_actions", _group(name)) for name in GROUPS),
     Column("blame", _blame("party"), page=PageColumn("blame")),
     Column("blame_reason", _blame("reason")),
+    Column("review_status", _review("status")),
+    Column("review_first_critical", _review("first_critical"), page=PageColumn("review")),
+    *(Column(f"review_{name}", _review(name)) for name in ("fault_owner", "fault_type", "agent_errors", "user_errors")),
+    Column("review_tags", _review_tags),
+    Column("reviewer_cost", _of_role("reviewer", lambda used: used.cost)),
     Column("saw_reference", lambda record: "; ".join(record.saw_reference)),
     Column("simulation_id", from_simulation=lambda simulation: simulation.id),
     Column("test", lambda record: record.test),

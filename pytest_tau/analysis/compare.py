@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..runs.groups import count_tasks, distinguish, match_groups, split_variants
 from ..text import listed, one_line, plural
-from .paired import FEWEST_TASKS, POWER, Pair, Paired, PassCount
+from .attacks import attack_differences
+from .comparability import differing_conditions
+from .design.power import POWER
+from .measures.partial import difference_lines
+from .measures.policy import policy_difference_lines
+from .measures.reviews import review_counts
+from .measures.tool_faults import differing_rules, rates_name
+from .paired import FEWEST_TASKS, Pair, Paired, PassCount
+from .users.comparison import user_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -57,11 +65,14 @@ class _Counts:
     """The trials of a task."""
 
     def __init__(self) -> None:
-        self.ran = self.passed = self.errors = 0
+        self.ran = self.passed = self.errors = self.excluded = 0
+        self.records: list[TrialRecord] = []
 
     def add(self, record: TrialRecord) -> None:
-        self.ran += record.outcome != "error"
-        self.passed += record.passed
+        self.records.append(record)
+        self.ran += record.ran
+        self.passed += record.passed and record.ran
+        self.excluded += record.counted_as == "excluded"
         self.errors += record.outcome == "error"
 
 
@@ -81,6 +92,7 @@ class Comparison:
         only_after: Tasks that the earlier run has no trial of.
         without_verdict: Tasks in both of which one side has only errors.
         errors: Trials that ended in an error, in each run; they are not compared.
+        by_user: Trials that are excluded because of a fault of the simulated user, likewise.
     """
 
     def __init__(self, before: RunRecords, after: RunRecords) -> None:
@@ -96,8 +108,10 @@ class Comparison:
             for key, (one, two) in both.items()
             if one.ran and two.ran
         }
+        self._records = {key: (both[key][0].records, both[key][1].records) for key in self.pairs}
         self.without_verdict = [key for key in both if key not in self.pairs]
         self.errors = tuple(sum(counts.errors for counts in side.values()) for side in (earlier, later))
+        self.by_user = tuple(sum(counts.excluded for counts in side.values()) for side in (earlier, later))
 
     @cached_property
     def variants(self) -> dict[str, Paired]:
@@ -141,19 +155,34 @@ class Comparison:
     @property
     def changed(self) -> list[str]:
         """Return what verdicts depend on that differs between the runs, as far as both have recorded it."""
-        return _changed(self.before.info.get("hashes"), self.after.info.get("hashes"), self.pairs)
+        found = changed_parts(self.before.info.get("hashes"), self.after.info.get("hashes"), self.pairs)
+        found += differing_rules(self.before.info, self.after.info)
+        return found + differing_conditions(self.before.records, self.after.records)
 
-    def lines(self) -> list[str]:
-        """Return the comparison as lines of text; the first says what was compared."""
+    def lines(self, *, verdict: bool = True) -> list[str]:
+        """Return the comparison as lines of text; the first says what was compared.
+
+        Args:
+            verdict: Whether each difference is called significant or not, as by a single comparison.
+        """
         lines = [self._compared(), *self._excluded()]
         if not self.variants:
             return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
         for name, paired in self.variants.items():
-            difference = format_difference("pass^1", paired)
-            verdict = "; ".join([format_verdict(paired), *self._power(paired)])
-            lines += [f"{one_line(name, _LONGEST)}: {difference}; {verdict}"] if name else [difference, verdict]
+            difference = format_difference(rates_name(self.before.info, self.after.info), paired)
+            said = "; ".join([format_verdict(paired), *self._power(paired)]) if verdict else ""
+            if name:
+                lines.append("; ".join([f"{one_line(name, _LONGEST)}: {difference}", *([said] if said else [])]))
+            else:
+                lines += [difference, *([said] if said else [])]
         if len(self.variants) == 1 and len(domains := self.domains) > 1:
             lines += [format_difference(f"  {name or 'unknown domain'}", paired) for name, paired in domains.items()]
+        lines += attack_differences([*self._records.values()])
+        if len(self.variants) == 1:
+            pairs = [*self._records.values()]
+            lines += [*difference_lines(pairs), *policy_difference_lines(pairs)]
+        lines += user_lines(self.before.records, self.after.records)
+        lines += self._reviews()
         for word, tasks in (("worse", self.worse), ("better", self.better)):
             if tasks:
                 lines.append(f"{word} on {plural(len(tasks), 'task')}: {self._named(tasks)}")
@@ -162,6 +191,21 @@ class Comparison:
         exact = all(paired.exact for paired in self.variants.values())
         lines.append(_EXPLAINED.format(how="exact" if exact else "sampled"))
         return lines
+
+    def conclusions(self) -> list[str]:
+        """Return in one sentence for each variant whether it changed, and which loss would have been seen."""
+        found = []
+        for name, paired in self.variants.items():
+            what = f"{one_line(name, _LONGEST)}: " if name else ""
+            rates = f"pass^1 {paired.before:.3f} -> {paired.after:.3f}"
+            if paired.p < SIGNIFICANT:
+                found.append(f"{what}{format_verdict(paired)} against {self.before.name}: {rates}")
+                continue
+            loss, often = paired.smallest_loss, f"{100 * POWER:.0f} %"
+            seen = f"a loss above {loss:.3f} would have been seen, at {often} power" if loss is not None else ""
+            seen = seen or f"too few tasks to see any loss, at {often} power"
+            found.append(f"{what}no detectable change against {self.before.name}; {seen} ({rates})")
+        return found
 
     def warnings(self) -> list[str]:
         """Return what makes the comparison doubtful."""
@@ -186,11 +230,24 @@ class Comparison:
             for side, tasks in ((self.before, self.only_before), (self.after, self.only_after))
             if tasks
         ]
+        or_excluded = "or excluded trials " if any(self.by_user) else ""
         if self.without_verdict:
-            parts.append(f"{plural(len(self.without_verdict), 'task')} with only errors in one of the runs")
+            parts.append(
+                f"{plural(len(self.without_verdict), 'task')} with only errors {or_excluded}in one of the runs"
+            )
         if any(self.errors):
             parts.append(f"{plural(self.errors[0], 'error')} before and {self.errors[1]:,} after")
+        if any(self.by_user):
+            before, after = self.by_user
+            parts.append(f"{plural(before, 'trial')} with a fault of the user before and {after:,} after")
         return [f"excluded: {', '.join(parts)}"] if parts else []
+
+    def _reviews(self) -> list[str]:
+        """Return what the reviews of each run found; none if neither was reviewed."""
+        found = [(side.name, review_counts(side.records)) for side in (self.before, self.after)]
+        if not any(counts for _, counts in found):
+            return []
+        return [f"{name}: {line}" for name, counts in found for line in counts or ["not reviewed"]]
 
     def _power(self, paired: Paired) -> list[str]:
         smallest = paired.smallest_loss
@@ -232,6 +289,21 @@ def format_difference(name: str, paired: Paired) -> str:
     return f"{name} {paired.before:.3f} -> {paired.after:.3f}: {paired.difference:+.3f} ({reach}, {p})"
 
 
+def paired_groups(before: Iterable[TrialRecord], after: Iterable[Group]) -> list[Group]:
+    """Return the groups that an earlier run has as well, in their order.
+
+    Args:
+        before: The trials of the earlier run.
+        after: The groups of the later run.
+    """
+    later = list(after)
+    domains = {group.domain for group in later}
+    stand_in = domains.pop() if len(domains) == 1 else ""
+    earlier = (record.group for record in before)
+    known = [group if group.domain else group._replace(domain=stand_in) for group in earlier]
+    return list(match_groups(known, later))
+
+
 def _by_group(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[Group, _Counts]:
     """Return the trials of each group.
 
@@ -246,7 +318,18 @@ def _by_group(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> 
     return dict(found)
 
 
-def _changed(before: Any, after: Any, groups: Iterable[Group]) -> list[str]:
+#: The parts of a domain that are compared, in the order in which they are reported.
+_PARTS = ("policy", "tools", "database", "documents")
+
+
+def changed_parts(before: Any, after: Any, groups: Iterable[Group]) -> list[str]:
+    """Return the parts that differ between two runs, by the hashes in their manifests; empty if either has none.
+
+    Args:
+        before: The hashes of the earlier run.
+        after: The hashes of the later run.
+        groups: The groups whose tasks are compared.
+    """
     if not (isinstance(before, dict) and isinstance(after, dict)):
         return []
     found = ["the rules of grading"] if before.get("grader") != after.get("grader") else []
@@ -254,8 +337,7 @@ def _changed(before: Any, after: Any, groups: Iterable[Group]) -> list[str]:
         found.append("the user's prompt")
     earlier, later = before.get("domains", {}), after.get("domains", {})
     for name in sorted(set(earlier) & set(later)):
-        parts = [part for part in ("policy", "tools", "database") if earlier[name].get(part) != later[name].get(part)]
-        found += [f"{part} of {name}" for part in parts]
+        found += [f"{part} of {name}" for part in _PARTS if earlier[name].get(part) != later[name].get(part)]
     tasks = dict.fromkeys((group.domain, group.task_id) for group in groups)
     hashes = [(_hash(before, *task), _hash(after, *task)) for task in tasks]
     known = [(set(one.split()), set(two.split())) for one, two in hashes if one is not None and two is not None]

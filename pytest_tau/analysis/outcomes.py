@@ -42,8 +42,8 @@ def outcome_summary(groups: Mapping[Group, Counter[str]]) -> str:
     There is no rate over several variants: their trials are not pooled.
 
     Args:
-        groups: For each group, how many of its trials ``passed``, ``failed``, or ended in an ``error``; of one at
-            least.
+        groups: For each group, how many of its trials ``passed``, ``failed``, ended in an ``error``, or are
+            ``excluded``; of one at least.
     """
     counts: Counter[str] = sum(groups.values(), Counter())
     variants = find_variants(groups)
@@ -54,8 +54,9 @@ def outcome_summary(groups: Mapping[Group, Counter[str]]) -> str:
 
 
 def format_outcomes(counts: Counter[str]) -> str:
-    """Return the numbers of trials that ``passed``, ``failed``, or ended in an ``error``, as text."""
+    """Return the numbers of trials that ``passed``, ``failed``, ended in an ``error``, or are excluded, as text."""
     words = {"passed": "passed", "failed": "failed", "error": "errors" if counts["error"] > 1 else "error"}
+    words |= {"excluded": "excluded"}
     return ", ".join(f"{counts[name]} {word}" for name, word in words.items() if counts[name])
 
 
@@ -67,7 +68,7 @@ def _pooled(tasks: Collection[Counter[str]], counts: Counter[str]) -> list[str]:
     parts = [f"{plural(len(tasks), 'task')}, {plural(counts.total(), 'trial')}", format_outcomes(counts)]
     parts.append(" ".join([*rates[:8], *(["…"] if len(rates) > 9 else []), *rates[8:][-1:]]) or "no rate")
     if counts["error"]:
-        everything = [(trials.total(), trials["passed"]) for trials in tasks]
+        everything = [(trials.total() - trials["excluded"], trials["passed"]) for trials in tasks]
         parts.append(f"errors are excluded; counting them as failures, pass^1 is {pass_hat_k(everything, 1):.3f}")
     if fewer and most > 1:
         parts.append(f"{plural(fewer, 'task')} with fewer than {most} trials, counted only up to that number")

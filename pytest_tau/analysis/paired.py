@@ -12,8 +12,7 @@ difficult tasks are, or how differently.
 - What is as far as what was found counts half (mid-p), without which the test would stay well below its level, the
   more the fewer tasks differ (Lancaster 1961; for McNemar's test Fagerland, Lydersen and Laake, 2013).
 - The interval inverts the same test: means of random subsets of the differences (Hartigan, JASA 1969).
-- The smallest difference is that of Miller (Adding Error Bars to Evals, 2024), with the variance that the difference
-  itself would bring.
+- The smallest difference is that of ``design.power``.
 
 Not scipy: its permutation test samples signs where this is exact (0.5 s instead of 0.5 ms for 200 tasks), and it has
 neither mid-p nor the interval. It takes a second to import.
@@ -25,24 +24,22 @@ import random
 from bisect import bisect_left
 from collections import Counter
 from functools import cached_property
-from math import lcm, sqrt
-from statistics import NormalDist, fmean
+from math import lcm
+from statistics import fmean
 from typing import TYPE_CHECKING, NamedTuple
 
+from .design.power import LEVEL, POWER, Losses
 from .statistics import Interval
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-#: What an interval is given for, and how often a difference of the given size is found.
-LEVEL, POWER = 0.95, 0.8
 #: With fewer tasks no interval of 95 % can be had: not even all signs alike are rare enough.
 FEWEST_TASKS = 6
 #: How many random signs, or subsets, are drawn.
 SAMPLES = 10_000
 #: Bits that the exact test may add up; about half a second.
 _MOST_BITS = 10_000_000_000
-_NORMAL = NormalDist()
 
 
 class PassCount(NamedTuple):
@@ -227,47 +224,20 @@ def smallest_loss(pairs: Sequence[Pair], power: float = POWER) -> float | None:
     """
     if len(pairs) < FEWEST_TASKS - 1:
         return None
-    low, high = 0.0, 1.0
-    model = _Losses(pairs)
-    if model.power(high) < power:
-        return None
-    for _ in range(30):
-        middle = (low + high) / 2
-        low, high = (low, middle) if model.power(middle) >= power else (middle, high)
-    return high * model.rate
+    return losses(pairs).smallest(power)
 
 
-class _Losses:
-    """The power of a comparison with an agent that loses a share of what passes."""
-
-    def __init__(self, pairs: Sequence[Pair]) -> None:
-        self._tasks = len(pairs)
-        self.rate = fmean(pair.before.share for pair in pairs)
-        self._before = fmean(1 / pair.before.trials for pair in pairs)
-        self._after = fmean(1 / pair.after.trials for pair in pairs)
-        #: The variance of a trial within its task, without bias: before, and as it is now.
-        self._within, self._within_now = (
-            fmean(_variance_within(rate, pair) for pair, rate in zip(pairs, rates, strict=True))
-            for rates in zip(*pairs, strict=True)
-        )
-        #: The variance between tasks.
-        self._between = max(0.0, self.rate * (1 - self.rate) - self._within)
-        #: The variance of the changes, whatever it is from.
-        self._seen = fmean(pair.change**2 for pair in pairs) - fmean(pair.change for pair in pairs) ** 2
-
-    def power(self, share: float) -> float:
-        """Return the chance that the loss of this share is significant."""
-        loss = share * self.rate
-        # Of chances p(1 - share), p(1 - p) becomes this on average, as p * p is p less p(1 - p).
-        later = (1 - share) * (self._within + share * (self.rate - self._within))
-        variance = self._seen + (later - self._within_now) * self._after + share**2 * self._between
-        # Where chance has made it small, it is still not believed to be much less than what trials alone explain.
-        variance = max(variance, (self._within * self._before + later * self._after) / 2)
-        limit = _NORMAL.inv_cdf(1 - (1 - LEVEL) / 2)
-        by_chance, spread = sqrt((variance + loss**2) / self._tasks), sqrt(variance / self._tasks)
-        if not spread:
-            return float(loss > limit * by_chance)
-        return _NORMAL.cdf((loss - limit * by_chance) / spread)
+def losses(pairs: Sequence[Pair]) -> Losses:
+    """Return the power of a comparison of so many tasks and trials, which vary as they did here."""
+    rate = fmean(pair.before.share for pair in pairs)
+    # The variance of a trial within its task, without bias: before, and as it is now.
+    within, within_now = (
+        fmean(_variance_within(rate, pair) for pair, rate in zip(pairs, rates, strict=True))
+        for rates in zip(*pairs, strict=True)
+    )
+    seen = fmean(pair.change**2 for pair in pairs) - fmean(pair.change for pair in pairs) ** 2
+    before, after = (fmean(1 / each.trials for each in rates) for rates in zip(*pairs, strict=True))
+    return Losses(len(pairs), rate, before, after, within, within_now, seen)
 
 
 def _variance_within(rate: PassCount, pair: Pair) -> float:

@@ -56,6 +56,7 @@ class Scores:
         passed: Trials with reward 1.
         failed: Trials with less.
         errors: Trials without a verdict on the agent.
+        excluded: Trials that are excluded from rates because of a fault of the simulated user.
         rates: pass^k for each k that some task has so many trials of.
         with_errors: Likewise, with errors counted as failures; without intervals.
         mean_reward: Over trials; None if none was graded.
@@ -69,20 +70,21 @@ class Scores:
     rates: tuple[Rate, ...] = ()
     with_errors: tuple[Rate, ...] = ()
     mean_reward: float | None = None
+    excluded: int = 0
 
     @property
     def trials(self) -> int:
-        """Return the number of all trials, errors included."""
-        return self.passed + self.failed + self.errors
+        """Return the number of all trials, errors and excluded ones included."""
+        return self.passed + self.failed + self.errors + self.excluded
 
     @classmethod
     def of(cls, name: str, records: Sequence[TrialRecord]) -> Scores:
         """Return the scores of these trials."""
         results = outcomes_by_group(records)
-        counts = Counter(record.outcome for record in records)
+        counts = Counter(record.counted_as for record in records)
         ran = [(task["passed"] + task["failed"], task["passed"]) for task in results.values()]
-        every = [(task.total(), task["passed"]) for task in results.values()]
-        graded = [record.reward for record in records if record.outcome != "error"]
+        every = [(task.total() - task["excluded"], task["passed"]) for task in results.values()]
+        graded = [record.reward for record in records if record.ran]
         return cls(
             name=name,
             tasks=len(results),
@@ -92,6 +94,7 @@ class Scores:
             rates=tuple(_rates(ran)),
             with_errors=tuple(_rates(every)) if counts["error"] else (),
             mean_reward=fmean(graded) if graded else None,
+            excluded=counts["excluded"],
         )
 
     def without_rates(self, tasks: int) -> Scores:
@@ -119,10 +122,10 @@ class Scores:
 
 
 def outcomes_by_group(records: Iterable[TrialRecord]) -> dict[Group, Counter[str]]:
-    """Return how many trials of each group ``passed``, ``failed``, or ended in an ``error``."""
+    """Return how many trials of each group ``passed``, ``failed``, ended in an ``error``, or are ``excluded``."""
     found: dict[Group, Counter[str]] = defaultdict(Counter)
     for record in records:
-        found[record.group][record.outcome] += 1
+        found[record.group][record.counted_as] += 1
     return dict(found)
 
 

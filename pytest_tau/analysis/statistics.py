@@ -18,6 +18,7 @@ from collections import Counter
 from functools import lru_cache
 from math import comb, copysign, fsum, sqrt
 from statistics import NormalDist
+from sys import float_info
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ RESAMPLES = 2000
 _NORMAL = NormalDist()
 #: With more tasks than this for each distinct value, counts are drawn instead of tasks.
 _MANY = 15
-#: What sums of the same numbers in another order may differ by.
+#: What sums of the same numbers in another order may differ by, relative to the sum of their absolute values.
 _ROUNDING = 1e-12
 
 
@@ -94,6 +95,24 @@ def mean_interval(
     return _ratio_interval(cells, level, seed)
 
 
+def share_interval(
+    shares_by_task: Iterable[Collection[float]], *, level: float = 0.95, seed: int = 0
+) -> Interval | None:
+    """Return the interval of the mean over all trials of values from 0 to 1.
+
+    Args:
+        shares_by_task: For each task, a value of each of its trials.
+        level: The confidence.
+        seed: Of the resampling.
+
+    Returns:
+        None with fewer than two tasks that have values. Where all tasks have the same mean it is Wilson's interval with
+        a trial for each task, as that of pass^k: values from 0 to 1 vary at most as a coin does.
+    """
+    cells = Counter((fsum(values), len(values)) for values in shares_by_task if values)
+    return _ratio_interval(cells, level, seed, proportion=True)
+
+
 def percentile(values: Iterable[float], share: float) -> float | None:
     """Return the value below which this share lies, interpolated between neighbours; None if there are no values.
 
@@ -129,11 +148,14 @@ def _ratio_interval(
     estimate = _ratio(pairs, counts)
     influence = [above - estimate * below for above, below in pairs]
     spread = fsum(count * one**2 for count, one in zip(counts, influence, strict=True))
-    if spread <= _ROUNDING * max(1.0, estimate**2):
-        return _wilson(estimate, tasks, level) if proportion else Interval(estimate, estimate)
+    rounding = max(_ROUNDING, tasks * float_info.epsilon)
+    if spread <= rounding**2 * fsum(count * above**2 for (above, _), count in cells.items()):
+        return wilson(estimate, tasks, level) if proportion else Interval(estimate, estimate)
     found = sorted(_resampled(pairs, counts, seed))
     skew = fsum(count * one**3 for count, one in zip(counts, influence, strict=True))
-    return _bca(found, estimate, skew / (6 * spread**1.5), level)
+    size = fsum(count * abs(above) for (above, _), count in cells.items())
+    slack = rounding * size / sum(count * below for (_, below), count in cells.items())
+    return _bca(found, estimate, skew / (6 * spread**1.5), level, slack)
 
 
 def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
@@ -144,9 +166,16 @@ def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
     return above / below
 
 
-def _bca(found: Sequence[float], estimate: float, acceleration: float, level: float) -> Interval:
-    """Return percentiles of the sorted estimates of resamples, corrected for bias and skewness."""
-    slack = _ROUNDING * max(1.0, abs(estimate))
+def _bca(found: Sequence[float], estimate: float, acceleration: float, level: float, slack: float = 0.0) -> Interval:
+    """Return percentiles of the sorted estimates of resamples, corrected for bias and skewness.
+
+    Args:
+        found: The estimates of resamples, in ascending order.
+        estimate: The estimate.
+        acceleration: A sixth of the skewness.
+        level: The confidence.
+        slack: What estimates that are equal may differ by.
+    """
     # Of a discrete distribution, what equals the estimate lies half on either side of it.
     below = (bisect_left(found, estimate - slack) + bisect_right(found, estimate + slack)) / 2
     bias = _NORMAL.inv_cdf(min(max(below, 0.5), len(found) - 0.5) / len(found))
@@ -163,8 +192,14 @@ def _bca(found: Sequence[float], estimate: float, acceleration: float, level: fl
     return Interval(corrected((1 - level) / 2), corrected((1 + level) / 2))
 
 
-def _wilson(rate: float, trials: int, level: float) -> Interval:
-    """Return Wilson's interval of a proportion."""
+def wilson(rate: float, trials: float, level: float = 0.95) -> Interval:
+    """Return Wilson's interval of a proportion.
+
+    Args:
+        rate: The proportion.
+        trials: How many independent trials it is of; it may be an effective number.
+        level: The confidence.
+    """
     z = _NORMAL.inv_cdf((1 + level) / 2)
     centre = (rate + z**2 / (2 * trials)) / (1 + z**2 / trials)
     reach = z / (1 + z**2 / trials) * sqrt(rate * (1 - rate) / trials + z**2 / (4 * trials**2))

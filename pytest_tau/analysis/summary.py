@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from statistics import fmean
 from typing import TYPE_CHECKING
 
 from ..models import STOPS
 from .columns import COLUMNS
+from .measures.policy import PolicyStats
+from .measures.retrieval import RetrievalStats
 from .scores import Floor, Scores
 from .statistics import percentile
 from .unseen import UnseenAgent, unseen_agents
+from .users import UserFaults
 from .variants import Variants, records_by_variant
 
 if TYPE_CHECKING:
@@ -49,6 +52,7 @@ class Usage:
         completion_tokens: Received.
         known_cost: USD of the calls whose price is known.
         unpriced_calls: Calls of unknown price.
+        cached_tokens: Those sent that the provider has read from its cache.
     """
 
     calls: int
@@ -56,6 +60,7 @@ class Usage:
     completion_tokens: int
     known_cost: float
     unpriced_calls: int
+    cached_tokens: int = 0
 
 
 @dataclass(frozen=True)
@@ -75,6 +80,11 @@ class DomainSummary:
         unseen: The agents that are not built in and of which no model call was seen.
         restored: How many trials were taken from an earlier run.
         groups: The scores by what tasks are grouped by; empty if no task has it.
+        user_faults: The faults of the simulated users.
+        retrieval: What was searched for and read; None if the domain has no knowledge base.
+        records: The trials of each variant, by its name; an empty name if there is one. For means that are only
+            computed if they are shown.
+        policy: How the rules of the policy were kept; None if there are none.
     """
 
     scores: Scores
@@ -89,6 +99,10 @@ class DomainSummary:
     unseen: tuple[UnseenAgent, ...]
     restored: int
     groups: Mapping[str, tuple[Scores, ...]]
+    retrieval: RetrievalStats | None = None
+    user_faults: UserFaults | None = None
+    records: Mapping[str, Sequence[TrialRecord]] = field(default_factory=dict)
+    policy: PolicyStats | None = None
 
     @property
     def name(self) -> str:
@@ -125,7 +139,7 @@ def ending(record: TrialRecord) -> str:
 def _domain(
     name: str, records: list[TrialRecord], floors: Mapping[TaskId, bool], group_by: Sequence[str]
 ) -> DomainSummary:
-    ran = [record for record in records if record.outcome != "error"]
+    ran = [record for record in records if record.ran]
     errors = [record for record in records if record.outcome == "error"]
     tasks = dict.fromkeys(record.group.task for record in records)
     verdicts = [floors[task] for task in tasks if task in floors]
@@ -142,6 +156,10 @@ def _domain(
         usage=_usage(records),
         unseen=tuple(unseen_agents(records)),
         restored=sum(record.restored for record in records),
+        retrieval=RetrievalStats.of(ran),
+        policy=PolicyStats.of(ran),
+        user_faults=UserFaults.of(records),
+        records=records_by_variant(records),
         groups={group: _grouped(group, records_by_variant(records)) for group in group_by},
     )
 
@@ -174,6 +192,7 @@ def _usage(records: list[TrialRecord]) -> Usage | None:
         completion_tokens=sum(usage.completion_tokens for usage in used),
         known_cost=sum(usage.known_cost for usage in used),
         unpriced_calls=sum(usage.unpriced_calls for usage in used),
+        cached_tokens=sum(usage.cached_tokens for usage in used),
     )
 
 

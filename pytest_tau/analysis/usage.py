@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from ..models import OUT_OF_TIME
 from ..text import plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from ..models import ModelUsage
+    from ..runs.record import TrialRecord
 
 _SUMS = (
     "calls",
@@ -17,8 +19,13 @@ _SUMS = (
     "completion_tokens",
     "known_cost",
     "unpriced_calls",
+    "cached_tokens",
+    "cut_replies",
+    "filtered_replies",
+    "timeouts",
     "malformed_calls",
     "unknown_tools",
+    "unmade_calls",
 )
 
 
@@ -57,9 +64,38 @@ class UsageTotals:
         return found
 
 
+def format_tokens(sent: int, received: int, cached: int) -> str:
+    """Return tokens as text, with the share of sent tokens that the provider has read from its cache, if there are any.
+
+    Args:
+        sent: Tokens sent, cached ones included.
+        received: Tokens received.
+        cached: Tokens sent that were read from the cache.
+    """
+    share = f" ({cached / sent:.0%} cached)" if cached and sent else ""
+    return f"{sent:,}{share} + {received:,} tokens"
+
+
+def time_limit_line(records: Iterable[TrialRecord]) -> str | None:
+    """Return where time limits struck: in conversations, and in attempts of model calls; None if none did."""
+    ended, attempts = 0, dict[str, int]()
+    for record in records:
+        ended += (record.error or "").startswith(OUT_OF_TIME)
+        for role, used in record.usage.items():
+            if used.timeouts:
+                attempts[role] = attempts.get(role, 0) + used.timeouts
+    parts = [f"{plural(ended, 'conversation')} cut off (--tau-timeout)"] if ended else []
+    if attempts:
+        roles = ", ".join(f"{role} {number}" for role, number in sorted(attempts.items()))
+        parts.append(f"{plural(sum(attempts.values()), 'attempt')} of model calls (--tau-llm-timeout): {roles}")
+    return f"time limits struck: {'; '.join(parts)}" if parts else None
+
+
 def _format_sums(sums: dict[str, Any]) -> str:
     parts = [plural(sums["calls"], "call")]
-    parts.append(f"{sums['prompt_tokens']:,} + {sums['completion_tokens']:,} tokens")
+    parts.append(format_tokens(sums["prompt_tokens"], sums["completion_tokens"], sums["cached_tokens"]))
+    if not sums["calls"]:
+        return "no answer"
     if sums["unpriced_calls"] == sums["calls"]:
         parts.append("cost unknown")
     else:
@@ -67,6 +103,9 @@ def _format_sums(sums: dict[str, Any]) -> str:
         parts.append(
             f"${sums['known_cost']:,.4f}" + (f" and {plural(unpriced, 'call')} with unknown price" if unpriced else "")
         )
+    parts += [f"{plural(sums['cut_replies'], 'answer')} cut off by length"] if sums["cut_replies"] else []
+    parts += [f"{plural(sums['filtered_replies'], 'answer')} cut off by a filter"] if sums["filtered_replies"] else []
     parts += [plural(sums["malformed_calls"], "malformed tool call")] if sums["malformed_calls"] else []
     parts += [f"{plural(sums['unknown_tools'], 'call')} to unknown tools"] if sums["unknown_tools"] else []
+    parts += [f"{plural(sums['unmade_calls'], 'tool call')} not made by the agent"] if sums["unmade_calls"] else []
     return ", ".join(parts)

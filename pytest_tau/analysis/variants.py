@@ -72,6 +72,7 @@ class Variants:
         pairs = tuple(
             VariantPair(one, other, Paired(pairs), alone)
             for one, other in combinations(split, 2)
+            if not (_is_attacked(split[one]) and _is_attacked(split[other]))
             if len(pairs := _pairs(counts[one], counts[other])) >= _FEWEST
         )
         return cls(scores, pairs)
@@ -87,6 +88,11 @@ class Variants:
             *map(str, self.pairs[:most]),
             *([f"and {plural(left, 'more comparison')} (-v shows them)"] if left else []),
         ]
+
+
+def _is_attacked(records: Sequence[TrialRecord]) -> bool:
+    # An attack is compared with no attack, and not with other attacks.
+    return any(record.group.is_attacked for record in records)
 
 
 def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:

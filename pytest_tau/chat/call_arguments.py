@@ -1,4 +1,4 @@
-"""Checks of the arguments of model calls, and the prices that a run gives with them."""
+"""Checks of the arguments of model calls."""
 
 from __future__ import annotations
 
@@ -10,12 +10,8 @@ from ..errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .requests import Usage
-
 #: Arguments that the run itself fills in.
 _RESERVED = ("model", "messages", "tools", "stream_options")
-#: Arguments with a run's own prices: USD for a token sent, and for one received. They are not sent.
-OWN_PRICES = ("input_cost_per_token", "output_cost_per_token")
 
 
 def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
@@ -45,11 +41,3 @@ def refuse_arguments(name: str, args: Mapping[str, Any]) -> None:
             raise ConfigurationError(
                 f"model {name!r}: {argument!r}: expected an integer of at least 0, got {retries!r}"
             )
-
-
-def own_cost(args: Mapping[str, Any], usage: Usage) -> float | None:
-    """Return the cost of a call in USD by the run's own prices; None if not both are given."""
-    sent, received = (args.get(name) for name in OWN_PRICES)
-    if sent is None or received is None:
-        return None
-    return usage.prompt_tokens * float(sent) + usage.completion_tokens * float(received)

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, ContextWindowError
+from ..models import strings_in
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tiktoken import Encoding
 
@@ -102,19 +103,11 @@ def token_counter(model: str) -> Callable[[Any], int]:
         if isinstance(value, str):
             return tokens(value)
         if isinstance(value, dict) and "role" in value:
-            return _PER_MESSAGE + sum(tokens(text) for text in _texts(value))
+            # Its role, its text, ids, names and arguments of its calls, provider fields.
+            return _PER_MESSAGE + sum(tokens(text) for text in strings_in(value))
         return tokens(json.dumps(value, ensure_ascii=False))
 
     return count
-
-
-def _texts(value: Any) -> Iterator[str]:
-    """Yield every string in a message: its role, its text, ids, names and arguments of its calls, provider fields."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict | list):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _texts(item)
 
 
 def _encoding(model: str) -> Encoding:

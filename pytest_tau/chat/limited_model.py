@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import functools
 import time
-from dataclasses import replace
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
@@ -13,9 +14,27 @@ from .call_arguments import refuse_arguments
 from .retries import RetryPolicy, call_with_retries
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ..background import BackgroundLoop
     from ..errors import ModelError
+    from .prices import Price
     from .requests import ChatReply, ChatRequest
+
+
+@dataclass(frozen=True)
+class CallOptions:
+    """Further settings of a chat model's calls.
+
+    Attributes:
+        prices: The user's price list.
+        per_provider: The most concurrent calls of all models of a provider, by the provider's name.
+        prompt_cache: Mark what Anthropic's models are to keep in their prompt cache.
+    """
+
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    per_provider: Mapping[str, int] = field(default_factory=dict)
+    prompt_cache: bool = False
 
 
 class LimitedModel:
@@ -32,6 +51,7 @@ class LimitedModel:
         first_wait: Seconds before the second attempt; each further wait is up to twice as long, and not shorter
             than the server asks for.
         longest_wait: The longest wait in seconds.
+        options: Prices, limits of providers, and the prompt cache.
 
     Raises:
         ConfigurationError: A limit that cannot be one.
@@ -40,11 +60,12 @@ class LimitedModel:
     def __init__(
         self,
         *,
-        timeout: float = 120.0,
+        timeout: float = 600.0,
         attempts: int = 8,
         max_in_flight: int = 20,
         first_wait: float = 0.5,
         longest_wait: float = 60.0,
+        options: CallOptions = CallOptions(),
     ) -> None:
         if timeout <= 0 or attempts < 1 or max_in_flight < 1 or first_wait < 0 or longest_wait < 0:
             problem = (
@@ -53,7 +74,7 @@ class LimitedModel:
             )
             raise ConfigurationError(problem)
         self._timeout, self._policy = timeout, RetryPolicy(attempts, first_wait, longest_wait)
-        self._max_in_flight = max_in_flight
+        self._max_in_flight, self._options = max_in_flight, options
         # Used on the background loop only.
         self._semaphores: dict[str, asyncio.Semaphore] = {}
 
@@ -77,10 +98,11 @@ class LimitedModel:
 
     async def _attempt(self, request: ChatRequest, prepared: Any) -> ChatReply:
         """Make one call as soon as the limit on calls in flight allows it; a retry that waits is not in flight."""
-        semaphore = self._semaphores.setdefault(request.model, asyncio.Semaphore(self._max_in_flight))
         limit = float(request.args.get("timeout", self._timeout))
-        failure: ModelError
-        async with semaphore:
+        failure: ModelError | ConfigurationError
+        async with AsyncExitStack() as held:
+            for semaphore in self._semaphores_for(request):
+                await held.enter_async_context(semaphore)
             began = time.monotonic()
             try:
                 response = await asyncio.wait_for(self._send(request, prepared, limit), limit)
@@ -92,11 +114,25 @@ class LimitedModel:
                 return self._reply(response, request, time.monotonic() - began)
         raise failure
 
+    def _semaphores_for(self, request: ChatRequest) -> list[asyncio.Semaphore]:
+        """Return the limits on calls in flight: that of the model, then that of its provider, if there is one."""
+        limits = {f"model {request.model}": self._max_in_flight}
+        provider = self._provider(request) if self._options.per_provider else None
+        if provider and provider in self._options.per_provider:
+            limits[f"provider {provider}"] = self._options.per_provider[provider]
+        return [self._semaphores.setdefault(name, asyncio.Semaphore(limit)) for name, limit in limits.items()]
+
     def _policy_for(self, request: ChatRequest) -> RetryPolicy:
         retries = [request.args[name] for name in ("num_retries", "max_retries") if name in request.args]
         return replace(self._policy, attempts=retries[0] + 1) if retries else self._policy
 
     # For the subclasses
+
+    def _provider(self, request: ChatRequest) -> str | None:
+        """Return the name of the provider that answers; None for a server of the user's own."""
+        if request.args.get("api_base") or request.args.get("base_url"):
+            return None
+        return request.model.partition("/")[0]
 
     def _loop(self) -> BackgroundLoop:
         """Return the loop that the calls run on."""
@@ -114,8 +150,8 @@ class LimitedModel:
         """Make one call; whatever it raises is described by ``_failure``."""
         raise NotImplementedError
 
-    def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError:
-        """Return the model error of a call that has raised an exception."""
+    def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError | ConfigurationError:
+        """Return the error of a call that has raised an exception: of the provider, or of this installation."""
         raise NotImplementedError
 
     def _reply(self, response: Any, request: ChatRequest, seconds: float) -> ChatReply:

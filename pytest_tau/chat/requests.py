@@ -10,8 +10,9 @@ from pydantic import BaseModel, ConfigDict, Field
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: The part of a trial that a model is called for.
-Role: TypeAlias = Literal["agent", "user", "judge"]
+#: The part of a trial that a model is called for; ``retrieval``: embeddings and ratings of documents; ``reviewer``: a
+#: review of the conversation after its verdict.
+Role: TypeAlias = Literal["agent", "user", "judge", "retrieval", "reviewer"]
 
 _PRIVATE = re.compile(
     r"(^|_)(key|apikey|(?<!per_)token|secret|passwd|password|cookies?|credentials?|headers?|auth|authorization)($|_)"
@@ -157,9 +158,17 @@ class ChatReply(BaseModel):
 
     @property
     def text(self) -> str:
-        """The message's text; empty if it has none."""
-        content = self.message.get("content")
-        return content if isinstance(content, str) else ""
+        """The message's text, or else its refusal, which is text that was said too; empty if it has neither."""
+        return text_of(self.message) or ""
+
+
+def text_of(message: Mapping[str, Any]) -> str | None:
+    """Return the text of a message in OpenAI chat format, or else its refusal; None if it has neither."""
+    # litellm moves fields that it does not know.
+    moved = message.get("provider_specific_fields")
+    places = [message.get("content"), message.get("refusal"), moved.get("refusal") if isinstance(moved, dict) else None]
+    texts = [text for text in places if isinstance(text, str)]
+    return next((text for text in texts if text), texts[0] if texts else None)
 
 
 class ChatModel(Protocol):

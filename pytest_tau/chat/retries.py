@@ -6,6 +6,7 @@ import contextlib
 import contextvars
 import logging
 import random
+import threading
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -29,10 +30,13 @@ class RetryClock:
     Sums the time of attempts that failed, of the waits after them, and of attempts under way after them.
 
     Calls may overlap and may run in other threads.
+
+    Attributes:
+        timeouts: The number of attempts that reached their time limit.
     """
 
     def __init__(self) -> None:
-        self._ended = 0.0
+        self._ended, self.timeouts = 0.0, 0
         self._since: dict[object, float] = {}
 
     @property
@@ -45,11 +49,47 @@ class RetryClock:
         """Note that an attempt of a call has failed; ``since`` is when the first one began, by the monotonic clock."""
         self._since.setdefault(call, since)
 
+    def note_fault(self, error: ModelError) -> None:
+        """Count an attempt that has failed, if it has reached its time limit."""
+        self.timeouts += error.kind == "timeout"
+
     def note_end(self, call: object, answered_in: float = 0.0) -> None:
         """Note that a call is over; ``answered_in`` are the seconds of the attempt that succeeded."""
         since = self._since.pop(call, None)
         if since is not None:
             self._ended += max(0.0, time.monotonic() - since - answered_in)
+
+
+class CallClock:
+    """The time that model calls take, with waits and retries; calls at the same time count once.
+
+    Calls may run in other threads.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._running, self._since, self._ended = 0, 0.0, 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Return the seconds so far."""
+        with self._lock:
+            return self._ended + (time.monotonic() - self._since if self._running else 0.0)
+
+    @contextlib.contextmanager
+    def counting(self) -> Iterator[None]:
+        """Count the time meanwhile."""
+        with self._lock:
+            if not self._running:
+                self._since = time.monotonic()
+            self._running += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._running -= 1
+                if not self._running:
+                    self._ended += time.monotonic() - self._since
 
 
 _CLOCK: contextvars.ContextVar[RetryClock | None] = contextvars.ContextVar("tau_retry_clock", default=None)
@@ -106,6 +146,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
 
     def note(state: RetryCallState) -> None:
         clock.note_failure(call, began)
+        clock.note_fault(_fault(state))
         _log_retry(state, policy, model)
 
     retrying = AsyncRetrying(
@@ -121,6 +162,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
     except ModelError as error:
         if not error.passing:
             raise
+        clock.note_fault(error)
         made, seconds = retrying.statistics["attempt_number"], time.monotonic() - began
         first, _, rest = str(error).partition("\n")
         problem = f"{first} ({plural(made, 'attempt')} over {seconds:.3g} s)"

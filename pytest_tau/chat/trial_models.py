@@ -7,18 +7,20 @@ import contextlib
 import contextvars
 import functools
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args
 
-from ..errors import ConfigurationError, ModelError, TauError
+from ..errors import BudgetError, ConfigurationError, ModelError, TauError
 from ..models import ModelUsage, clone
-from .requests import ChatReply, ChatRequest, ModelArguments
-from .retries import RetryClock, count_retries
+from .requests import ChatReply, ChatRequest, ModelArguments, Role
+from .retries import CallClock, RetryClock, count_retries
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 
     from ..models import TerminationReason
-    from .requests import ChatModel, Role
+    from .requests import ChatModel
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -149,11 +151,19 @@ class TrialModels:
         tape: The tape, as given.
         usage: The calls, tokens and costs so far, by role.
         loop: The event loop of the trial, once it runs.
+        embeddings: Returns the run's embedding model, which answers a request with a JSON array that has a list of
+            numbers for each message; None if there is none.
         chat: Makes the run's own chat model, for calls of models that no role was given; None for any.
         keep_open: Calls may follow the end of the conversation, so the creator of this object ends the recording.
         finish_args: The arguments for ``Tape.finish``, if the recording was kept open.
-        spent: USD that were counted already.
+        budget_problem: Returns, before each call of a model, why the run may spend no more; None if it may.
+        on_cost: Called with the USD of each answer of a model.
+        on_call: Called with each call: its role, the request, and the answer or the error.
+        budget: USD that the trial may spend; None for no limit.
+        live_cost: USD of the calls that were made, without those that a recording has answered.
+        out_of_budget: The first refusal of a call because of a budget.
         retries: The time that calls spent on retries, by role.
+        calling: The time that calls took, by role.
         asked: The roles that have made a request, answered or not.
     """
 
@@ -164,12 +174,23 @@ class TrialModels:
         self.usage: dict[Role, ModelUsage] = {}
         self.loop: asyncio.AbstractEventLoop | None = None
         self.chat: Callable[[], ChatModel] | None = None
+        self.embeddings: Callable[[], ChatModel] | None = None
         self.keep_open = False
         self.finish_args: tuple[TerminationReason, str | None, list[str], bool] | None = None
-        self.spent = 0.0
-        self.retries: dict[Role, RetryClock] = {"agent": RetryClock(), "user": RetryClock(), "judge": RetryClock()}
+        self.budget_problem: Callable[[], str | None] | None = None
+        self.on_cost: Callable[[float], None] | None = None
+        self.on_call: Callable[[Role, ChatRequest, ChatReply | None, TauError | None], None] | None = None
+        self.budget: float | None = None
+        self.live_cost = 0.0
+        self.out_of_budget: BudgetError | None = None
+        self.retries: dict[Role, RetryClock] = {role: RetryClock() for role in get_args(Role)}
+        self.calling: dict[Role, CallClock] = {role: CallClock() for role in get_args(Role)}
         self.asked: set[Role] = set()
         self._failures: list[BaseException] = []
+
+    def reseed(self, seed: int | None) -> None:
+        """Use another seed in the calls of participants that are made from now on."""
+        self._seed = seed
 
     @property
     def roles(self) -> list[Role]:
@@ -202,25 +223,51 @@ class TrialModels:
         """Return the answer to a request, from the model or from the recording, and count it."""
         self.asked.add(role)
         try:
-            return await self._call(role, request, chat)
+            reply = await self._call(role, request, chat)
         except TauError as error:
             self._failures.append(error)
+            if self.on_call is not None:
+                self.on_call(role, request, None, error)
             raise
+        if self.on_call is not None:
+            self.on_call(role, request, reply, None)
+        return reply
 
     async def _call(self, role: Role, request: ChatRequest, chat: ChatModel) -> ChatReply:
         try:
-            with count_retries(self.retries[role]):
-                if self.tape is None:
-                    reply = await _call_chat(chat, request)
-                else:
-                    reply = await self.tape.answer(role, request, functools.partial(_call_chat, chat))
+            with count_retries(self.retries[role]), self.calling[role].counting():
+                ask = functools.partial(self._ask_model, role, chat)
+                reply = await (ask(request) if self.tape is None else self.tape.answer(role, request, ask))
         except ConfigurationError as error:
             # Such as a library that is not installed: not a fault of the participant.
             raise ModelError(str(error), kind="bad_request") from error
+        finally:
+            if self.retries[role].timeouts:
+                self._usage(role, request).timeouts = self.retries[role].timeouts
         self._count(role, request, reply)
         return reply
 
-    def run_blocking(self, call: Coroutine[Any, Any, ChatReply]) -> ChatReply:
+    async def _ask_model(self, role: Role, chat: ChatModel, request: ChatRequest) -> ChatReply:
+        """Call the model, unless a budget is spent."""
+        if role != "judge":  # without its verdict, the conversation would have been paid for in vain
+            self._refuse_without_money()
+        reply = await _call_chat(chat, request)
+        if reply.cost:
+            self.live_cost += reply.cost
+            if self.on_cost is not None:
+                self.on_cost(reply.cost)
+        return reply
+
+    def _refuse_without_money(self) -> None:
+        problem, of_run = self.budget_problem() if self.budget_problem else None, True
+        if problem is None and self.budget is not None and self.live_cost >= self.budget:
+            problem, of_run = f"the budget of the trial, ${self.budget:g}, is spent (${self.live_cost:.4f})", False
+        if problem is not None:
+            error = BudgetError(problem, of_run=of_run)
+            self.out_of_budget = self.out_of_budget or error
+            raise error
+
+    def run_blocking(self, call: Coroutine[Any, Any, T]) -> T:
         """Run a call to its end from blocking code, on the trial's own loop if that runs.
 
         Raises:
@@ -238,18 +285,26 @@ class TrialModels:
         )
 
     def _count(self, role: Role, request: ChatRequest, reply: ChatReply) -> None:
-        usage = self.usage.setdefault(role, ModelUsage())
-        names = usage.model.split(", ") if usage.model else []
-        usage.model = ", ".join([*names, *([request.model] if request.model not in names else [])])
+        usage = self._usage(role, request)
         usage.calls += 1
         usage.seconds += reply.seconds
         if reply.usage is not None:
             usage.prompt_tokens += reply.usage.prompt_tokens
             usage.completion_tokens += reply.usage.completion_tokens
+            usage.cached_tokens += reply.usage.cached_tokens
+        usage.cut_replies += reply.finish_reason == "length"
+        usage.filtered_replies += reply.finish_reason == "content_filter"
         if reply.cost is None:
             usage.unpriced_calls += 1
         else:
             usage.known_cost += reply.cost
+
+    def _usage(self, role: Role, request: ChatRequest) -> ModelUsage:
+        """Return the usage of a role, with the name of the requested model in it."""
+        usage = self.usage.setdefault(role, ModelUsage())
+        names = usage.model.split(", ") if usage.model else []
+        usage.model = ", ".join([*names, *([request.model] if request.model not in names else [])])
+        return usage
 
 
 class _NoModel:

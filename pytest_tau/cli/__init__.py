@@ -10,8 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import TauError
 from ..text import printable
-from . import bless, compare, export, init, lint, mcp, merge, regrade, schema, view
+from . import bless, compare, export, init, lint, merge, regrade, schema, submit, texts, view
+from .browse import domain, domains, play, show, tasks, tools, users
+from .connect import mcp, serve
+from .design import plan
+from .many import fork, matrix
 from .parser import Parser
+from .reviews import review
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,11 +28,17 @@ USAGE_ERROR = 2
 
 #: The commands by what they are for, in the order of the help.
 COMMANDS: dict[str, tuple[Any, ...]] = {
-    "start a project": (init, schema),
+    "start a project": (init, schema, texts),
+    "look at domains": (domains, tasks, tools, domain, play),
     "check tasks": (lint,),
-    "connect agents": (mcp,),
-    "work with runs": (view, compare, bless, merge, export, regrade),
+    "plan runs": (plan,),
+    "connect agents": (mcp, serve),
+    "work with runs": (show, view, compare, users, matrix, fork, bless, merge, export, regrade, review, submit),
 }
+
+
+#: The commands that run pytest.
+_RUN_PYTEST = ("fork", "matrix")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -40,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status: 0 for success, 1 if something was found, 2 if the command cannot be used.
     """
     parser = command_parser()
-    args = parser.parse_args(argv)
+    args = _parsed(parser, list(sys.argv[1:] if argv is None else argv))
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
     if args.command is None:
@@ -56,6 +67,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(printable(f"tau {args.command}: {error}"), file=sys.stderr)  # noqa: T201 - this is a command
         return USAGE_ERROR
     return status
+
+
+def _parsed(parser: argparse.ArgumentParser, argv: list[str]) -> argparse.Namespace:
+    """Return the arguments; commands that run pytest take what follows after ``--`` as arguments of pytest."""
+    own, rest = argv, None
+    if "--" in argv and argv[0] in _RUN_PYTEST:
+        own, rest = argv[: argv.index("--")], argv[argv.index("--") + 1 :]
+    args = parser.parse_args(own)
+    if rest is not None:
+        args.pytest = rest
+    return args
 
 
 class _Help(Parser):

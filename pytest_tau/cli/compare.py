@@ -1,17 +1,24 @@
-"""``tau compare``: a run compared with an earlier one, task by task."""
+"""``tau compare``: runs compared with an earlier one, task by task."""
 
 from __future__ import annotations
 
+import json
 import textwrap
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..text import plural
+from ..errors import ConfigurationError
+from ..text import plural, printable
+from .many.tables import print_many
 from .options import add_options
-from .settings import RUN_HELP, Printer
+from .settings import RUN_HELP, Printer, print_json
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
 
+    from ..analysis.compare import RunRecords
+    from ..analysis.many.comparison import ManyRuns
     from ..runs.reader import Run
 
 
@@ -19,15 +26,21 @@ def add_parser(commands: Any) -> None:
     """Declare the subcommand."""
     parser: argparse.ArgumentParser = commands.add_parser(
         "compare",
-        help="compare a run with an earlier one, task by task",
+        help="compare runs with an earlier one, task by task",
         description="Compare a run with an earlier one on the tasks of both: the difference of the pass rates with its "
-        "interval and p-value, the tasks that changed, and the minimum detectable loss.",
+        "interval and p-value, the tasks that changed, and the minimum detectable loss. With more than two runs: a "
+        "table over the tasks of all, each run compared with the first, with p-values corrected by Holm's method.",
         statuses={0: "the runs were compared", 1: "--fail-on applies", 2: "the command cannot be used"},
-        examples=[("tau compare baseline", "the latest run with the baseline")],
+        examples=[
+            ("tau compare baseline", "the latest run with the baseline"),
+            ("tau compare A B C --format markdown", "a table of three runs"),
+        ],
     )
     parser.add_argument("before", metavar="A", help=RUN_HELP.replace("the run", "the earlier run"))
-    parser.add_argument("after", metavar="B", nargs="?", help="the later run (default: the latest)")
-    add_options(parser.add_argument_group("outcome"), "fail-on")
+    parser.add_argument("after", metavar="B", nargs="*", help="later runs (default: the latest)")
+    outcome = parser.add_argument_group("outcome")
+    add_options(outcome, "fail-on", "all-pairs")
+    add_options(parser.add_argument_group("output"), "compare-format", "out")
     parser.set_defaults(run=run)
 
 
@@ -35,23 +48,72 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status.
 
     Raises:
-        ConfigurationError: There is no such run.
-        OSError: A file cannot be opened.
+        ConfigurationError: There is no such run, or a run is named twice.
+        OSError: A file cannot be opened or written.
     """
-    from ..analysis.compare import Comparison, RunRecords
     from ..runs.reader import open_run
 
-    runs = [open_run(spec) for spec in (args.before, args.after)]
-    before, after = map(RunRecords.of, runs)
-    if before.name == after.name:
-        before, after = (each._replace(name=str(one.path)) for each, one in zip((before, after), runs, strict=True))
+    runs = [open_run(spec) for spec in (args.before, *(args.after or [None]))]
+    if len(runs) == 2 and args.format == "text" and args.out is None and not args.all_pairs:
+        return _run_two(runs, regression=args.fail_on == "regression")
+    return _run_many(runs, args)
+
+
+def _run_two(runs: list[Run], *, regression: bool) -> int:
+    from ..analysis.compare import Comparison
+
+    before, after = _named(runs)
     comparison = Comparison(before, after)
     printer = Printer()
     for line in comparison.lines():
         printer.line(line, indent=len(line) - len(line.lstrip()))
     for line in [*comparison.warnings(), *_problems(runs)]:
         printer.line(f"warning: {line}")
-    return int(args.fail_on == "regression" and (comparison.regression or not comparison.variants))
+    return int(regression and (comparison.regression or not comparison.variants))
+
+
+def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
+    from ..analysis.many.comparison import ManyRuns
+    from ..files import atomic_write
+    from ..reports.many_runs import many_html, many_markdown
+
+    paths = [each.path.resolve() for each in runs]
+    if len(runs) > 2 and (twice := [each for each in runs if paths.count(each.path.resolve()) > 1]):
+        raise ConfigurationError(f"{twice[0].path} is named twice: expected different runs")
+    many = ManyRuns(_named(runs), all_pairs=args.all_pairs)
+    pages: dict[str, Callable[[], str]] = {
+        "markdown": lambda: many_markdown(many),
+        "html": lambda: many_html(many, "Comparison of runs"),
+        "json": lambda: json.dumps({**many.as_dict(), "problems": _problems(runs)}, indent=1) + "\n",
+        "text": lambda: "\n".join(_text_lines(many, _problems(runs))) + "\n",
+    }
+    if args.out is not None:
+        atomic_write(Path(args.out), pages[args.format]())
+    elif args.format == "json":
+        print_json({**many.as_dict(), "problems": _problems(runs)})
+    elif args.format == "text":
+        print_many(many, _problems(runs))
+    else:
+        print(printable(pages[args.format]()), end="")  # noqa: T201 - this is a command
+    return int(args.fail_on == "regression" and (many.regression or not many.contrasts))
+
+
+def _text_lines(many: ManyRuns, problems: list[str]) -> list[str]:
+    from ..reports.many_runs import many_text
+
+    return [*many_text(many), *(f"warning: {line}" for line in [*many.warnings(), *problems]), many.method]
+
+
+def _named(runs: list[Run]) -> list[RunRecords]:
+    """Return the records of the runs; runs of one name are called by their paths."""
+    from ..analysis.compare import RunRecords
+
+    found = [RunRecords.of(each) for each in runs]
+    names = [each.name for each in found]
+    return [
+        each._replace(name=str(one.path)) if names.count(each.name) > 1 else each
+        for each, one in zip(found, runs, strict=True)
+    ]
 
 
 def _problems(runs: list[Run]) -> list[str]:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError, TauError, unknown_name
+from ..errors import ConfigurationError, unknown_name
 from ..files import ambiguous_names, atomic_open, file_name_of
 from ..text import plural, printable
 from .options import add_options
@@ -19,10 +19,14 @@ from .settings import RUN_HELP, data_dir
 
 if TYPE_CHECKING:
     import argparse
+    from collections import Counter
     from collections.abc import Callable, Iterator
 
     from ..reports.export import DomainContent
     from ..runs.reader import Run
+
+#: The formats of τ²-bench: one file, or a folder with a file for each simulation.
+_TAU2 = ("tau2", "tau2-dir")
 
 
 def add_parser(commands: Any) -> None:
@@ -30,8 +34,8 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "export",
         help="export a run to other formats",
-        description="Write the simulations of a run as τ²-bench's results file, which its viewer and metrics read, as "
-        "a table, or as JSON lines.",
+        description="Write the simulations of a run as τ²-bench's results file or folder, which its viewer and metrics "
+        "read, as a table, or as JSON lines.",
         statuses={
             0: "all simulations were written",
             1: "some could not be read; the others were written",
@@ -46,9 +50,15 @@ def add_parser(commands: Any) -> None:
         group,
         "out",
         help="the file to write (default: standard output); compressed if its name ends in .gz. For tau2 with several "
-        "domains, one file each, with the domain's name before the suffix",
+        "domains, one file each, with the domain's name before the suffix. The folder to write for tau2-dir",
     )
-    add_options(parser.add_argument_group("selection"), "domain", help="only the simulations of this domain")
+    add_options(group, "errors", "trim")
+    add_options(
+        parser.add_argument_group("selection"),
+        "domain",
+        help="only the simulations of this domain; of a file that names none and whose calls do not identify one, the "
+        "domain of all of them",
+    )
     add_project_options(parser)
     parser.set_defaults(run=run)
 
@@ -60,14 +70,13 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: A run that cannot be read, or not be written in this format.
         OSError: A file cannot be opened or written.
     """
-    from ..regrade.recognition import recognise_domain
     from ..runs.reader import open_run
 
     opened = open_run(args.run_name)
     project = _project(args, opened)
-    opened.recognise = partial(recognise_domain, domains=project) if project is not None else None
+    opened.recognise = _recogniser(args.domain, project)
     for out, write in _files(args, opened, project):
-        written = _write(out, opened, write)
+        written = write(out)
         if out is not None:
             _print_aside(f"{out}: {plural(written, 'simulation')}")
     for problem in opened.problems:
@@ -75,31 +84,120 @@ def run(args: argparse.Namespace) -> int:
     return int(bool(opened.problems))
 
 
+def _recogniser(domain: str | None, project: Project | None) -> Callable[[Counter[str]], str | None] | None:
+    """Return the function that names the domain of a file which does not: by its calls, else the given one."""
+    from ..regrade.recognition import recognise_domain
+
+    def named(called: Counter[str]) -> str | None:
+        found = recognise_domain(called, project) if project is not None else None
+        return found or (domain if project is None or domain in project.names() else None)
+
+    return named
+
+
 def _files(
     args: argparse.Namespace, opened: Run, project: Project | None
-) -> Iterator[tuple[Path | None, Callable[[IO[str]], int]]]:
+) -> Iterator[tuple[Path | None, Callable[[Path | None], int]]]:
     """Yield the files to be written, None for standard output, each with the function that writes it."""
     from ..reports.export import write_csv, write_jsonl
-    from ..reports.export_tau2 import write_tau2
 
     out = Path(args.out) if args.out else None
-    if args.format != "tau2":
+    if args.format == "metrics":
+        yield from _metrics_files(args, out, opened, project)
+        return
+    if args.format not in _TAU2:
         plain = write_csv if args.format == "csv" else write_jsonl
         if args.domain is not None:
             _content(opened, args.domain)
-        yield out, partial(plain, opened, domain=args.domain)
+        yield out, partial(_write, opened=opened, write=partial(plain, opened, domain=args.domain))
         return
     chosen = _content(opened, args.domain)
+    if out is None and args.format == "tau2-dir":
+        raise ConfigurationError("--format tau2-dir writes a folder; give it with --out DIR")
     if out is None and len(chosen) > 1:
         names = ", ".join(sorted(chosen))
         raise ConfigurationError(
             f"a τ²-bench file has one domain, and the run has {names}; give one with --domain, or --out FILE"
         )
+    _check_domains(chosen)
     alike = ambiguous_names(chosen)
     for name, content in chosen.items():
-        info = _info(opened, name, content, project)
         target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
-        yield target, partial(write_tau2, opened, domain=name, content=content, info=info)
+        yield target, _tau2_writer(args, opened, project, name, content)
+
+
+def _metrics_files(
+    args: argparse.Namespace, out: Path | None, opened: Run, project: Project | None
+) -> Iterator[tuple[Path | None, Callable[[Path | None], int]]]:
+    """Yield the files of metrics, one for each domain.
+
+    Raises:
+        ConfigurationError: Several domains or several variants would be one object.
+    """
+    from ..reports.export_metrics import write_metrics
+    from ..runs.groups import find_variants
+
+    chosen = _content(opened, args.domain)
+    if out is None and len(chosen) > 1:
+        names = ", ".join(sorted(chosen))
+        raise ConfigurationError(
+            f"metrics are of one domain, and the run has {names}; give one with --domain, or --out FILE"
+        )
+    alike = ambiguous_names(chosen)
+    for name, content in chosen.items():
+        if variants := find_variants(content.groups):
+            raise ConfigurationError(
+                f"the trials of domain {name!r} are of {len(variants)} variants ({', '.join(variants.values())}), "
+                "which metrics would pool; --format csv keeps them apart"
+            )
+        target = _with_domain(out, name, ambiguous=name in alike) if out and len(chosen) > 1 else out
+        kinds = _tool_kinds(name, project)
+        yield (
+            target,
+            partial(_write, opened=opened, write=partial(write_metrics, opened, domain=name, tool_kind=kinds.get)),
+        )
+
+
+def _tool_kinds(domain: str, project: Project | None) -> dict[str, str]:
+    """Return the kinds of a domain's tools; none if it is not installed."""
+    try:
+        spec = project.load(domain).spec if project is not None and domain else None
+    except ConfigurationError:
+        return {}
+    sides = (spec.agent_tools, spec.user_tools) if spec else ()
+    return {name: info.kind for side in sides if side for name, info in side.tool_infos.items()}
+
+
+def _check_domains(chosen: dict[str, DomainContent]) -> None:
+    """Check that the format can represent each domain, before any file is written."""
+    from ..reports.export_tau2 import check_content
+
+    for name, content in chosen.items():
+        check_content(name, content)
+
+
+def _tau2_writer(
+    args: argparse.Namespace, opened: Run, project: Project | None, domain: str, content: DomainContent
+) -> Callable[[Path | None], int]:
+    """Return the function that writes a domain in τ²-bench's format, as a file or as a folder."""
+    from ..reports.export_tau2 import Tau2Options, write_tau2, write_tau2_folder
+    from ..reports.tau2_header import tau2_header
+
+    header = tau2_header(opened, domain, content, project)
+    options = Tau2Options(errors_as_is=args.errors == "as-is", trim=args.trim)
+    if content.errors and not options.errors_as_is:
+        _print_aside(
+            f"{domain}: {plural(content.errors, 'trial')} that ended in an error: written as infrastructure_error, "
+            "which τ²-bench excludes from its rates (--errors as-is keeps the reasons)"
+        )
+    if args.format == "tau2":
+        write = partial(write_tau2, opened, domain=domain, content=content, info=header, options=options)
+        return partial(_write, opened=opened, write=write)
+
+    def write_folder(folder: Path | None) -> int:
+        return write_tau2_folder(opened, folder or Path(), domain, content, header, options)
+
+    return write_folder
 
 
 def _content(opened: Run, domain: str | None) -> dict[str, DomainContent]:
@@ -111,29 +209,6 @@ def _content(opened: Run, domain: str | None) -> dict[str, DomainContent]:
     if domain is not None and domain not in found:
         raise ConfigurationError(unknown_name("domain of the run", domain, found))
     return {name: found[name] for name in found if domain in (None, name)}
-
-
-def _info(opened: Run, domain: str, content: DomainContent, project: Project | None) -> dict[str, Any]:
-    from ..chat.requests import without_secrets
-    from ..reports.export_tau2 import tau2_info
-
-    info: dict[str, Any] = without_secrets(opened.info)
-    return tau2_info(info, domain, content, _policy(opened.info, domain, project))
-
-
-def _policy(info: dict[str, Any], domain: str, project: Project | None) -> str | None:
-    """Return the policy that the run had, if it still is the domain's."""
-    from ..files import digest
-
-    settings = info.get("settings") or {}
-    recorded = ((info.get("hashes") or {}).get("domains") or {}).get(domain, {}).get("policy")
-    if recorded is None or project is None:
-        return None
-    try:
-        environment = project.load(domain).environment(solo=bool(settings.get("solo")), policy=settings.get("policy"))
-    except TauError:  # a domain of another project, or without the run's data
-        return None
-    return environment.policy if digest(environment.policy) == recorded else None
 
 
 def _project(args: argparse.Namespace, opened: Run) -> Project | None:
@@ -152,7 +227,7 @@ def _with_domain(out: Path, domain: str, *, ambiguous: bool) -> Path:
     return out.with_name(f"{stem}-{file_name_of(domain or 'unknown', ambiguous=ambiguous)}{dot}{suffix}")
 
 
-def _write(out: Path | None, opened: Run, write: Callable[[IO[str]], int]) -> int:
+def _write(out: Path | None, *, opened: Run, write: Callable[[IO[str]], int]) -> int:
     if out is None:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # whatever a terminal would have

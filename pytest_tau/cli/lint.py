@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ..environment import Domain
-    from ..evaluation import Evaluator
     from ..lint import Finding, LintReport
     from ..models import Task
 
@@ -72,7 +71,7 @@ def run(args: argparse.Namespace) -> int:
             f"(installed: {', '.join(project.names())})"
         )
     loaded = [_target(project, given, args.domain) for given in targets]
-    reports = asyncio.run(_lint(loaded, project.evaluators, args))
+    reports = asyncio.run(_lint(loaded, project, args))
     if args.json:
         print_json([_document(report) for report in reports])
     return int(any(report.count("error") for report in reports))
@@ -111,14 +110,14 @@ def _target(domains: Project, given: str, domain: str | None) -> _Target:
     return _Target(domains.load(name), path, content.tasks)
 
 
-async def _lint(targets: list[_Target], evaluators: Sequence[Evaluator], args: argparse.Namespace) -> list[LintReport]:
+async def _lint(targets: list[_Target], project: Project, args: argparse.Namespace) -> list[LintReport]:
     from ..lint import lint_domain
 
-    reports = []
+    reports, evaluators = [], project.evaluators
     for domain, file, tasks in targets:
         everything = file is not None or (args.split in ("all", "full") and args.split not in domain.splits)
         split = None if everything else args.split
-        reports.append(await lint_domain(domain, split, tasks, evaluators))
+        reports.append(await lint_domain(domain, split, tasks, evaluators, project))
         reports[-1].file = str(file) if file else None
         if not args.json:
             _show(reports[-1], args.max)

@@ -46,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be opened or written.
     """
     from ..runs.join import JoinedRuns, run_files
+    from ..runs.reviews import join_reviews
 
     result = Path(args.out) / SIMULATIONS
     if result.exists():
@@ -54,6 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if not joined.trials:
         raise ConfigurationError(f"no complete simulation in {', '.join(map(str, joined.files))}")
     joined.write(result)
+    join_reviews(dict.fromkeys(file.parent for file in joined.files), result.parent)
     _write_manifest(joined, result.parent)
     _show(joined, result)
     return 0

@@ -9,6 +9,14 @@ from __future__ import annotations
 import argparse
 from typing import Any, NamedTuple
 
+_MOST_PROCESSES = 256
+
+
+def _positive(value: str) -> int:
+    if not (value.isascii() and value.isdigit()) or not 1 <= int(value) <= _MOST_PROCESSES:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 to {_MOST_PROCESSES}, got {value!r}")
+    return int(value)
+
 
 class Option(NamedTuple):
     """An option of one or more commands.
@@ -28,7 +36,17 @@ class Option(NamedTuple):
     hidden: tuple[str, ...] = ()
 
 
-_CHOICES = {"grading": ("official", "strict"), "fail-on": ("regression",), "format": ("tau2", "csv", "jsonl")}
+_CHOICES = {
+    "grading": ("official", "strict"),
+    "fail-on": ("regression",),
+    "format": ("tau2", "tau2-dir", "csv", "jsonl", "metrics"),
+    "errors": ("infrastructure_error", "as-is"),
+    "as": ("agent", "user"),
+    "domain-format": ("html", "markdown", "json"),
+    "only": ("failed", "all"),
+    "mode": ("full", "user"),
+    "compare-format": ("text", "markdown", "json", "html"),
+}
 
 # Formatted by hand: a row is an option, and below it the help.
 # fmt: off
@@ -36,8 +54,8 @@ OPTIONS: dict[str, Option] = {
     "domain": Option(("--domain",), "the domain", "NAME", hidden=("--tau-domain",)),
     "split": Option(("--split",), "the split of a domain's tasks; full for every task (default: base)", "NAME",
                     {"default": "base"}, hidden=("--tau-split",)),
-    "data": Option(("--data",), "folder with τ²-bench's data, laid out like its data/tau2 (default: $TAU_DATA, or the "
-                   "bundled data)", "DIR", hidden=("--tau-data",)),
+    "data": Option(("--data",), "folder with τ²-bench's data, laid out like its data/tau2, or a checkout of it "
+                   "(default: $TAU_DATA, or the bundled data)", "DIR", hidden=("--tau-data",)),
     "grading": Option(("--grading",), "grading rules: official (default), or strict", "PROFILE",
                       {"choices": _CHOICES["grading"], "default": "official"}, hidden=("--tau-grading",)),
     "judge": Option(("--judge",), "judge for NL assertions: llm, accept, reject, module:attribute or file.py:attribute",
@@ -48,13 +66,38 @@ OPTIONS: dict[str, Option] = {
                              hidden=("--tau-judge-llm-args",)),
     "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if nothing can be "
                       "compared", "WHAT", {"choices": _CHOICES["fail-on"]}, hidden=("--tau-fail-on",)),
+    "turn": Option(("--turn",), "the message from which the conversation is continued, by its number in tau show: 7, "
+                   "7,11 or 7-15 (those of the agent in this range), or each message of the agent (default: each)",
+                   "TURNS", {"default": "each", "dest": "messages"}),
+    "trial": Option(("--trial",), "the stored trial (default: the first failed one, else the first)", "N",
+                    {"type": int}),
+    "restore": Option(("--restore",), "how a side gets the messages before: agent=history, it is created with them, or "
+                      "agent=replay, it is sent them again (default: replay for sides without a model)", "HOW"),
+    "check": Option(("--check",), "check the file and every run, and end before the first one"),
+    "all-pairs": Option(("--all-pairs",), "compare each pair of runs, not each run with the first"),
+    "compare-format": Option(("--format",), "text (default), markdown, json, or html for a page", "FORMAT",
+                             {"choices": _CHOICES["compare-format"], "default": "text"}),
     "plugin": Option(("-p",), "load this pytest plugin, which may provide domains and evaluators; may be repeated",
                      "PLUGIN", {"dest": "plugins", "action": "append", "default": []}),
     "rootdir": Option(("--rootdir",), "the folder of the project, with its conftest.py and pytest settings "
                       "(default: pytest's rootdir)", "DIR"),
-    "format": Option(("--format",), "tau2 for τ²-bench's results file, csv for a table with one row per simulation, "
-                     "jsonl for every simulation with its task", "FORMAT",
+    "format": Option(("--format",), "tau2 for τ²-bench's results file, tau2-dir for its folder with a file for each "
+                     "simulation, csv for a table with one row per simulation, "
+                     "jsonl for every simulation with its task, metrics for numbers under τ²-bench's names", "FORMAT",
                      {"choices": _CHOICES["format"], "required": True}),
+    "errors": Option(("--errors",), "how tau2 has trials that ended in an error: infrastructure_error (default), which "
+                     "τ²-bench excludes from its rates, or as-is", "HOW",
+                     {"choices": _CHOICES["errors"], "default": _CHOICES["errors"][0]}),
+    "trim": Option(("--trim",), "omit raw_data of messages, and what is stored under pytest_tau, from files in "
+                   "τ²-bench's format"),
+    "set": Option(("--set",), "a field of submission.json, such as contact_info.email=evals@example.org; may be "
+                  "repeated. Lists and objects are JSON", "KEY=VALUE",
+                  {"dest": "fields", "action": "append", "default": []}),
+    "from": Option(("--from",), "a TOML file with fields of submission.json", "FILE", {"dest": "source"}),
+    "yes": Option(("--yes",), "ask nothing"),
+    "force": Option(("--force",), "write the type standard although the runs have recorded that something was changed"),
+    "domain-format": Option(("--format",), "html for a page, markdown, or json (default: html)", "FORMAT",
+                            {"choices": _CHOICES["domain-format"], "default": "html"}),
     "out": Option(("-o", "--out"), "where to write", "PATH"),
     "json": Option(("--json",), "print one JSON document"),
     "verbose": Option(("-v", "--verbose"), "show every simulation, and every difference"),
@@ -62,9 +105,75 @@ OPTIONS: dict[str, Option] = {
                   {"type": int, "default": 10}),
     "strict": Option(("--strict",), "report a replayed result that differs from the recorded one as an error"),
     "fresh-tasks": Option(("--fresh-tasks",), "grade with the domain's current tasks instead of the file's"),
+    "check-policy": Option(("--check-policy",), "check the rules of the domain's policy in each conversation"),
+    "jobs": Option(("-j", "--jobs"), "the number of processes (default: %(default)s)", "N",
+                   {"type": _positive, "default": 1}),
     "last": Option(("--last",), "if trials differ, use the last one in the order of the arguments"),
     "open": Option(("--open",), "open the report in a browser"),
+    "as": Option(("--as",), "the side that you play: agent (default), or user", "SIDE",
+                 {"choices": _CHOICES["as"], "default": "agent"}),
+    "solo": Option(("--solo",), "play the agent without a user, from the task's ticket, with the tools of both sides",
+                   hidden=("--tau-solo",)),
+    "play-agent": Option(("--agent",), "the agent, if you play the user, as in a test run (default: llm with "
+                         "--agent-llm, else rules)", "SPEC", hidden=("--tau-agent",)),
+    "play-user": Option(("--user",), "the user, if you play the agent, as in a test run (default: llm with "
+                        "--user-llm, else scripted)", "SPEC", hidden=("--tau-user",)),
+    "agent-llm": Option(("--agent-llm",), "the agent's model, by its litellm name: openai/gpt-4.1", "MODEL",
+                        hidden=("--tau-agent-llm",)),
+    "user-llm": Option(("--user-llm",), "the user's model, likewise", "MODEL", hidden=("--tau-user-llm",)),
+    "blind": Option(("--blind",), "hide the agent's policy from who plays the user"),
+    "seed": Option(("--seed",), "seed of the other side; without a task's id it also draws the task", "N",
+                   {"type": int}, hidden=("--tau-seed",)),
+    "policy": Option(("--policy",), "variant of the domain's policy (default: the domain's first)", "NAME",
+                     hidden=("--tau-policy",)),
+    "save": Option(("--save",), "the folder for the conversation, a file of its own (default: .tau/played)", "DIR"),
+    "failed": Option(("--failed",), "only trials that have not passed"),
+    "all-failed": Option(("--all-failed",), "only tasks that have passed in none of their trials"),
+    "full": Option(("--full",), "show long results of tools as a whole, not their first 500 characters"),
     "agent": Option(("--agent",), "the template of the agent: %(choices)s (default: %(default)s)", "NAME"),
+    "task": Option(("--task",), "the task whose initial state environments begin with, unless a request names another "
+                   "(default: none)", "ID", hidden=("--tau-task",)),
+    "host": Option(("--host",), "the address to listen on; any but loopback needs the token (default: %(default)s)",
+                   "ADDRESS", {"default": "127.0.0.1"}),
+    "port": Option(("--port",), "the port; 0 for a free one (default: %(default)s)", "N",
+                   {"type": int, "default": 8004}),
+    "token": Option(("--token",), "require a token, which is printed at the start, or that of $TAU_SERVE_TOKEN"),
+    "mcp": Option(("--mcp",), "serve MCP, too (streamable HTTP): a session at /mcp has an environment of its own"),
+    "max-environments": Option(("--max-environments",), "the most environments at a time (default: %(default)s)", "N",
+                               {"type": int, "default": 1000}),
+    "max-body": Option(("--max-body",), "the most bytes of the body of a request (default: %(default)s)", "BYTES",
+                       {"type": int, "default": 1 << 20}),
+    "max-seconds": Option(("--max-seconds",), "the seconds that a request may take (default: %(default)g)", "SECONDS",
+                      {"type": float, "default": 60.0}),
+    "idle": Option(("--idle",), "forget an environment that was not used for so long (default: %(default)g)", "SECONDS",
+                   {"type": float, "default": 3600.0}),
+    "only": Option(("--only",), "which trials are reviewed: failed (default), or all; never those that ended in an "
+                   "error", "WHAT", {"choices": _CHOICES["only"], "default": "failed"}),
+    "mode": Option(("--mode",), "full (default), or user: the user alone, by a reviewer that sees neither policy nor "
+                   "reference nor the agent's calls", "MODE", {"choices": _CHOICES["mode"], "default": "full"}),
+    "limit": Option(("--limit",), "review at most N conversations", "N", {"type": int}),
+    "deadline": Option(("--deadline",), "the seconds that a review may take (default: %(default)g)", "SECONDS",
+                       {"type": float, "default": 600.0}),
+    "concurrency": Option(("--concurrency",), "how many run at the same time (default: %(default)s)", "N",
+                          {"type": int, "default": 10}, hidden=("--tau-concurrency",)),
+    "budget": Option(("--budget",), "begin no further review, and make no more model calls, once they have cost this "
+                     "much", "USD", {"type": float}, hidden=("--tau-budget",)),
+    "trials": Option(("--trials",), "the trials of each task, or from each turn", "K",
+                     {"type": int}, hidden=("--tau-trials",)),
+    "gate": Option(("--gate",), "a gate of the run, such as 'pass^1>=0.8'; may be repeated", "EXPR",
+                   {"action": "append", "default": []}, hidden=("--tau-gate",)),
+    "tasks": Option(("--tasks",), "the number of tasks (default: those of the earlier run, or of --domain)", "N",
+                    {"type": int}),
+    "pass": Option(("--pass",), "the expected pass rate (default: that of the earlier run)", "RATE",
+                   {"type": float, "dest": "rate"}),
+    "detect": Option(("--detect",), "how many tasks and trials show a loss of this size, such as 0.05", "LOSS",
+                     {"type": float}),
+    "tokens": Option(("--tokens",), "tokens that a trial sends and receives, such as 20000,1500 (default: as in the "
+                     "earlier run)", "SENT,RECEIVED"),
+    "price": Option(("--price",), "USD per million tokens sent and received, such as 2,8 (default: the cost of the "
+                    "earlier run)", "SENT,RECEIVED"),
+    "seconds": Option(("--seconds",), "the duration of a trial (default: as in the earlier run)", "SECONDS",
+                      {"type": float}),
     "install-from": Option(("--install-from",), "what pip installs pytest-tau from in CI: a requirement such as a git "
                            "URL, or a wheel in the folder", "SOURCE"),
 }

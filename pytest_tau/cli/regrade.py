@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +9,14 @@ from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX, simulation_files
 from .options import add_options
-from .project import Project, add_project_options
+from .project import add_project_options
 from .regrade_output import TextReport, json_document, print_rewritten
 from .settings import data_dir, print_json
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Mapping
 
     from ..evaluation import Judge
-    from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport
 
 
@@ -47,12 +44,13 @@ def add_parser(commands: Any) -> None:
         "domain",
         help="the domain of the files (default: the one that they name, or the one whose tools they call)",
     )
-    add_options(group, "grading", "judge", "judge-llm", "judge-llm-args", "strict", "fresh-tasks")
+    add_options(group, "grading", "judge", "judge-llm", "judge-llm-args", "strict", "fresh-tasks", "check-policy")
     add_project_options(parser)
     output = parser.add_argument_group("output")
     help_text = "write each file again with fresh rewards, in its own format, to the folder PATH"
     add_options(output, "out", help=help_text)
     add_options(output, "json", "verbose")
+    add_options(parser, "jobs")
     parser.set_defaults(run=run)
 
 
@@ -62,22 +60,12 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ConfigurationError: An option or a file that cannot be used.
     """
-    from ..evaluation import profile_named
-    from ..regrade.regrade import RegradeSettings
-    from ..runner import load_judge
+    from ..reports.regraded_files import rewrite
+    from .regrade_jobs import project_of, reports_of, settings_of
 
-    if args.judge == "llm" and args.judge_llm is None:
-        raise ConfigurationError("judge 'llm' needs a model: add --judge-llm MODEL")
     data = data_dir(args.data)
-    domains = Project(data, args.plugins, args.rootdir)
-    settings = RegradeSettings(
-        domain=args.domain,
-        grading=profile_named(args.grading),
-        judge=load_judge(args.judge, Path.cwd()) if args.judge_llm is None else _llm_judge(args),
-        strict_replay=args.strict,
-        fresh_tasks=args.fresh_tasks,
-        evaluators=domains.evaluators,
-    )
+    domains = project_of(args)
+    settings = settings_of(args, domains, judge_of)
     if args.domain is not None:
         domains.load(args.domain)  # an unknown name is an error at once
     named = [(path, Path(name)) for name in args.files for path in _expanded(Path(name))]
@@ -89,8 +77,18 @@ def run(args: argparse.Namespace) -> int:
             raise ConfigurationError(f"{path}: expected a folder with {RESULTS_INDEX} and {RESULTS_FOLDER}/")
     bundled = set(domains.names()) - set(domains.own_names()) if data is None else set()
     written = _targets(named, Path(args.out)) if args.out else {}
-    text = TextReport(verbose=args.verbose, strict=args.grading != "official", bundled=bundled)
-    reports = asyncio.run(_regrade(paths, settings, domains, None if args.json else text, written))
+    text = TextReport(
+        verbose=args.verbose, strict=args.grading != "official", bundled=bundled, checks_rules=args.check_policy
+    )
+    reports = []
+    for report in reports_of(paths, args, settings, domains, judge_of):
+        reports.append(report)
+        if not args.json:
+            text.file(report)
+        if report.path in written:
+            print_rewritten(rewrite(report, written[report.path]))
+    if not args.json and len(reports) > 1:
+        text.total(reports)
     if args.json:
         print_json(json_document(reports, settings))
     return _status(reports)
@@ -117,6 +115,21 @@ def _expanded(path: Path) -> list[Path]:
     return kept or [path]
 
 
+def judge_of(args: argparse.Namespace) -> Judge | None:
+    """Return the judge that the options name; None if they name none.
+
+    Raises:
+        ConfigurationError: It cannot be loaded, or its model cannot be called.
+    """
+    from ..runner import load_judge
+
+    if args.judge_llm is not None:
+        return _llm_judge(args)
+    if args.judge == "llm":
+        raise ConfigurationError("judge 'llm' needs a model: add --judge-llm MODEL")
+    return load_judge(args.judge, Path.cwd())
+
+
 def _llm_judge(args: argparse.Namespace) -> Judge:
     """Return the judge that is a model.
 
@@ -140,28 +153,6 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
     judge = LLM(args.judge_llm, default_model(), {"temperature": 0.0, **arguments})
     models = TrialModels({"judge": judge})
     return LazyJudge(args.judge_llm).bind(models.get("judge"))
-
-
-async def _regrade(
-    paths: list[Path],
-    settings: RegradeSettings,
-    domains: Project,
-    text: TextReport | None,
-    written: Mapping[Path, Path],
-) -> list[FileReport]:
-    from ..regrade.regrade import regrade_file
-    from ..reports.regraded_files import rewrite
-
-    reports = []
-    for path in paths:
-        reports.append(await regrade_file(path, settings, domains))
-        if text is not None:
-            text.file(reports[-1])
-        if path in written:
-            print_rewritten(rewrite(reports[-1], written[path]))
-    if text is not None and len(reports) > 1:
-        text.total(reports)
-    return reports
 
 
 def _status(reports: list[FileReport]) -> int:

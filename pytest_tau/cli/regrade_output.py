@@ -29,10 +29,12 @@ class TextReport:
         verbose: Whether every simulation and every difference is shown.
         strict: Whether another profile than the official one was graded with.
         bundled: The domains that are graded on bundled data.
+        checks_rules: Whether the rules of policies were to be checked.
     """
 
-    def __init__(self, *, verbose: bool, strict: bool, bundled: Collection[str]) -> None:
+    def __init__(self, *, verbose: bool, strict: bool, bundled: Collection[str], checks_rules: bool = False) -> None:
         self._printer, self._verbose, self._strict, self._bundled = Printer(), verbose, strict, bundled
+        self._checks_rules = checks_rules
 
     def file(self, report: FileReport) -> None:
         """Print the report of a file."""
@@ -43,6 +45,7 @@ class TextReport:
         self._replays(report)
         if self._strict:
             self._rules(report)
+        self._policy(report)
         without = sum(result.without_judge for result in report.results)
         if without:
             line(f"without the judge: {plural(without, 'simulation')} with NL assertions (add --judge)", 2)
@@ -72,9 +75,33 @@ class TextReport:
             for reason in result.reasons or [f"by the rule {rule}" for rule in result.rules]:
                 nested = len(reason) - len(reason.lstrip())
                 self._printer.line(shorten(reason.strip(), _LONGEST_REASON), 19 + nested, 21 + nested)
+            if self._verbose and result.fresh.partial:
+                from ..diagnosis.explain import partial_text
+
+                self._printer.line(partial_text(result.fresh.partial), 19, 21)
+            if self._verbose and result.policy is not None:
+                for breach in result.policy.breaches:
+                    self._printer.line(f"{breach.rule}, {breach.line()}", 19, 21)
             if self._verbose:
                 for difference in result.replay_differences:
                     self._printer.line(f"replay: {difference}", 19)
+
+    def _policy(self, report: FileReport) -> None:
+        """Print how many simulations broke a rule, and which rules."""
+        found = [(result, result.policy) for result in report.results if result.policy is not None]
+        checked = [(result, policy) for result, policy in found if policy.score is not None]
+        if checked:
+            broken = [result for result, policy in checked if policy.breaches]
+            passed = sum(result.fresh.passed for result in broken)
+            by_rule = Counter(rule for _, policy in checked for rule in policy.counts)
+            names = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
+            counts = f"{len(broken)} of {plural(len(checked), 'simulation')} broke a rule, {passed} with reward 1"
+            self._printer.line(f"policy: {counts}{names}", 2)
+        problems = {name: why for _, policy in found for name, why in policy.problems.items()}
+        for name, why in problems.items():
+            self._printer.line(shorten(f"rule {name!r} could not be checked: {why}", _LONGEST_REASON), 2)
+        if self._checks_rules and report.results and not found:
+            self._printer.line(f"policy: the domain {report.domain} has no rules", 2)
 
     def _replays(self, report: FileReport) -> None:
         departing = [result.replay_differences for result in report.results if result.replay_differences]
@@ -187,6 +214,8 @@ def _result(result: Regraded) -> dict[str, Any]:
         "without_judge": result.without_judge,
         "rules": result.rules,
         "reasons": result.reasons,
+        "partial": result.fresh.partial,
+        "policy": result.policy.as_dict() if result.policy is not None else None,
         "checks": _checks(result.fresh),
         "replay_differences": [str(difference) for difference in result.replay_differences],
     }

@@ -30,10 +30,13 @@ def data_dir(given: str | None) -> Path | None:
     given = given if given is not None else os.environ.get("TAU_DATA")
     if not given:
         return None
+    from ..protocol import data_folder
+
     path = Path(given).resolve()
-    if not (path / "domains").is_dir():
+    found = data_folder(path)
+    if found is None:
         raise ConfigurationError(f"{source}: expected a folder with domains/<name>/ in it, got {path}")
-    return path
+    return found
 
 
 class Printer:

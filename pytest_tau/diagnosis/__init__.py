@@ -2,7 +2,7 @@
 
 from .attribution import Attribution, annotate_failure, attribute
 from .divergence import Divergence, first_divergence
-from .explain import explain, plain_text, verdict
+from .explain import explain, message_lines, plain_text, verdict
 
 __all__ = [
     "Attribution",
@@ -11,6 +11,7 @@ __all__ = [
     "attribute",
     "explain",
     "first_divergence",
+    "message_lines",
     "plain_text",
     "verdict",
 ]

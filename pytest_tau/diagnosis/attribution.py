@@ -135,10 +135,19 @@ def _lost_server(facts: Facts) -> Attribution | None:
     return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
 
 
+#: How the error of a server of the agent begins: over A2A, and with OpenAI's chat API.
+_AGENTS_SERVER = ("ModelError: a2a:", "ModelError: the agent's server refuses the key")
+
+
 def _provider(facts: Facts) -> Attribution | None:
     if facts.simulation.termination_reason != "infrastructure_error":
         return None
-    return Attribution("provider", "a model could not be called", None, first_line(facts.error))
+    reason = "a model could not be called"
+    if facts.error.startswith("UnusableReplyError"):
+        reason = "the replies of a model could not be used"
+    elif facts.error.startswith(_AGENTS_SERVER):
+        reason = "the server of the agent refuses the key"
+    return Attribution("provider", reason, None, first_line(facts.error))
 
 
 def _user_error(facts: Facts) -> Attribution | None:
@@ -329,7 +338,11 @@ RULES = (
     Rule("the harness raised an exception", _harness),
     Rule("a recorded conversation or model call does not match this run", _recording),
     Rule("a tool server did not start, ended, or did not answer", _lost_server),
-    Rule("a model could not be called, or retries of its calls took most of the time limit", _provider),
+    Rule(
+        "a model could not be called, retries of its calls took most of the time limit, or the server of the agent "
+        "refuses the key",
+        _provider,
+    ),
     Rule("the user raised an exception, or took most of the time of a conversation that timed out", _user_error),
     Rule("the judge or an evaluator failed", _ungraded),
     Rule("the agent raised an exception, timed out or exceeded its context window", _agent_error),

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..environment import Environment
 from ..evaluation.components.db import check_db
 from ..evaluation.components.env_assertion import check_env_assertions
 from ..models import call_as_text
@@ -26,7 +25,7 @@ from ..text import listed, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from ..environment import Domain
+    from ..environment import Domain, Environment
     from ..models import Action, Call, Difference, RewardInfo, Simulation, Task, ToolCall
 
 #: Places and writes that are named.
@@ -94,8 +93,8 @@ def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo
 
 
 def _calls(simulation: Simulation) -> list[Call]:
-    """Return the calls that were carried out: each has a result."""
-    return [made for made in simulation.calls if made.call.malformed is None and made.result is not None]
+    """Return the calls that were executed: each has a result, and no fault came before the tool."""
+    return [made for made in simulation.calls if made.call.malformed is None and made.result and made.result.executed]
 
 
 class _Step(NamedTuple):
@@ -126,22 +125,22 @@ class _States:
         """Yield the first state, and the state after each call that may change one."""
         state = self._domain.environment(self._task, solo=self._solo, replay_history=False)
         due = unmade = [a for a in self._task.criteria.actions or [] if state.mutates(a.name, self._by(a))]
-        yield _Step(None, self.fork(state), unmade, due, changed=True)
+        yield _Step(None, state.fork(), unmade, due, changed=True)
         for made in calls:
             call = made.call
             if not state.mutates(call.name, call.requestor):
                 continue
-            before = self.fork(state)
+            before = state.fork()
             if not state.call(call.name, call.arguments, call.requestor).error:
                 same = next((action for action in unmade if self._is(action, call)), None)
                 unmade = [action for action in unmade if action is not same]
                 due = due[1:] if due and self._is(due[0], call) else due
             changed = bool(check_db(state, before).differences)
-            yield _Step(made, self.fork(state), unmade, due, changed)
+            yield _Step(made, state.fork(), unmade, due, changed)
 
     def completed(self, state: Environment, writes: Sequence[Action]) -> Environment:
         """Return the state after these writes of the reference."""
-        state = self.fork(state)
+        state = state.fork()
         for action in writes:
             self.make(state, action)
         return state
@@ -156,22 +155,6 @@ class _States:
 
     def _by(self, action: Action) -> Any:
         return "assistant" if self._solo else action.requestor
-
-    def fork(self, state: Environment) -> Environment:
-        """Return an independent environment in the same state."""
-        spec = self._domain.spec
-        agent_db, user_db = state.agent_db.fork(), None
-        if state.user_db is not None:
-            user_db = agent_db if state.user_db is state.agent_db else state.user_db.fork()
-        return Environment(
-            domain_name=state.domain_name,
-            policy=state.policy,
-            agent=spec.agent_tools(agent_db),
-            user=spec.user_tools(user_db) if spec.user_tools and user_db is not None else None,
-            sync=spec.sync,
-            solo=state.solo,
-            merge_aliases=spec.merge_aliases,
-        )
 
 
 class _Goal:
@@ -200,10 +183,10 @@ class _Goal:
 
     def _shorter_path(self, step: _Step, states: _States) -> list[Action] | None:
         """Return the writes that each bring the state nearer, if they reach the goal; other calls replaced the rest."""
-        state, path = states.fork(step.state), []
+        state, path = step.state.fork(), []
         left = len(self.missed(state))
         for action in step.unmade:
-            tried = states.fork(state)
+            tried = state.fork()
             if states.make(tried, action) and (now := len(self.missed(tried))) < left:
                 state, left = tried, now
                 path.append(action)

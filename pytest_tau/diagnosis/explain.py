@@ -4,22 +4,31 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.component_reports import NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
-from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text
-from ..text import plural, shorten
+from ..evaluation.partial import COUNTS, SHARES
+from ..models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
+from ..policy import PolicyReport
+from ..text import listed, plural, shorten
+from .attacks import attack_report
+from .retrieval import retrieval_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ..evaluation import Evaluator
-    from ..models import RewardInfo, Simulation, ToolCall
+    from ..models import Message, RewardInfo, Simulation, ToolCall
 
 #: Messages that are shown of the end of the conversation.
 _LAST_MESSAGES = 6
 #: Lines of an error that are shown.
 _LONGEST_ERROR = 48
+#: Breaches of rules of the policy that are shown.
+_MOST_BREACHES = 10
+#: Calls with a fault of their tool that are named.
+_MOST_FAULTS = 5
 _COMMANDS = ("record again: ", "record it: ")
 
 
@@ -55,7 +64,13 @@ def ending(simulation: Simulation) -> str:
 
 
 def explain(
-    simulation: Simulation, again: str | None = None, evaluators: Sequence[Evaluator] = (), hint: str | None = None
+    simulation: Simulation,
+    again: str | None = None,
+    evaluators: Sequence[Evaluator] = (),
+    hint: str | None = None,
+    *,
+    last_messages: bool = True,
+    partial: bool = False,
 ) -> list[Line]:
     """Return the report of a failed simulation: verdict, unmet checks, last messages, the command that runs it again.
 
@@ -64,6 +79,8 @@ def explain(
         again: The command that runs exactly this trial.
         evaluators: The components of plugins, if they are available.
         hint: A fact about the run that puts the fault in doubt; shown below whose fault it looks like.
+        last_messages: Whether the end of the conversation is part of the report.
+        partial: Whether partial credit is shown.
     """
     info = simulation.reward_info
     early = info is not None and "ended_early" in (info.info or {})
@@ -72,16 +89,26 @@ def explain(
         lines += _error(simulation.error, simulation.termination_reason)
     if outside := (simulation.info or {}).get(OUTSIDE):
         lines += outside_lines(outside)
+    if attack := AttackFacts.read(simulation.info):
+        lines += attack_report(attack)
     if early and info is not None and simulation.outcome != "error":
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
+    if partial and info is not None and info.partial and simulation.outcome != "error":
+        lines.append(Line("note", partial_text(info.partial)))
     if info is not None and simulation.outcome != "error":
         lines += _judge(info)
         for component in components_of(info, evaluators):
             lines += component.explain(info, simulation.calls)
+    lines += policy_lines(PolicyReport.from_info(simulation.info))
+    lines += _cut_off(simulation)
+    lines += _tool_faults(simulation)
+    if found := (simulation.info or {}).get(RETRIEVAL):
+        lines += retrieval_lines(found)
     lines = _diagnosis(simulation, lines)
+    lines += _review(simulation)
     lines += [Line("note", hint)] if hint else []
     lines += _replay(simulation)
-    lines += _last_messages(simulation)
+    lines += _last_messages(simulation) if last_messages else []
     if again:
         lines.append(Line("command", f"again: {again}"))
     return lines
@@ -95,6 +122,41 @@ def _error(error: str, reason: str) -> list[Line]:
     lines = error.strip().splitlines()
     shown = lines[-12:] if reason == "unexpected_error" else lines[:_LONGEST_ERROR]
     return [Line("command" if text.startswith(_COMMANDS) else "bad", f"  {text}") for text in shown]
+
+
+def partial_text(partial: Mapping[str, float | None]) -> str:
+    """Return the partial credit of a simulation in one line, without what was not measured and counts of 0."""
+    shares = [f"{name} {partial[name]:.2f}" for name in SHARES if partial.get(name) is not None]
+    counts = [f"{name} {partial[name]}" for name in COUNTS if partial.get(name)]
+    return f"partial credit: {', '.join([*shares, *counts])}"
+
+
+def policy_lines(found: PolicyReport | None) -> list[Line]:
+    """Return the lines about the rules of the policy: each breach, turn by turn, and what could not be checked."""
+    if found is None or not (found.breaches or found.problems):
+        return []
+    number = len(found.breaches)
+    lines = [Line("head", f"policy: {number} breach{'es' * (number != 1)}")] if number else []
+    lines += [Line("bad", f"  {each.rule}, {each.line()}") for each in found.breaches[:_MOST_BREACHES]]
+    lines += [Line("note", f"  and {number - _MOST_BREACHES} more")] if number > _MOST_BREACHES else []
+    return lines + [Line("bad", f"rule {name!r} could not be checked: {why}") for name, why in found.problems.items()]
+
+
+def _tool_faults(simulation: Simulation) -> list[Line]:
+    """Return a line with the calls that met a fault of a tool, which was put in on purpose."""
+    struck = [made for made in simulation.calls if made.result is not None and made.result.fault]
+    named = [f"message {made.message_idx} {made.call.name} ({made.result.fault})" for made in struck if made.result]
+    return [Line("note", f"tool faults: {listed(named, _MOST_FAULTS)}")] if named else []
+
+
+def _cut_off(simulation: Simulation) -> list[Line]:
+    """Return a line for each side whose model's answers were cut off, which may be why the trial failed."""
+    found: dict[str, list[int]] = {}
+    for number, message in enumerate(simulation.messages):
+        if isinstance(message, AssistantMessage | UserMessage) and message.cut_off:
+            side = "agent" if message.role == "assistant" else "user"
+            found.setdefault(f"reply of the {side} {message.cut_off}", []).append(number)
+    return [Line("bad", f"{what}: message {', '.join(map(str, where))}") for what, where in found.items()]
 
 
 def _judge(info: RewardInfo) -> list[Line]:
@@ -120,6 +182,25 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
         shown = f"{NEAREST} {fault['message_idx']}:" in known
         new = [] if shown else [each for each in fault["evidence"].split("; ") if not _is_in(each, known)]
         lines.append(Line("note", f"{text}: {_one_line('; '.join(new))}" if new else text))
+    return lines
+
+
+def _review(simulation: Simulation) -> list[Line]:
+    """Return the review, if there is one: whose fault the failure is, and the critical errors."""
+    review = any_review(simulation.info)
+    if review is None:
+        return []
+    by = f" by {review.judge.name}" if review.judge else ""
+    if not review.done:
+        return [Line("note", f"review{by}: {review.status}: {_one_line(review.error)}")]
+    fault = f"fault of the {review.fault_owner}" if review.fault_owner else "no fault named"
+    kind = f" ({review.fault_type})" if review.fault_type else ""
+    lines = [Line("note", f"review{by}: {fault}{kind}" + (f": {_one_line(review.summary)}" if review.summary else ""))]
+    for each in review.errors:
+        if each.critical:
+            where = f" (message {each.turn_idx})" if each.turn_idx is not None else ""
+            text = f"{each.source}, {each.severity}{where}: {each.error_type}: {each.reasoning}"
+            lines.append(Line("note", f"  {_one_line(text)}"))
     return lines
 
 
@@ -157,15 +238,25 @@ def _replay(simulation: Simulation) -> list[Line]:
 def _last_messages(simulation: Simulation) -> list[Line]:
     messages = simulation.messages[-_LAST_MESSAGES:]
     lines = [Line("head", "last messages")] if messages else []
-    for message in messages:
-        if isinstance(message, ToolMessage):
-            lines.append(Line("tool", f"         = {_one_line(message.content)}"))
-        elif isinstance(message, AssistantMessage | UserMessage):
-            who: Literal["agent", "user"] = "agent" if message.role == "assistant" else "user"
-            if message.content:
-                lines.append(Line(who, f"  {who:<5}  {_one_line(message.content)}"))
-            lines += [Line(who, f"  {who:<5}  > {_call_text(call)}") for call in message.tool_calls or []]
-    return lines
+    return lines + [line for message in messages for line in message_lines(message, _one_line)]
+
+
+def message_lines(message: Message, shown: Callable[[str | None], str]) -> list[Line]:
+    """Return the lines of a message of a conversation: who says or calls what, or the result of a call.
+
+    Args:
+        message: The message.
+        shown: Returns the part of a text that is shown.
+    """
+    if isinstance(message, ToolMessage):
+        return [Line("tool", f"         = {shown(message.content)}")]
+    if not isinstance(message, AssistantMessage | UserMessage):
+        return []
+    who: Literal["agent", "user"] = "agent" if message.role == "assistant" else "user"
+    lines = [Line(who, f"  {who:<5}  {shown(message.content)}")] if message.content else []
+    if message.cut_off:
+        lines.append(Line("bad", f"  {'':<5}  [{message.cut_off}]"))
+    return lines + [Line(who, f"  {who:<5}  > {_call_text(call)}") for call in message.tool_calls or []]
 
 
 def _call_text(call: ToolCall) -> str:

@@ -8,7 +8,7 @@ import logging
 import os
 import secrets
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..background import BackgroundLoop
@@ -73,8 +73,11 @@ def close_session(address: Address) -> None:
         listener.close(address.api_key)
 
 
-def load() -> Any:
+def load(purpose: str = "the endpoint for models") -> Any:
     """Return ``aiohttp.web``, imported if it was not yet.
+
+    Args:
+        purpose: What needs it, for the error.
 
     Raises:
         ConfigurationError: aiohttp is not installed, or does not work.
@@ -82,7 +85,7 @@ def load() -> Any:
     try:
         return importlib.import_module("aiohttp.web")
     except ImportError as error:
-        problem = f"the endpoint for models needs aiohttp: pip install 'pytest-tau[endpoint]' ({error})"
+        problem = f"{purpose} needs aiohttp: pip install 'pytest-tau[endpoint]' ({error})"
         raise ConfigurationError(problem) from error
 
 
@@ -169,7 +172,8 @@ class _Entry:
             return await task
         except asyncio.CancelledError:
             # By close(), by the trial on its own loop, or because the process ends.
-            return reply_to(TRIAL_ENDED)
+            # A connection that stayed open would delay the end of the process.
+            return replace(reply_to(TRIAL_ENDED), closes=True)
         except Exception as error:  # noqa: BLE001 - a client must get an answer, whatever a handler raises
             return reply_to(problem_of(error))
         finally:
@@ -224,7 +228,7 @@ class Listener:
         handler = ROUTES.get((request.method, suffix))
         if handler is None:
             return self._response(reply_to(not_served(request.method, suffix)))
-        body = await _body(request)
+        body = await body_of(request, MAX_BODY)
         if body is None:
             problem = f"the body of the request is larger than {MAX_BODY >> 20} MB"
             return self._response(reply_to(Problem(413, problem, code="request_too_large")))
@@ -273,16 +277,19 @@ class Listener:
 
     def _response(self, reply: WireReply) -> Any:
         headers = {**reply.headers, **({"Content-Type": reply.content_type} if reply.content_type else {})}
-        return self._web.Response(status=reply.status, body=reply.body, headers=headers)
+        response = self._web.Response(status=reply.status, body=reply.body, headers=headers)
+        if reply.closes:
+            response.force_close()
+        return response
 
 
-async def _body(request: Any) -> bytes | None:
-    """Return the body of a request; None if it is too large."""
-    if (request.content_length or 0) > MAX_BODY:
+async def body_of(request: Any, limit: int) -> bytes | None:
+    """Return the body of a request; None if it has more bytes than the limit."""
+    if (request.content_length or 0) > limit:
         return None
     body = bytearray()
     async for piece in request.content.iter_any():
         body += piece
-        if len(body) > MAX_BODY:
+        if len(body) > limit:
             return None
     return bytes(body)

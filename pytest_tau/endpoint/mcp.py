@@ -1,7 +1,7 @@
-"""The tools of a trial over MCP: streamable HTTP with plain JSON answers, without streams and sessions.
+"""Tools over MCP: streamable HTTP with plain JSON answers, without streams.
 
-A client posts JSON-RPC messages; the state of the connection is that of the trial. The package ``mcp`` is not needed:
-its major versions differ, and agent frameworks pin different ones.
+A client posts JSON-RPC messages; the state of the connection is that of the trial or the environment. The package
+``mcp`` is not needed: its major versions differ, and agent frameworks pin different ones.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from .wire import WireReply
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .session import TrialSession
+    from .session import ToolSession
     from .wire import WireRequest
 
 #: Revisions of the protocol that begin with ``initialize``, newest first.
 VERSIONS = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 #: Revisions that have batches. A client without the header is taken for one of these, as the specification says.
 _WITH_BATCHES = frozenset({"2025-03-26", "2024-11-05"})
-_VERSION_HEADER = "mcp-protocol-version"
+VERSION_HEADER = "mcp-protocol-version"
 
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR = -32603
@@ -50,7 +50,7 @@ class _ProtocolError(Exception):
         super().__init__(problem)
 
 
-async def serve(session: TrialSession, request: WireRequest) -> WireReply:
+async def serve(session: ToolSession, request: WireRequest) -> WireReply:
     """Answer a POST request."""
     reply = await respond(session, request.body, request.headers)
     if reply.answer is None:
@@ -58,42 +58,42 @@ async def serve(session: TrialSession, request: WireRequest) -> WireReply:
     return WireReply(reply.status, json.dumps(reply.answer).encode())
 
 
-async def respond(session: TrialSession, body: bytes, headers: Mapping[str, str]) -> McpReply:
+async def respond(session: ToolSession, body: bytes, headers: Mapping[str, str]) -> McpReply:
     """Answer the body of a POST request.
 
     Args:
-        session: The trial.
+        session: The tools.
         body: A JSON-RPC message, or a batch where the protocol's revision allows one.
         headers: The request's headers, by lower-case name.
     """
-    version = headers.get(_VERSION_HEADER)
+    version = headers.get(VERSION_HEADER)
     try:
         message = parse_json(body)
     except DocumentError as error:
-        return McpReply(400, _error(None, PARSE_ERROR, f"the body cannot be read: {error}"))
-    if version is not None and version not in VERSIONS and not _is_initialize(message):
+        return McpReply(400, error_answer(None, PARSE_ERROR, f"the body cannot be read: {error}"))
+    if version is not None and version not in VERSIONS and not is_initialize(message):
         problem = f"protocol version {version!r} is not supported; supported: {', '.join(VERSIONS)}"
         data = {"supported": list(VERSIONS), "requested": version}
-        return McpReply(400, _error(_id_of(message), UNSUPPORTED_VERSION, problem, data))
+        return McpReply(400, error_answer(id_of(message), UNSUPPORTED_VERSION, problem, data))
     if not isinstance(message, list):
         answer = await answer_message(session, message)
-        return McpReply(202) if answer is None else McpReply(200 if _id_of(answer) is not None else 400, answer)
+        return McpReply(202) if answer is None else McpReply(200 if id_of(answer) is not None else 400, answer)
     if version is not None and version not in _WITH_BATCHES:
         problem = f"batches are not part of protocol version {version}"
-        return McpReply(400, _error(None, INVALID_REQUEST, problem))
+        return McpReply(400, error_answer(None, INVALID_REQUEST, problem))
     if not message:
-        return McpReply(400, _error(None, INVALID_REQUEST, "the batch is empty"))
+        return McpReply(400, error_answer(None, INVALID_REQUEST, "the batch is empty"))
     # Together: the trial may wait for all calls of one model answer.
     answers = await asyncio.gather(*(answer_message(session, each) for each in message))
     given = [answer for answer in answers if answer is not None]
     return McpReply(200, given) if given else McpReply(202)
 
 
-async def answer_message(session: TrialSession, message: Any) -> dict[str, Any] | None:
+async def answer_message(session: ToolSession, message: Any) -> dict[str, Any] | None:
     """Answer one JSON-RPC message.
 
     Args:
-        session: The trial.
+        session: The tools.
         message: The message, as parsed from JSON.
 
     Returns:
@@ -105,7 +105,7 @@ async def answer_message(session: TrialSession, message: Any) -> dict[str, Any] 
             return None
         result = await _result(session, *request)
     except _ProtocolError as error:
-        return _error(_id_of(message), error.code, str(error))
+        return error_answer(id_of(message), error.code, str(error))
     return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
 
@@ -120,14 +120,14 @@ def _request(message: Any) -> tuple[str, dict[str, Any]] | None:
         raise _ProtocolError(INVALID_REQUEST, "method: expected a string")
     if "id" not in message:
         return None
-    if _id_of(message) is None:
+    if id_of(message) is None:
         raise _ProtocolError(INVALID_REQUEST, "id: expected a string or an integer")
     if params is not None and not isinstance(params, dict):
         raise _ProtocolError(INVALID_PARAMS, "params: expected an object")
     return method, params or {}
 
 
-async def _result(session: TrialSession, method: str, params: dict[str, Any]) -> dict[str, Any]:
+async def _result(session: ToolSession, method: str, params: dict[str, Any]) -> dict[str, Any]:
     if method == "initialize":
         return _initialize(params)
     if method == "ping":
@@ -157,7 +157,7 @@ def _description(tool: Any) -> dict[str, Any]:
     return {"name": tool.name, "description": tool.description, "inputSchema": schema}
 
 
-async def _call(session: TrialSession, params: dict[str, Any]) -> dict[str, Any]:
+async def _call(session: ToolSession, params: dict[str, Any]) -> dict[str, Any]:
     name, arguments = params.get("name"), params.get("arguments")
     if not isinstance(name, str):
         raise _ProtocolError(INVALID_PARAMS, "name: expected a string")
@@ -172,15 +172,18 @@ async def _call(session: TrialSession, params: dict[str, Any]) -> dict[str, Any]
     return {"content": [{"type": "text", "text": outcome.text}], "isError": outcome.is_error}
 
 
-def _is_initialize(message: Any) -> bool:
+def is_initialize(message: Any) -> bool:
+    """Return whether a message begins a connection."""
     return isinstance(message, dict) and message.get("method") == "initialize"
 
 
-def _id_of(message: Any) -> str | int | None:
+def id_of(message: Any) -> str | int | None:
+    """Return the id of a message; None if it has none that is valid."""
     number = message.get("id") if isinstance(message, dict) else None
     return number if isinstance(number, str | int) and not isinstance(number, bool) else None
 
 
-def _error(number: str | int | None, code: int, problem: str, data: Any = None) -> dict[str, Any]:
+def error_answer(number: str | int | None, code: int, problem: str, data: Any = None) -> dict[str, Any]:
+    """Return the answer to a message that is refused."""
     error = {"code": code, "message": problem} | ({} if data is None else {"data": data})
     return {"jsonrpc": "2.0", "id": number, "error": error}

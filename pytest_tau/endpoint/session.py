@@ -31,7 +31,19 @@ class ToolOutcome(Protocol):
     def is_error(self) -> bool: ...  # noqa: D102
 
 
-class TrialSession(Protocol):
+class ToolSession(Protocol):
+    """Tools that are called over MCP."""
+
+    def tools(self) -> Sequence[Any]:
+        """Return the tools, each with ``name``, ``description`` and ``parameters``."""
+        ...
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolOutcome:
+        """Call a tool."""
+        ...
+
+
+class TrialSession(ToolSession, Protocol):
     """A trial whose agent is on its own loop.
 
     Attributes:
@@ -47,14 +59,6 @@ class TrialSession(Protocol):
         Raises:
             TauError: The call ends the trial: the model failed, a replay differs, a limit is reached.
         """
-        ...
-
-    def tools(self) -> Sequence[Any]:
-        """Return the tools of the trial, each with ``name``, ``description`` and ``parameters``."""
-        ...
-
-    async def call_tool(self, name: str, arguments: dict[str, Any]) -> ToolOutcome:
-        """Call a tool of the trial."""
         ...
 
 

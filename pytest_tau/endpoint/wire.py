@@ -24,6 +24,7 @@ class WireReply:
         headers: Further headers.
         later: The reply, where it is a stream that is not known yet: meanwhile the connection is kept open with
             comments. The other fields are then ignored.
+        closes: The connection is closed after the reply.
     """
 
     status: int = 200
@@ -31,6 +32,7 @@ class WireReply:
     content_type: str = "application/json"
     headers: Mapping[str, str] = field(default_factory=dict)
     later: Awaitable[WireReply] | None = None
+    closes: bool = False
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,10 @@ from .domain import Difficulty, Domain, DomainSpec, PolicyFiles
 from .environment import Environment, same_result
 from .functions import domain_of
 from .records import Record, canonical
-from .tables import KeyedBy, Table
+from .retrieval import KnowledgeSpec, Retrieval, RetrievalToolkit
+from .tables import KeyedBy, Noted, Table
 from .toolkit import Tool, ToolInfo, Toolkit, tool
-from .validation import check_comparable, check_initial_state, check_task
+from .validation import check_comparable, check_domain, check_initial_state, check_task
 
 __all__ = [
     "DEFAULT_SPLIT",
@@ -22,8 +23,12 @@ __all__ = [
     "DomainSpec",
     "Environment",
     "KeyedBy",
+    "KnowledgeSpec",
+    "Noted",
     "PolicyFiles",
     "Record",
+    "Retrieval",
+    "RetrievalToolkit",
     "Spoken",
     "Table",
     "Tool",
@@ -32,6 +37,7 @@ __all__ = [
     "Toolkit",
     "canonical",
     "check_comparable",
+    "check_domain",
     "check_initial_state",
     "check_task",
     "domain_of",

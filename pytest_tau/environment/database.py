@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-from typing import TYPE_CHECKING, Any, ClassVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
+from ..errors import ToolError
 from ..models import clone
 from .changes import Change, value_changes
 from .records import Record, canonical, plain
-from .tables import Table
+from .tables import Noted, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,9 +69,12 @@ class Database(Record):
         for name, part in update.items():
             old = getattr(state, name, None)
             if isinstance(old, Table) and not old.ordered and isinstance(part, dict):
-                (record_type,) = get_args(type(self).model_fields[name].annotation)
-                for key, fields in part.items():
-                    old[key] = record_type.model_validate(overlay(plain(old.peek(key)), fields))
+                field = type(self).model_fields[name]
+                (record_type,) = get_args(field.annotation)
+                noted = any(isinstance(each, Noted) for each in field.metadata)
+                for key, fields in (part.get("data", {}) if noted else part).items():
+                    old[key] = _record(record_type, overlay(plain(old.peek(key)), fields))
+                old.notes = part.get("notes", old.notes) if noted else old.notes
             else:
                 state.__pydantic_validator__.validate_assignment(state, name, overlay(plain(old), part))
         return state
@@ -83,8 +87,8 @@ class Database(Record):
         for name in type(self).model_fields:
             table = getattr(self, name)
             if isinstance(table, Table) and not table.ordered:
-                record_type: type[Record] = type(next(table.scan(), self))
-                id_field = _id_field(name, record_type)
+                record_type: type[Any] = type(next(table.scan(), self))
+                id_field = _id_field(name, record_type) if issubclass(record_type, Record) else ""
                 for key in table if id_field else ():
                     value = getattr(table.peek(key), id_field)
                     if value != key:
@@ -121,6 +125,15 @@ def _id_field(table: str, record_type: type[Record]) -> str:
     return next((name for name in names if name in fields and fields[name].annotation is str), "")
 
 
+def _record(record_type: Any, value: Any) -> Any:
+    """Return a record of a table: validated, or as it is if the table has free ones."""
+    if get_origin(record_type) is not dict:
+        return record_type.model_validate(value)
+    if not isinstance(value, dict):
+        raise ToolError(f"a record must be an object, got {value!r}")
+    return value
+
+
 def _touched(a: Table[Any], b: Table[Any]) -> list[str]:
     """Return the ids at which the tables may differ, in a stable order."""
     if a.shares_base_with(b):
@@ -132,7 +145,7 @@ def _same_table(a: Table[Any], b: Table[Any]) -> bool:
     touched = _touched(a, b)
     if any(canonical(a.peek(key)) != canonical(b.peek(key)) for key in touched):
         return False
-    return not (touched and a.ordered) or list(a) == list(b)
+    return a.notes == b.notes and (not (touched and a.ordered) or list(a) == list(b))
 
 
 def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]) -> None:
@@ -145,6 +158,8 @@ def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]
                 found.append(Change(f"{name}/{key}", plain(mine), plain(theirs), missing))
         else:
             found += value_changes(f"{name}/{key}", plain(mine), plain(theirs))
+    if a.notes != b.notes:
+        found.append(Change(f"{name} (notes)", a.notes, b.notes))
     if len(found) == before:
         found.append(Change(f"{name} (order)", list(a), list(b)))
 

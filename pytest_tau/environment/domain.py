@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import ValidationError
-
-from ..documents import DocumentError, read_toml
-from ..errors import ConfigurationError, TaskFormatError, ToolError, unknown_name
-from ..models import load_splits, load_task_file
-from ..models.task_files import DEFAULT_SPLIT, is_every_task, unknown_split
+from ..errors import ConfigurationError, unknown_name
+from ..models.task_files import DEFAULT_SPLIT
+from .domain_files import DomainTasks, load_database
 from .environment import Environment
+from .initial_state import apply_initial_state
 from .records import canonical
+from .retrieval import Retrieval
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from ..models import FunctionCall, Spoken, Task
+    from ..models import Spoken, Task
     from .database import Database
-    from .toolkit import Toolkit
+    from .retrieval import KnowledgeBase, KnowledgeSpec, Retriever
+    from .toolkit import Toolkit, ToolTexts
 
 T = TypeVar("T")
 
@@ -58,10 +58,11 @@ class DomainSpec:
     Attributes:
         name: The name for ``--tau-domain``.
         folder: The folder of its databases and policies.
-        tasks: The folder of its task files (``*.json``) and ``split_tasks.json``, or one task file.
+        tasks: The folder of ``split_tasks.json`` and its task files (``*.json`` or ``tasks/*.json``), or one task file.
         agent_db: Type of the agent-side database, in ``db.json`` or ``db.toml``.
         agent_tools: The agent's toolkit.
-        user_db: Type of the user-side database, in ``user_db.json`` or ``user_db.toml``.
+        user_db: Type of the user-side database, in ``user_db.json`` or ``user_db.toml``; None if the user's tools work
+            on the agent's database.
         user_tools: The user's toolkit.
         sync: Called with both databases after each successful call.
         policies: Variants of the policy by name; the first is the default.
@@ -74,6 +75,11 @@ class DomainSpec:
             v1.0.1, where it happens to every domain; here to those whose recorded behaviour depends on it.
         spoken: The words by which people ask for the user's tools, by tool; for users without a model. For other tools,
             words are derived from name and description.
+        knowledge: The knowledge base whose documents the agent can search; :class:`pytest_tau.knowledge.Knowledge`.
+        free_text: The names of fields, or globs, that hold free text in results of tools, for attacks; if there are
+            none, they are derived from names and values.
+        rules: The rules of the policy that are checked in conversations: :class:`pytest_tau.policy.Rule` objects, or
+            ``module:attribute`` of one or of a list of them, which is imported when rules are checked first.
     """
 
     name: str
@@ -91,6 +97,9 @@ class DomainSpec:
     generate: Callable[[int, int, Difficulty], Iterator[Task]] | None = None
     merge_aliases: bool = False
     spoken: Mapping[str, Spoken] = field(default_factory=dict)
+    knowledge: KnowledgeSpec | None = None
+    free_text: tuple[str, ...] = ()
+    rules: Sequence[Any] | str = ()
 
     def __post_init__(self) -> None:
         # Toolkits had the words before. To be removed one release after the warning was introduced.
@@ -123,13 +132,16 @@ class Domain:
         spec: The declaration.
         folder: The folder of its databases and policies.
         tasks_folder: The folder of its tasks, or their file.
+        tool_texts: Texts of tools that are shown instead of the toolkits' own, by side and name; None for none.
     """
 
     def __init__(self, spec: DomainSpec, folder: Path, tasks_folder: Path) -> None:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
         self._of_tasks: dict[tuple[bytes, str], Any] = {}
-        self._task_files: dict[str, Path] = {}
+        self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
         self._policies: dict[tuple[str | None, bool], str] = {}
+        self._failed_writes: dict[str, str] = {}
+        self.tool_texts: ToolTexts | None = None
 
     @property
     def name(self) -> str:
@@ -147,25 +159,12 @@ class Domain:
             ConfigurationError: No such split.
             TaskFormatError: A task file does not follow the format.
         """
-        if split is None or is_every_task(split, self.splits):
-            return list(self._tasks)
-        if split not in self.splits:
-            raise ConfigurationError(unknown_split(split, self.splits, f"domain {self.name!r}", self._splits_folder))
-        wanted = set(self.splits[split])
-        missing = wanted.difference(task.id for task in self._tasks)
-        if missing:
-            file = self.tasks_folder / "split_tasks.json"
-            raise TaskFormatError(f"names a task that does not exist: {min(missing)!r}", file=file, field=split)
-        return [task for task in self._tasks if task.id in wanted]
-
-    @functools.cached_property
-    def splits(self) -> dict[str, list[str]]:
-        """The task ids by split."""
-        return load_splits(self._splits_folder)
+        return self._tasks.of_split(split)
 
     @property
-    def _splits_folder(self) -> Path:
-        return self.tasks_folder.parent if self.tasks_folder.is_file() else self.tasks_folder
+    def splits(self) -> dict[str, list[str]]:
+        """The task ids by split."""
+        return self._tasks.splits
 
     def environment(
         self,
@@ -173,6 +172,7 @@ class Domain:
         solo: bool = False,
         policy: str | None = None,
         *,
+        retrieval: Retrieval | None = None,
         replay_history: bool = True,
     ) -> Environment:
         """Make an environment.
@@ -180,52 +180,98 @@ class Domain:
         Args:
             task: The task whose initial state is applied; None for the untouched databases.
             solo: The agent works alone, with both sides' tools.
-            policy: Variant of the policy; None for the default.
+            policy: Variant of the policy; None for the default. For a domain with a knowledge base also the name of a
+                retrieval variant.
+            retrieval: How the agent gets at the documents of the domain's knowledge base; None for the default.
             replay_history: Whether the calls of the task's message history are executed; not if a recorded
                 conversation is replayed, of which it is a part.
 
         Raises:
-            ConfigurationError: Unknown variant, or the domain cannot be run solo.
+            ConfigurationError: Unknown variant, or the domain cannot be run solo or has no knowledge base.
             TaskFormatError: The initial state cannot be applied.
         """
-        self.check_mode(solo=solo, policy=policy)
-        spec = self.spec
-        agent_db, user_db = self._databases
-
-        def fork(db: Database) -> Database:
-            return db.fork() if replay_history else db.fork().for_replay()
-
-        environment = Environment(
-            domain_name=self.name,
-            policy=self._policy(policy, solo=solo),
-            agent=spec.agent_tools(fork(agent_db)),
-            user=spec.user_tools(fork(user_db)) if spec.user_tools and user_db else None,
-            sync=spec.sync,
-            solo=solo,
-            merge_aliases=spec.merge_aliases,
-        )
+        policy, retriever = self.check_mode(solo=solo, policy=policy, retrieval=retrieval)
+        environment = self._untouched(task, policy, retriever, solo=solo, for_replay=not replay_history)
         environment.sync()
+        if task is not None:
+            environment.begin_task(task)
         if task is not None and task.initial_state is not None:
             apply_initial_state(environment, task, replay_history=replay_history)
         return environment
 
-    def check_mode(self, *, solo: bool, policy: str | None) -> None:
+    def _untouched(
+        self, task: Task | None, policy: str | None, retriever: Retriever | None, *, solo: bool, for_replay: bool
+    ) -> Environment:
+        """Return an environment over copies of the untouched databases."""
+        spec = self.spec
+        agent_db, user_db = self._databases
+
+        def fork(db: Database) -> Database:
+            return db.fork().for_replay() if for_replay else db.fork()
+
+        def own_policy() -> str:
+            return self._policy(policy, solo=solo)
+
+        agent = spec.agent_tools(fork(agent_db))
+        environment = Environment(
+            domain_name=self.name,
+            policy=retriever.policy_text(own_policy, task) if retriever else own_policy(),
+            agent=agent,
+            retrieval=retriever.toolkit(agent.db) if retriever else None,
+            user=spec.user_tools(fork(user_db) if user_db else agent.db) if spec.user_tools else None,
+            sync=spec.sync,
+            solo=solo,
+            merge_aliases=spec.merge_aliases,
+        )
+        environment.tool_texts = self.tool_texts
+        return environment
+
+    def check_mode(
+        self, *, solo: bool, policy: str | None, retrieval: Retrieval | None = None
+    ) -> tuple[str | None, Retriever | None]:
         """Check that the domain can be run like this.
 
+        Returns:
+            The variant of the policy, and that of the knowledge base; None without one.
+
         Raises:
-            ConfigurationError: Unknown variant of the policy, or the domain cannot be run solo.
+            ConfigurationError: Unknown variant, or the domain cannot be run solo or has no knowledge base.
         """
+        base = self.knowledge
+        if retrieval is not None and base is None:
+            raise ConfigurationError(f"domain {self.name!r} has no knowledge base: remove --tau-retrieval")
+        if base is not None and policy is not None and policy not in self.spec.policies:
+            retrieval, policy = Retrieval(policy), None
         if solo and (self.spec.user_tools is None or not self._policy_files(policy).solo):
             raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
         self._policy_files(policy)
+        return policy, base.retriever(retrieval or Retrieval()) if base else None
 
-    def check_data(self) -> None:
-        """Read the databases, which are otherwise read when the first environment is made.
+    @functools.cached_property
+    def knowledge(self) -> KnowledgeBase | None:
+        """The knowledge base; None if the domain has none."""
+        return self.spec.knowledge.load(self.folder) if self.spec.knowledge else None
+
+    def check_data(self, policy: str | None = None, retrieval: Retrieval | None = None) -> None:
+        """Read databases and documents, which are otherwise read when they are needed.
+
+        Args:
+            policy: Variant of the policy; None for the default.
+            retrieval: How the agent gets at the documents; None for the default.
 
         Raises:
-            ConfigurationError: A file cannot be read, or does not fit its type; names file, place and problem.
+            ConfigurationError: A file cannot be read, or does not fit its type; names file, place and problem. Or the
+                retrieval variant needs a program or a library that is not installed.
         """
         _ = self._databases
+        retriever = self.retriever(policy, retrieval)
+        if retriever is not None:
+            sides = (self.spec.agent_tools, self.spec.user_tools)
+            retriever.check({name for side in sides if side for name in side.tool_infos})
+
+    def retriever(self, policy: str | None, retrieval: Retrieval | None) -> Retriever | None:
+        """Return the retrieval variant that these settings mean; None without a knowledge base."""
+        return self.check_mode(solo=False, policy=policy, retrieval=retrieval)[1]
 
     def reference_environment(self, task: Task) -> Environment:
         """Return a copy of the state after the task's reference actions, which are executed once a process.
@@ -250,6 +296,13 @@ class Domain:
         found: T = self._of_tasks[key]
         return found
 
+    def failed_write(self, task: Task) -> str | None:
+        """Return the first reference action that should change the state of a graded task, but failed, and its error.
+
+        The reference state lacks its effect. None if there is no such action, or the state was not needed.
+        """
+        return self._failed_writes.get(task.id)
+
     def _after_reference_actions(self, task: Task) -> Environment:
         environment = self.environment(task)
         # Every conversation begins with the calls that the history ends with.
@@ -257,47 +310,21 @@ class Domain:
         for action in [*(pending or []), *(task.criteria.actions or [])]:
             try:
                 environment.execute(action.name, action.arguments, action.requestor)
-            except Exception:  # noqa: BLE001, S112 - the tool boundary; a failing reference action is skipped
-                continue
+            except Exception as error:  # noqa: BLE001 - the tool boundary; a failing reference action is skipped
+                if environment.mutates(action.name, action.requestor):
+                    self._failed_writes.setdefault(task.id, f"{action.name}: {error}")
         environment.close()
         return environment
 
-    @functools.cached_property
-    def _tasks(self) -> list[Task]:
-        if self.tasks_folder.is_file():
-            files = [self.tasks_folder]
-        elif (self.tasks_folder / "tasks.json").is_file():
-            # Official data has subsets of tasks.json in the same folder.
-            files = [self.tasks_folder / "tasks.json"]
-        else:
-            files = sorted(f for f in self.tasks_folder.glob("*.json") if f.name != "split_tasks.json")
-        if not files:
-            raise ConfigurationError(f"no task files of domain {self.name!r} in {self.tasks_folder}")
-        tasks: list[Task] = []
-        for file in files:
-            content = load_task_file(file)
-            if content.domain not in (None, self.name, self.spec.data_name):
-                problem = (
-                    f"names the domain {content.domain!r}, but the file is one of domain {self.name!r}: correct it"
-                )
-                raise TaskFormatError(problem, file=file, field="domain")
-            for task in content.tasks:
-                if task.id in self._task_files:
-                    problem = f"{self._task_files[task.id].name} has a task with this id"
-                    raise TaskFormatError(problem, file=file, task_id=task.id, field="id")
-                self._task_files[task.id] = file
-                tasks.append(task)
-        return tasks
-
     def file_of(self, task: Task) -> Path | None:
         """Return the file that a task was read from; None for a task that is not the domain's."""
-        return self._task_files.get(task.id)
+        return self._tasks.file_of(task)
 
     @functools.cached_property
     def _databases(self) -> tuple[Database, Database | None]:
         spec = self.spec
-        agent_db = _load_database(self.folder, "db", spec.agent_db)
-        return agent_db, _load_database(self.folder, "user_db", spec.user_db) if spec.user_db else None
+        agent_db = load_database(self.folder, "db", spec.agent_db)
+        return agent_db, load_database(self.folder, "user_db", spec.user_db) if spec.user_db else None
 
     def _policy_files(self, name: str | None) -> PolicyFiles:
         policies = self.spec.policies
@@ -320,42 +347,6 @@ class Domain:
             raise ConfigurationError(f"policy of domain {self.name!r}: {error}") from None
 
 
-def apply_initial_state(environment: Environment, task: Task, *, replay_history: bool = True) -> None:
-    """Merge initialization data, run initialization actions, replay the message history, sync.
-
-    Raises:
-        TaskFormatError: Names the task and the field that cannot be applied.
-    """
-    state = task.initial_state
-    if state is None:
-        return
-    where = "initial_state.initialization_data"
-    try:
-        if state.initialization_data is not None:
-            environment.merge(state.initialization_data.agent_data, state.initialization_data.user_data)
-        for position, action in enumerate(state.initialization_actions or []):
-            where = f"initial_state.initialization_actions.{position}"
-            _initialize(environment, action)
-        where = "initial_state.message_history"
-        if replay_history and state.message_history:
-            environment.replay(state.message_history)
-        environment.sync()
-    except Exception as error:
-        # Any exception of a domain's function here means that the task does not fit the domain.
-        raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error
-
-
-def _initialize(environment: Environment, action: FunctionCall) -> None:
-    """Carry out an initialization action.
-
-    Raises:
-        ToolError: It is a tool that refuses in a text, as it does to a user: for an app that there is not, for example.
-    """
-    found = environment.run_function(action.env_type, action.func_name, action.arguments)
-    if isinstance(found, str) and found.startswith("Error"):
-        raise ToolError(found.splitlines()[0])
-
-
 def _digest(task: Task) -> bytes:
     """Return a digest of a task's content."""
     try:
@@ -363,33 +354,3 @@ def _digest(task: Task) -> bytes:
     except ValueError:  # a value that is not JSON, or text that is not Unicode
         content = canonical(task)
     return hashlib.blake2b(content.encode(), digest_size=16).digest()
-
-
-def _load_database(folder: Path, stem: str, model: type[Database]) -> Database:
-    if not model.in_files:
-        return model()
-    path = folder / f"{stem}.json"
-    try:
-        if path.is_file():
-            return _checked(model.model_validate_json(path.read_bytes()), path)
-        path = folder / f"{stem}.toml"
-        if not path.is_file():
-            raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
-        return _checked(model.model_validate(read_toml(path)), path)
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = "/".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{path}: {place}: {first['msg']}" if place else f"{path}: {first['msg']}") from None
-    except (OSError, DocumentError) as error:
-        raise ConfigurationError(f"{path}: {error}") from None
-
-
-def _checked(database: Database, path: Path) -> Database:
-    """Return the database, if each record that carries its id is stored under it.
-
-    Raises:
-        ConfigurationError: A key differs; names file, table, key and field.
-    """
-    for table, key, id_field, value in database.misplaced_records():
-        raise ConfigurationError(f"{path}: {table}/{key}: the key differs from {id_field} {value!r}: make them equal")
-    return database

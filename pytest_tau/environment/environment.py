@@ -5,20 +5,21 @@ from __future__ import annotations
 import json
 from collections import Counter
 from copy import copy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..documents import DocumentError, parse_json
 from ..errors import ToolError, ToolServerError
-from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, writable
+from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, paired_calls, writable
 from .results import result_text
 from .schemas import with_members
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from ..models import Message, Requestor
+    from ..models import Message, Requestor, Task
     from .database import Database
-    from .toolkit import Tool, ToolInfo, Toolkit
+    from .retrieval import RetrievalToolkit
+    from .toolkit import Tool, ToolInfo, Toolkit, ToolTexts
 
 
 class Environment:
@@ -30,22 +31,26 @@ class Environment:
         solo: Whether the agent works alone, with both sides' tools.
         fault: The error of a tool server that did not start, ended or did not answer; None if there was none.
         executed: How often each tool was executed, by whomever.
+        tool_texts: Texts of tools that are shown instead of the toolkits' own, by side and name; None for none.
+        retrieval: The tools that search the domain's knowledge base; None if there are none.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of an environment, which only a domain puts together
         self,
         *,
         domain_name: str,
         policy: str,
         agent: Toolkit[Any],
         user: Toolkit[Any] | None = None,
+        retrieval: RetrievalToolkit | None = None,
         sync: Callable[[Any, Any], None] | None = None,
         solo: bool = False,
         merge_aliases: bool = False,
     ) -> None:
         self.domain_name, self.policy, self.solo = domain_name, policy, solo
         self._agent, self._user, self._sync = agent, user, sync
-        self._merge_aliases = merge_aliases
+        self._merge_aliases, self.retrieval = merge_aliases, retrieval
+        self.tool_texts: ToolTexts | None = None
         self.fault: str | None = None
         self.executed: Counter[str] = Counter()
 
@@ -56,9 +61,33 @@ class Environment:
         return db
 
     @property
+    def toolkits(self) -> list[Toolkit[Any]]:
+        """The toolkits of both sides, for reading only."""
+        return [each for each in (self._agent, self._user) if each is not None]
+
+    @property
     def user_db(self) -> Database | None:
         """The user-side state; None if the domain has none."""
         return self._user.db if self._user else None
+
+    @property
+    def shared_db(self) -> bool:
+        """Both sides are on one database."""
+        return self._user is not None and self._user.db is self._agent.db
+
+    def databases_with(self, other: Environment) -> Iterator[tuple[Literal["agent", "user"], Database, Database]]:
+        """Yield each side with its database here and in another environment of the domain; a shared one once."""
+        yield "agent", self.agent_db, other.agent_db
+        mine, theirs = self.user_db, other.user_db
+        shared = mine is self.agent_db and theirs is other.agent_db
+        if mine is not None and theirs is not None and not shared:
+            yield "user", mine, theirs
+
+    def begin_task(self, task: Task) -> None:
+        """Prepare both sides' tools for a task."""
+        self._agent.begin_task(task)
+        if self._user:
+            self._user.begin_task(task)
 
     def fork(self) -> Environment:
         """Return an independent environment in the same state."""
@@ -70,21 +99,45 @@ class Environment:
         vars(twin).update(_agent=agent, _user=user, executed=self.executed.copy())
         return twin
 
+    def restore(self, state: Environment) -> None:
+        """Take over the state of another environment of this kind, such as an earlier fork; that one is used up."""
+        vars(self).update(vars(state))
+
     @property
     def tool_infos(self) -> dict[str, ToolInfo]:
         """The declarations of both sides' tools."""
-        return (self._user.tool_infos if self._user else {}) | self._agent.tool_infos
+        sides = [self._user, self._agent, self.retrieval]
+        return {name: info for toolkit in sides if toolkit for name, info in toolkit.tool_infos.items()}
 
     def tools(self, requestor: Requestor = "assistant") -> list[Tool]:
         """Return the tools that a side can call, in order of definition; their schemas are copies."""
         return [tool.copy() for tool in self.shared_tools(requestor)]
 
+    def hidden_tools(self) -> list[list[Tool]]:
+        """Return the tools of the agent and of the user that can be called but are not offered, for reading only."""
+        return [list(side.hidden_tools().values()) for side in (self._agent, self._user) if side]
+
     def shared_tools(self, requestor: Requestor = "assistant") -> list[Tool]:
         """Return the same tools, with schemas that all environments share, for reading only."""
-        agent, user = self._agent.tools(), self._user.tools() if self._user else {}
         if self.solo:
-            return [*agent.values(), *user.values()] if requestor == "assistant" else []
-        return list((agent if requestor == "assistant" else user).values())
+            return [*self._shown("assistant"), *self._shown("user")] if requestor == "assistant" else []
+        return self._shown(requestor)
+
+    def _shown(self, side: Requestor) -> list[Tool]:
+        """Return the tools of a side's toolkit, with the texts that are shown instead of its own."""
+        toolkit = self._agent if side == "assistant" else self._user
+        tools = list(toolkit.tools().values()) if toolkit else []
+        if side == "assistant" and self.retrieval:
+            tools = [*self.retrieval.tools().values(), *tools]
+        if self.tool_texts is None:
+            return tools
+        texts = self.tool_texts.get(side, {})
+        shown = ((tool, *texts.get(tool.name, (tool.description, tool.parameters))) for tool in tools)
+        return [tool._replace(description=text, parameters=schema) for tool, text, schema in shown]
+
+    def waits_for(self, name: str) -> bool:
+        """Return whether a tool of the agent calls a model or runs a program; call it in a thread of its own."""
+        return self.retrieval is not None and name in self.retrieval.waits
 
     def call(self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = "") -> ToolMessage:
         """Run a tool and sync both sides.
@@ -101,15 +154,27 @@ class Environment:
 
         Source: τ²-bench v1.0.1, environment responses.
         """
+        return self.call_with_value(name, arguments, requestor, call_id)[0]
+
+    def call_with_value(
+        self, name: str, arguments: Any, requestor: Requestor = "assistant", call_id: str = ""
+    ) -> tuple[ToolMessage, Any]:
+        """Run a tool and sync both sides, as ``call``.
+
+        Returns:
+            The result as a message, and the value that the tool has returned: None if the call fails. The value may be
+            a record of the state, for reading only.
+        """
+        value = None
         try:
             result = self._execute(name, arguments, requestor)
             self.sync()
-            content, failed = result_text(result), False
+            content, failed, value = result_text(result), False, result
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
             content, failed = f"Error: {error}", True
             if isinstance(error, ToolServerError):
                 self.fault = self.fault or str(error)
-        return ToolMessage(id=call_id, content=writable(content), requestor=requestor, error=failed)
+        return ToolMessage(id=call_id, content=writable(content), requestor=requestor, error=failed), value
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
         """Run a tool without syncing and return a copy of what it returns.
@@ -158,17 +223,26 @@ class Environment:
             ToolError: User data for a domain without a user side.
             pydantic.ValidationError: The data does not fit the records.
         """
+        aliases = self._merge_aliases or self.shared_db
         if agent_data:
             self._agent.db = self._agent.db.merged(agent_data)
-            if self._merge_aliases and self._user:
+            if aliases and self._user:
                 self._user.db = self._agent.db
         if user_data:
             if self._user is None:
                 raise ToolError(f"{self.domain_name} has no user side")
             self._user.db = self._user.db.merged(user_data)
-            if self._merge_aliases:
+            if aliases:
                 self._agent.db = self._user.db
         self.sync()
+
+    def has_tool(self, name: str, requestor: Requestor) -> bool:
+        """Return whether a side can call a tool."""
+        try:
+            self._toolkit_of(name, requestor)
+        except ToolError:
+            return False
+        return True
 
     def mutates(self, name: str, requestor: Requestor) -> bool:
         """Return whether a tool exists for this side and changes a database; calls of such tools are replayed."""
@@ -186,20 +260,24 @@ class Environment:
         Returns:
             A line for each result that differs from the recorded one.
 
+        Calls that a fault kept from their tool are skipped. A result that a fault has changed is not compared.
+
         Source: τ²-bench v1.0.1: unknown tools and tools that do not mutate are skipped.
         """
         differences: list[str] = []
+        unmade = unexecuted(messages)
         awaited: list[tuple[ToolCall, str | None]] = []  # the latest calls, with their results here, if replayed
         if messages and isinstance(messages[-1], AssistantMessage | UserMessage) and messages[-1].tool_calls:
             messages = messages[:-1]  # these calls were not made yet
         for message in messages:
             if isinstance(message, AssistantMessage | UserMessage):
-                awaited = [(call, self._replayed(call)) for call in message.tool_calls or []]
+                calls = message.tool_calls or []
+                awaited = [(call, None if id(call) in unmade else self._replayed(call)) for call in calls]
             elif isinstance(message, ToolMessage) and awaited:
                 # By id among the latest calls, as ids may repeat later; else in the order of the calls.
                 ids = [call.id for call, _ in awaited]
                 call, content = awaited.pop(ids.index(message.id) if message.id in ids else 0)
-                if content is not None and not same_result(message.content, content):
+                if content is not None and message.fault is None and not same_result(message.content, content):
                     differences.append(f"{call.name}: recorded {message.content!r}, replayed {content!r}")
         self.sync()
         return differences
@@ -216,13 +294,16 @@ class Environment:
     def close(self) -> None:
         """Release what both states occupy, such as the process of a tool server; they stay usable."""
         self._agent.db.close()
+        if self.retrieval:
+            self.retrieval.close()
         if self._user:
             self._user.db.close()
 
     def answer(self, call: ToolCall) -> ToolMessage:
         """Return the result of a participant's call; a malformed one gets an error and is not executed."""
         if call.malformed is not None:
-            content = f"Error: arguments of '{call.name}' must be a JSON object, got {call.malformed[:80]}"
+            problem = f"arguments of '{call.name}' must be a JSON object, got {call.malformed[:80]}"
+            content = writable(f"Error: {call.problem or problem}")
             return ToolMessage(id=call.id, content=content, requestor=call.requestor, error=True)
         return self.call(call.name, call.arguments, call.requestor, call.id)
 
@@ -232,6 +313,8 @@ class Environment:
         sides = [self._user, self._agent] if self.solo else [self._agent if requestor == "assistant" else self._user]
         if sides == [None]:
             raise ToolError("User tools not available")
+        if requestor == "assistant":
+            sides.append(self.retrieval)
         for toolkit in sides:
             if toolkit is not None and name in toolkit.tool_infos:
                 return toolkit
@@ -241,6 +324,13 @@ class Environment:
 def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
     """Call a toolkit's function with a copy of the arguments, as it may keep and change them."""
     return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
+
+
+def unexecuted(messages: Sequence[Message]) -> set[int]:
+    """Return the calls that a fault kept from their tool, by ``id()``."""
+    if not any(isinstance(message, ToolMessage) and not message.executed for message in messages):
+        return set()
+    return {id(each.call) for each in paired_calls(messages) if each.result is not None and not each.result.executed}
 
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:

@@ -35,7 +35,11 @@ def canonical(value: Any) -> str:
 
     Source: τ²-bench v1.0.1, database hash: sorted keys, dates by ``str``; 1, 1.0 and true differ.
     """
-    return json.dumps(plain(value), sort_keys=True, default=json_default)
+    return json.dumps(value, sort_keys=True, default=_canonical_default)
+
+
+def _canonical_default(value: Any) -> Any:
+    return plain(value) if isinstance(value, BaseModel) else json_default(value)
 
 
 def json_default(value: Any) -> Any:

@@ -13,7 +13,7 @@ from .records import Record
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
 
-R = TypeVar("R", bound=Record)
+R = TypeVar("R", bound=Record | dict[str, Any])
 
 
 class Table(MutableMapping[str, R], Generic[R]):
@@ -23,20 +23,22 @@ class Table(MutableMapping[str, R], Generic[R]):
     ``peek`` and ``scan`` give shared records: cheap, and for reading only.
 
     In JSON a table is an object keyed by id; annotated with ``KeyedBy("line_id")`` it is an array of records
-    that carry their id in that field.
+    that carry their id in that field; annotated with ``Noted()`` it is an object with ``data`` and ``notes``.
+    Records are of a type, or free objects: ``Table[dict[str, Any]]``.
     """
 
-    __slots__ = ("_base", "_dropped", "_own", "ordered")
+    __slots__ = ("_base", "_dropped", "_own", "notes", "ordered")
 
-    def __init__(self, base: dict[str, R] | None = None, *, ordered: bool = False) -> None:
+    def __init__(self, base: dict[str, R] | None = None, *, ordered: bool = False, notes: str = "") -> None:
         self.ordered = ordered  #: Whether the order of records is part of the state, as in an array.
+        self.notes = notes  #: A text about the table, which is part of the state.
         self._base: dict[str, R] = base if base is not None else {}
         self._own: dict[str, R] = {}
         self._dropped: set[str] = set()
 
     def fork(self) -> Table[R]:
         """Return an independent table with the same content, which shares every untouched record."""
-        table: Table[R] = Table(self._base, ordered=self.ordered)
+        table: Table[R] = Table(self._base, ordered=self.ordered, notes=self.notes)
         if self._own or self._dropped:
             table._own = {key: clone(record) for key, record in self._own.items()}
             table._dropped = set(self._dropped)
@@ -50,11 +52,15 @@ class Table(MutableMapping[str, R], Generic[R]):
 
     def scan(self) -> Iterator[R]:
         """Yield every record in order, for reading only."""
+        return iter(self._base.values()) if not self._own and not self._dropped else (r for _, r in self.peek_items())
+
+    def peek_items(self) -> Iterator[tuple[str, R]]:
+        """Yield every id and its record in order, for reading only."""
         if not self._own and not self._dropped:
-            yield from self._base.values()
+            yield from self._base.items()
             return
         for key in self:
-            yield self._own[key] if key in self._own else self._base[key]
+            yield key, self._own[key] if key in self._own else self._base[key]
 
     @property
     def touched(self) -> set[str]:
@@ -119,6 +125,25 @@ class KeyedBy(NamedTuple):
         if len(base) < len(records):
             raise PydanticCustomError("duplicate_id", "two records have the same {field}", {"field": self.field})
         return Table(base, ordered=True)
+
+
+class Noted(NamedTuple):
+    """Annotates a table that is an object with ``data``, the records by id, and ``notes``, a text, in JSON.
+
+    Other keys of the object are dropped.
+    """
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> core_schema.CoreSchema:
+        records = handler.generate_schema(dict[str, get_args(source)[0]])  # type: ignore[misc]
+        fields = {
+            "data": core_schema.typed_dict_field(records, required=False),
+            "notes": core_schema.typed_dict_field(core_schema.str_schema(), required=False),
+        }
+        return _table_schema(
+            core_schema.typed_dict_schema(fields, extra_behavior="ignore"),
+            lambda part: Table(part.get("data", {}), notes=part.get("notes", "")),
+            lambda table: {"data": {key: table.peek(key) for key in table}, "notes": table.notes},
+        )
 
 
 def _table_schema(content: core_schema.CoreSchema, load: Any, dump: Any) -> core_schema.CoreSchema:

@@ -12,7 +12,10 @@ from .database import Database
 from .schemas import describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from ..models import Requestor, Task
+
 
 ToolKind: TypeAlias = Literal["read", "write", "think", "generic"]
 D = TypeVar("D", bound=Database)
@@ -20,19 +23,25 @@ F = TypeVar("F", bound="Callable[..., Any]")
 
 
 class ToolInfo(NamedTuple):
-    """The declaration of a tool."""
+    """The declaration of a tool.
+
+    Attributes:
+        hidden: Whether the tool can be called, but is not among those that an agent or a user is offered.
+    """
 
     kind: ToolKind
     mutates: bool
+    hidden: bool = False
 
 
-def tool(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
+def tool(kind: ToolKind, *, mutates: bool | None = None, hidden: bool = False) -> Callable[[F], F]:
     """Mark a method of a toolkit as a tool.
 
     Args:
         kind: The kind of the tool.
         mutates: Whether it changes a database, and so is executed when a trajectory is replayed; by default
             exactly the ``write`` tools do.
+        hidden: Whether it can be called but is not offered, so that its name must be found out.
 
     Raises:
         ConfigurationError: No kind or an unknown one, no docstring, or a parameter without a type.
@@ -42,7 +51,8 @@ def tool(kind: ToolKind, *, mutates: bool | None = None) -> Callable[[F], F]:
 
     def mark(method: F) -> F:
         _check_declaration(method, kind)
-        method.tau_tool = ToolInfo(kind, kind == "write" if mutates is None else mutates)  # type: ignore[attr-defined]
+        changes = kind == "write" if mutates is None else mutates
+        method.tau_tool = ToolInfo(kind, changes, hidden)  # type: ignore[attr-defined]
         return method
 
     return mark
@@ -89,6 +99,10 @@ class Tool(NamedTuple):
         return {"type": "function", "function": function}
 
 
+#: Texts of tools that are shown instead of the domain's own: description and schema, by side and name.
+ToolTexts: TypeAlias = "Mapping[Requestor, Mapping[str, tuple[str, dict[str, Any]]]]"
+
+
 class Toolkit(Generic[D]):
     """Base of a domain's toolkits.
 
@@ -101,7 +115,11 @@ class Toolkit(Generic[D]):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = {name: method.tau_tool for name, method in vars(cls).items() if hasattr(method, "tau_tool")}
-        cls.tool_infos = cls.tool_infos | own
+        declared = [vars(cls).get("tool_infos", {}), *(getattr(base, "tool_infos", {}) for base in cls.__bases__)]
+        inherited: dict[str, ToolInfo] = {}
+        for infos in declared:
+            inherited |= {name: info for name, info in infos.items() if name not in inherited}
+        cls.tool_infos = inherited | own
 
     def __init__(self, db: D) -> None:
         self.db = db
@@ -109,9 +127,41 @@ class Toolkit(Generic[D]):
     @classmethod
     @functools.cache
     def tools(cls) -> dict[str, Tool]:
-        """Return the toolkit's tools by name, in order of definition."""
-        described = {name: describe(getattr(cls, name)) for name in cls.tool_infos}
-        return {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in cls.tool_infos.items()}
+        """Return the tools that are offered by name, in order of definition."""
+        return cls._described(hidden=False)
+
+    @classmethod
+    @functools.cache
+    def hidden_tools(cls) -> dict[str, Tool]:
+        """Return the tools that can be called but are not offered by name, in order of definition."""
+        return cls._described(hidden=True)
+
+    @classmethod
+    def with_texts(cls, texts: Mapping[str, Any]) -> type[Toolkit[D]]:  # noqa: ARG003 - for subclasses
+        """Return the toolkit with other texts of hidden tools; by default itself, as no answer of a tool shows them.
+
+        Args:
+            texts: ``tools``, a list of objects with ``name``, ``requestor``, ``description`` and ``parameters``; these
+                are objects with ``name``, ``type``, ``description`` and ``required``.
+        """
+        return cls
+
+    @classmethod
+    def tool_named(cls, name: str) -> Tool | None:
+        """Return a tool, offered or not, by name; None if there is none."""
+        return cls.tools().get(name) or cls.hidden_tools().get(name)
+
+    def begin_task(self, task: Task) -> None:
+        """Prepare for a task, before its initial state is applied; nothing by default.
+
+        It is called in each environment of the task: of the conversation, the reference actions and the replay.
+        """
+
+    @classmethod
+    def _described(cls, *, hidden: bool) -> dict[str, Tool]:
+        infos = {name: info for name, info in cls.tool_infos.items() if info.hidden == hidden}
+        described = {name: describe(getattr(cls, name)) for name in infos}
+        return {name: Tool(name, *described[name], info.kind, info.mutates) for name, info in infos.items()}
 
     @classmethod
     def function(cls, name: str) -> Callable[..., Any] | None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from ..errors import TaskFormatError, unknown_name
+from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .arguments import misfits
+from .functions.sessions import SessionState
 from .schemas import arguments_of
-from .sessions import SessionState
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from ..models import FunctionCall, Requestor, Task
@@ -29,12 +30,14 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
 
     Raises:
         TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, or an
-            argument of a reference action, an assertion or an initialization action that does not match.
+            argument of a reference action, an assertion or an initialization action that does not match; initialization
+            data that is neither of a side nor a table.
     """
 
     def fail(problem: str, field: str) -> None:
         raise TaskFormatError(problem, file=file, task_id=task.id, field=field)
 
+    _check_scenario(task, spec, fail)
     criteria = task.criteria
     for name in criteria.reward_basis:
         if name not in components:
@@ -46,14 +49,54 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
             problem = f"{unknown_name('tool', action.name, tools)} of the {action.requestor}"
             fail(problem, f"evaluation_criteria.actions.{position}.name")
     for position, action in enumerate(criteria.actions or []):
-        schema = _toolkit(spec, action.requestor).tools()[action.name].parameters
-        for problem in misfits(action.arguments, schema):
+        called = _toolkit(spec, action.requestor).tool_named(action.name)
+        for problem in misfits(action.arguments, called.parameters) if called else ():
             fail(f"{action.name}: {problem}", f"evaluation_criteria.actions.{position}.arguments")
     for position, assertion in enumerate(criteria.env_assertions or []):
         _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}")
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
     for position, call in enumerate(actions):
         _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}")
+
+
+def check_domain(task: Task, domain: Domain, known: Collection[str], load: Callable[[str], Domain]) -> None:
+    """Refuse a task of a domain that names another one; other texts than names of domains describe it.
+
+    Args:
+        task: The task.
+        domain: Its domain.
+        known: The names of all domains.
+        load: Returns the domain of a name. A domain whose data is missing raises ConfigurationError.
+
+    Raises:
+        TaskFormatError: It does; names file, task and field.
+    """
+    named = getattr(task.user_scenario.instructions, "domain", None)
+    if named in (None, domain.name, domain.spec.data_name) or named not in known:
+        return
+    with suppress(ConfigurationError):  # the run's data may lack the other domain
+        if load(named).tasks_folder == domain.tasks_folder:
+            return  # a variant of the other domain, with its tasks
+    problem = f"names the domain {named!r}, but the task is one of domain {domain.name!r}: correct it"
+    where = "user_scenario.instructions.domain"
+    raise TaskFormatError(problem, file=domain.file_of(task), task_id=task.id, field=where)
+
+
+def _check_scenario(task: Task, spec: DomainSpec, fail: Callable[[str, str], None]) -> None:
+    """Check the names of the user's tools, and those in initialization data that were ignored."""
+    tools = _toolkit(spec, "user").tools()
+    for position, name in enumerate(task.user_tools or []):
+        if name not in tools:
+            fail(f"{unknown_name('tool', name, tools)} of the user", f"user_tools.{position}")
+    for name in misplaced_tables(task):
+        if name not in spec.agent_db.model_fields and (spec.user_db is None or name not in spec.user_db.model_fields):
+            fail("unknown field", f"initial_state.initialization_data.{name}")
+
+
+def misplaced_tables(task: Task) -> tuple[str, ...]:
+    """Return the names of tables next to a side's initialization data, where they have no effect."""
+    data = task.initial_state.initialization_data if task.initial_state else None
+    return data.ignored if data else ()
 
 
 def check_initial_state(task: Task, domain: Domain, file: Path | None = None) -> None:
@@ -106,5 +149,5 @@ def _check_function(spec: DomainSpec, call: FunctionCall, fail: Any, field: str)
 
 def _arguments(toolkit: type[Toolkit[Any]], name: str) -> dict[str, Any]:
     """Return the schema of the arguments of a tool, or of another function of a toolkit."""
-    function, declared = getattr(toolkit, name), toolkit.tools().get(name)
+    function, declared = getattr(toolkit, name), toolkit.tool_named(name)
     return declared.parameters if declared else getattr(function, "tau_parameters", None) or arguments_of(function)

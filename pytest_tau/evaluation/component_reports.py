@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..models import Call, RewardInfo
     from .evidence import Evidence
 
-LineKind: TypeAlias = Literal["verdict", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
+LineKind: TypeAlias = Literal["verdict", "passed", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
 
 
 #: The beginning of the line about a reference action that was not made, and of the one about the call next to it, which

@@ -14,6 +14,7 @@ from .components import COMPONENTS, components_of
 from .grading import OFFICIAL, Grading, profile_named
 from .judge import Judge, judge_statements
 from .null_agent import passes_without_agent
+from .partial import partial_credit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,6 +131,7 @@ def grade(
     info.info = _notes(task, messages, termination_reason, domain, evaluation)
     if "ended_early" not in info.info:
         info.reward = float(math.prod(info.reward_breakdown.values()))
+    info.partial = partial_credit(given, info)
     given.environment.close()
     return info
 

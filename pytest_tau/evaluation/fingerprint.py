@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from .evaluate import Evaluation
 
 #: Modules of this package with rules, in addition to the modules of ``components``.
-_MODULES = ("component", "evaluate", "grading", "judge", "llm_judge")
+_MODULES = ("component", "evaluate", "grading", "judge", "llm_judge", "official_judge")
 _PROMPT = "judge_prompt.md"
 #: Methods of components that answer reports.
 _REPORTS = frozenset(name for name in vars(ComponentReports) if not name.startswith("_"))
@@ -51,6 +51,7 @@ def rule_sources() -> dict[str, str]:
     modules = {f"{name}.py": package / f"{name}.py" for name in _MODULES}
     files = (package / "components").iterdir()
     modules |= {f"components/{file.name}": file for file in files if file.name.endswith(".py")}
+    modules["chat/answers.py"] = resources.files("pytest_tau.chat") / "answers.py"  # when a judge is asked again
     return {name: file.read_text(encoding="utf-8") for name, file in modules.items()}
 
 

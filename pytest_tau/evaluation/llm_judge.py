@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-import json
-import re
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
+from ..chat.answers import AnswerError, NoAnswerError, Question, entry, last_object, shown, usable_answer
 from ..errors import ConfigurationError, JudgeError
 from ..models import AssistantMessage, ToolMessage, UserMessage, call_as_text, writable
 from .judge import Verdict
+from .official_judge import OfficialJudge
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..chat import TrialModel
     from ..models import Message
-
-#: Answers that the model may give until one of them can be used.
-_ANSWERS = 3
-_OPENING = re.compile(r'\{\s*"verdicts"')
-
+    from ..protocol import JudgeTexts
 
 #: The parts of a verdict. The reason comes first, so that it is generated before the outcome.
 _FIELDS: dict[str, tuple[type, str]] = {
@@ -28,10 +24,6 @@ _FIELDS: dict[str, tuple[type, str]] = {
     "reason": (str, "text"),
     "met": (bool, "true or false"),
 }
-
-
-class _AnswerError(Exception):
-    """An answer cannot be used; the text is shown to the model that gave it."""
 
 
 class LLMJudge:
@@ -55,22 +47,11 @@ class LLMJudge:
             ModelError: The model or its provider failed.
             ReplayError: A replayed trial asks what was not recorded.
         """
-        asked = _question(statements, messages)
-        problem = text = ""
-        for _ in range(_ANSWERS):
-            reply = await self._model.complete(asked, response_format=_FORMAT)
-            text = reply.text
-            try:
-                return _verdicts(text, len(statements))
-            except _AnswerError as error:
-                problem = (
-                    f"{error}; it was cut off because of its length" if reply.finish_reason == "length" else str(error)
-                )
-            asked = [*asked, *_again(text, problem)]
-        raise JudgeError(
-            f"judge {self.name!r} gave {_ANSWERS} answers, none of them valid: in the last one, {problem}; "
-            f"it begins {text[:200]!r}"
-        )
+        question = Question(_question(statements, messages), _FORMAT, _REMINDER)
+        try:
+            return await usable_answer(self._model, question, lambda text: _verdicts(text, len(statements)))
+        except NoAnswerError as error:
+            raise JudgeError(f"judge {self.name!r} gave {error}") from None
 
 
 class LazyJudge:
@@ -78,12 +59,13 @@ class LazyJudge:
 
     Args:
         name: The judge's name in reports.
+        texts: The official prompt of the judge; None for the built-in one.
     """
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, texts: JudgeTexts | None = None) -> None:
+        self.name, self._texts = name, texts
 
-    def bind(self, model: TrialModel | None) -> LLMJudge:
+    def bind(self, model: TrialModel | None) -> LLMJudge | OfficialJudge:
         """Return the judge of one trial.
 
         Args:
@@ -94,7 +76,7 @@ class LazyJudge:
         """
         if model is None:
             raise ConfigurationError(f"judge {self.name!r} needs a model: add --tau-judge-llm MODEL")
-        return LLMJudge(model, self.name)
+        return LLMJudge(model, self.name) if self._texts is None else OfficialJudge(model, self.name, self._texts)
 
     def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
         """Judge nothing: only what ``bind`` returns can ask a model.
@@ -108,8 +90,8 @@ class LazyJudge:
 def _question(statements: Sequence[str], messages: Sequence[Message]) -> list[dict[str, Any]]:
     """Return the prompt and the material to be judged, as chat messages."""
     prompt = resources.files(__package__).joinpath("judge_prompt.md").read_text(encoding="utf-8").strip()
-    transcript = "\n".join(_entry(label, text) for label, text in _entries(messages))
-    numbered = "\n".join(_entry(str(number), text) for number, text in enumerate(statements, 1))
+    transcript = "\n".join(entry(label, text) for label, text in entries_of(messages))
+    numbered = "\n".join(entry(str(number), text) for number, text in enumerate(statements, 1))
     material = (
         f"<transcript>\n{transcript}\n</transcript>\n\n<statements>\n{numbered}\n</statements>\n\n"
         f"Give your verdicts on statements 1 to {len(statements)} as the JSON object described above."
@@ -117,7 +99,7 @@ def _question(statements: Sequence[str], messages: Sequence[Message]) -> list[di
     return [{"role": "system", "content": prompt}, {"role": "user", "content": material}]
 
 
-def _entries(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
+def entries_of(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
     """Yield texts, calls and results, oldest first, each after its label."""
     for message in messages:
         if isinstance(message, AssistantMessage | UserMessage):
@@ -133,73 +115,45 @@ def _entries(messages: Sequence[Message]) -> Iterator[tuple[str, str]]:
             yield f"{'error' if message.error else 'result'} for {side}", message.content or ""
 
 
-def _entry(label: str, text: str) -> str:
-    """Return an entry with further lines indented, so that no text passes for another entry or ends the section."""
-    return f"{label}: " + "\n    ".join(text.splitlines())
-
-
-def _again(answer: str, problem: str) -> list[dict[str, Any]]:
-    """Return the messages that follow an answer that cannot be used; providers refuse an empty message."""
-    request = (
-        f"That answer cannot be used: {problem}. Answer again with nothing but the JSON object, with exactly one "
-        f"verdict for each statement, in which met is true or false."
-    )
-    said = [{"role": "assistant", "content": answer}] if answer.strip() else []
-    return [*said, {"role": "user", "content": request}]
-
-
 def _verdicts(text: str, statements: int) -> list[Verdict]:
     """Return the verdicts in an answer, in the order of the statements.
 
     Raises:
-        _AnswerError: It cannot be used.
+        AnswerError: It cannot be used.
     """
-    answer = _last_with_verdicts(text)
+    answer = last_object(text, "verdicts")
     if answer is None:
-        raise _AnswerError("it has no JSON object with verdicts")
+        raise AnswerError("it has no JSON object with verdicts")
     if not isinstance(answer["verdicts"], list):
-        raise _AnswerError(f"verdicts must be a list, got {_shown(answer['verdicts'])}")
+        raise AnswerError(f"verdicts must be a list, got {shown(answer['verdicts'])}")
     verdicts: dict[int, Verdict] = {}
-    for entry in answer["verdicts"]:
-        number, verdict = _numbered(entry)
+    for each in answer["verdicts"]:
+        number, verdict = _numbered(each)
         if not 1 <= number <= statements:
-            raise _AnswerError(f"it has a verdict on statement {number}, which does not exist")
+            raise AnswerError(f"it has a verdict on statement {number}, which does not exist")
         if number in verdicts:
-            raise _AnswerError(f"statement {number} has more than one verdict")
+            raise AnswerError(f"statement {number} has more than one verdict")
         verdicts[number] = verdict
     missing = [str(number) for number in range(1, statements + 1) if number not in verdicts]
     if missing:
-        raise _AnswerError(f"it has no verdict on statement {', '.join(missing)}")
+        raise AnswerError(f"it has no verdict on statement {', '.join(missing)}")
     return [verdicts[number] for number in range(1, statements + 1)]
 
 
-def _numbered(entry: Any) -> tuple[int, Verdict]:
-    if not isinstance(entry, dict):
-        raise _AnswerError(f"a verdict must be an object, got {_shown(entry)}")
+def _numbered(raw: Any) -> tuple[int, Verdict]:
+    if not isinstance(raw, dict):
+        raise AnswerError(f"a verdict must be an object, got {shown(raw)}")
     for name, (kind, wanted) in _FIELDS.items():
-        if type(entry.get(name)) is not kind:  # True is a number to isinstance
-            found = _shown(entry[name]) if name in entry else "nothing"
-            raise _AnswerError(f"{name} of a verdict must be {wanted}, got {found}")
-    return entry["statement"], Verdict(entry["met"], writable(entry["reason"]))
+        if type(raw.get(name)) is not kind:  # True is a number to isinstance
+            found = shown(raw[name]) if name in raw else "nothing"
+            raise AnswerError(f"{name} of a verdict must be {wanted}, got {found}")
+    return raw["statement"], Verdict(raw["met"], writable(raw["reason"]))
 
 
-def _shown(value: Any) -> str:
-    if isinstance(value, dict | list):
-        return "an object" if isinstance(value, dict) else "a list"
-    text = json.dumps(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def _last_with_verdicts(text: str) -> Any:
-    """Return the last JSON object with verdicts, whatever surrounds it: those before it are drafts."""
-    decoder, found, end = json.JSONDecoder(strict=False), None, 0
-    while opening := _OPENING.search(text, end):
-        try:
-            found, end = decoder.raw_decode(text, opening.start())
-        except (ValueError, RecursionError):
-            end = opening.end()
-    return found
-
+_REMINDER = (
+    "Answer again with nothing but the JSON object, with exactly one verdict for each statement, in which met is true "
+    "or false."
+)
 
 #: The schema of an answer, which providers enforce.
 _FORMAT: dict[str, Any] = {

@@ -46,8 +46,14 @@ class Beginning(NamedTuple):
     @classmethod
     def of(cls, environment: Environment) -> Beginning:
         """Return the current state of an environment, in microseconds."""
-        user_db = environment.user_db
+        user_db = None if environment.shared_db else environment.user_db
         return cls(environment.agent_db.fork(), user_db.fork() if user_db else None, environment.executed.copy())
+
+    def is_of(self, other: Environment) -> bool:
+        """Return whether an environment has this state."""
+        user_db = other.user_db
+        same = self.user_db is None or user_db is None or self.user_db.equals(user_db)
+        return same and self.agent_db.equals(other.agent_db)
 
 
 @dataclass(frozen=True)
@@ -85,7 +91,7 @@ def outside_changes(live: Environment, beginning: Beginning, given: GradingInput
         return None
     history = len(given.task.message_history or ())
     calls = [each for each in calls_in(given.messages) if each.message_idx >= history]
-    made = [each for each in calls if each.result is not None and each.call.malformed is None]
+    made = [each for each in calls if each.result and each.result.executed and each.call.malformed is None]
     own = Counter(each.call.name for each in made)
     infos = live.tool_infos
 
@@ -98,18 +104,13 @@ def outside_changes(live: Environment, beginning: Beginning, given: GradingInput
     if not live.agent_db.cheap_to_fork:
         return None  # what follows would start servers
     start, again = (given.domain.environment(given.task, solo=given.solo) for _ in range(2))
-    if not _same(beginning, start):
-        if not _same(again, start):
+    if not beginning.is_of(start):
+        if not same_state(again, start):
             return None  # the initial state is never the same
         before = writing(beginning.executed - start.executed)
         return OutsideChanges("before", before, differences)
     unexplained = _unexplained(differences, live, start, made, given)
     return OutsideChanges("during", {}, unexplained) if unexplained else None
-
-
-def _same(one: Beginning | Environment, other: Environment) -> bool:
-    sides = (one.agent_db, other.agent_db), (one.user_db, other.user_db)
-    return all(mine is None or theirs is None or mine.equals(theirs) for mine, theirs in sides)
 
 
 def _unexplained(

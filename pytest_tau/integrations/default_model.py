@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import sys
-from typing import TYPE_CHECKING, Any
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, Literal
+
+from .model_client import ClientModel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..chat import ChatModel
+    from ..chat.prices import Price
 
 
 def has_litellm() -> bool:
@@ -19,12 +24,16 @@ def has_litellm() -> bool:
     return importlib.util.find_spec("litellm") is not None
 
 
-def default_model(**limits: Any) -> ChatModel:
-    """Return the default chat model: ``LiteLLM`` if litellm is installed, else ``OpenAIServer``.
+def default_model(client: Literal["auto", "litellm"] = "auto", **limits: Any) -> ChatModel:
+    """Return the default chat model.
 
     Args:
+        client: ``auto`` for litellm, and aiohttp for models to which litellm would send the same; ``litellm`` for
+            litellm only. Without litellm it is aiohttp.
         limits: The arguments of ``LimitedModel``.
     """
+    if has_litellm() and client == "auto" and has_aiohttp():
+        return ClientModel(**limits)
     if has_litellm():
         from .litellm import LiteLLM
 
@@ -34,13 +43,31 @@ def default_model(**limits: Any) -> ChatModel:
     return OpenAIServer(**limits)
 
 
-def check_model(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
+def has_aiohttp() -> bool:
+    """Return whether the packages of the lighter client are installed."""
+    return all(importlib.util.find_spec(name) is not None for name in ("aiohttp", "tenacity"))
+
+
+@functools.cache
+def shared_model() -> ChatModel:
+    """Return the default chat model of simulations outside of a run, one for the whole process."""
+    if has_litellm():
+        from .litellm.model import shared
+
+        return shared()
+    return default_model()
+
+
+def check_model(
+    name: str, args: Mapping[str, Any], *, priced: bool = False, prices: Mapping[str, Price] = MappingProxyType({})
+) -> None:
     """Check a model's name, arguments and key before the default chat model calls it.
 
     Args:
         name: The model's name.
         args: The arguments of its calls.
         priced: Also check that its price is known.
+        prices: The user's price list.
 
     Raises:
         ConfigurationError: It cannot be called.
@@ -49,4 +76,4 @@ def check_model(name: str, args: Mapping[str, Any], *, priced: bool = False) -> 
         from .litellm import check
     else:
         from .openai_api import check
-    check(name, args, priced=priced)
+    check(name, args, priced=priced, prices=prices)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from ..environment import check_task
+from ..environment import check_domain, check_task
 from ..errors import TaskFormatError
 from ..evaluation import known_components
 from .actions import check_actions
 from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
+from .knowledge import check_documents, check_required
+from .policy import check_agent, check_rules
 from .scripts import check_script
 from .sets import check_duplicates, check_splits
-from .texts import check_phrases
+from .texts import check_ignored, check_phrases
 from .verdicts import accepting, check_gold, check_needed, check_null
 
 if TYPE_CHECKING:
@@ -25,8 +27,26 @@ if TYPE_CHECKING:
 __all__ = ["SEVERITIES", "Finding", "LintReport", "Severity", "lint_domain"]
 
 
+class Domains(Protocol):
+    """The domains that a task may name."""
+
+    def names(self) -> Sequence[str]:
+        """Return the names of all domains."""
+
+    def load(self, name: str) -> Domain:
+        """Return a domain.
+
+        Raises:
+            ConfigurationError: It cannot be loaded.
+        """
+
+
 async def lint_domain(
-    domain: Domain, split: str | None, tasks: Sequence[Task] | None = None, evaluators: Sequence[Evaluator] = ()
+    domain: Domain,
+    split: str | None,
+    tasks: Sequence[Task] | None = None,
+    evaluators: Sequence[Evaluator] = (),
+    domains: Domains | None = None,
 ) -> LintReport:
     """Check the tasks of a domain.
 
@@ -35,6 +55,7 @@ async def lint_domain(
         split: Which tasks; None for all.
         tasks: The tasks of a file, instead of the domain's own.
         evaluators: Components that plugins added.
+        domains: All domains; tasks that name another one are reported.
 
     Raises:
         ConfigurationError: No such split.
@@ -42,10 +63,13 @@ async def lint_domain(
     """
     own, tasks = tasks is None, _tasks(domain, split) if tasks is None else tasks
     report = LintReport(domain.name, split, len(tasks))
-    report.findings += [*(check_splits(domain) if own else ()), *check_duplicates(tasks)]
+    report.findings += [
+        *((*check_splits(domain), *check_documents(domain), *check_rules(domain)) if own else ()),
+        *check_duplicates(tasks),
+    ]
     facts, components, evaluation = FactChecker(domain), known_components(evaluators), accepting(evaluators)
     for task in tasks:
-        misfit = _misfit(task, domain, components)
+        misfit = _misfit(task, domain, components, domains)
         if misfit is not None:
             report.findings.append(misfit)
             continue
@@ -53,6 +77,7 @@ async def lint_domain(
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
         report.findings += [*await check_gold(task, domain, evaluation), *null]
+        report.findings += await check_agent(task, domain, evaluation)
         report.findings += _other_findings(task, domain, evaluation, facts)
     return report
 
@@ -61,6 +86,8 @@ def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: F
     yield from check_actions(task, domain)
     yield from check_needed(task, domain, evaluation)
     yield from check_phrases(task)
+    yield from check_required(task, domain)
+    yield from check_ignored(task)
     yield from facts.check(task)
     yield from check_script(task, domain)
     yield from facts.check_script(task)
@@ -73,9 +100,11 @@ def _tasks(domain: Domain, split: str | None) -> list[Task]:
     return [task for task in domain.tasks(split=None) if task.id in wanted]
 
 
-def _misfit(task: Task, domain: Domain, components: Sequence[str]) -> Finding | None:
-    """Check ``does-not-fit``: the initial state, a function or the reward basis names what the domain lacks."""
+def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: Domains | None) -> Finding | None:
+    """Check ``does-not-fit``: the task names another domain, or its parts name what the domain lacks."""
     try:
+        if domains is not None:
+            check_domain(task, domain, domains.names(), domains.load)
         check_task(task.model_copy(update={"evaluation_criteria": _without_actions(task)}), domain.spec, components)
         domain.environment(task)
     except TaskFormatError as error:

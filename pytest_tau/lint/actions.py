@@ -44,9 +44,9 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
 
 
 def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:
-    """Return a side's tools by name."""
+    """Return a side's tools by name, also those that are not offered, which can be found out."""
     toolkit = domain.spec.agent_tools if requestor == "assistant" else domain.spec.user_tools
-    return toolkit.tools() if toolkit else {}
+    return toolkit.tools() | toolkit.hidden_tools() if toolkit else {}
 
 
 def _unknown(action: Action, domain: Domain) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..documents import DocumentError, parse_json
 from ..environment.arguments import resolved
 from .actions import tools_of
 from .findings import Finding
+from .knowledge import required_texts
 from .known import Known
 from .reading import Reader, Reading
 
@@ -32,15 +34,17 @@ class FactChecker:
         self._domain, self._reader = domain, Reader(domain)
 
     def check(self, task: Task) -> Iterator[Finding]:
-        """Check ``fact-missing``: an argument that neither the texts nor any reading before it gives.
+        """Check ``fact-missing``: an argument that no text, required document or reading before it gives.
 
         Numbers, choices of a schema, codes of up to three letters, and free text that hands over are skipped; a
         date counts as given also in words, or near one that is; a text of several words if each of them is given.
         """
         for where, leaf in self._missing(task, [str(task.user_scenario), task.ticket or ""]):
-            yield Finding(
-                "fact-missing", "warning", task.id, f"{where}: the agent cannot know {leaf.path} {leaf.value!r}"
+            text = (
+                f"{where}: the agent cannot know {leaf.path} {leaf.value!r}: neither the user nor the policy "
+                "states it, and no tool returns it from what is known"
             )
+            yield Finding("fact-missing", "warning", task.id, text)
 
     def check_script(self, task: Task) -> Iterator[Finding]:
         """Check ``script-silent``: an argument that the prose gives, but not the script, nor any reading before it.
@@ -61,7 +65,7 @@ class FactChecker:
         """Arguments that an agent cannot know who has these texts, the policy, and what it can read."""
         environment = self._domain.environment(task)
         history = [message.content or "" for message in task.message_history]
-        known = Known([*texts, environment.policy, *history])
+        known = Known([*texts, environment.policy, *required_texts(task, self._domain), *history])
         reading = Reading(self._reader, task, environment, known)
         for position, action in enumerate(task.criteria.actions or []):
             tool = tools_of(self._domain, action.requestor).get(action.name)
@@ -100,5 +104,15 @@ def _leaves(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pat
     elif isinstance(value, list):
         for position, part in enumerate(value):
             yield from _leaves(part, schema.get("items", {}), definitions, f"{path}.{position}")
+    elif isinstance(value, str) and value.startswith("{") and isinstance(inner := _json(value), dict):
+        # The arguments of a tool that is called by another one.
+        yield from _leaves(inner, {}, {}, path)
     elif isinstance(value, str) and len(value) > _LONGEST_CODE:
         yield _Leaf(path, value)
+
+
+def _json(text: str) -> Any:
+    try:
+        return parse_json(text)
+    except DocumentError:
+        return None

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
 from ..environment import Table
+from ..environment.functions.jsonable import jsonable
 from .actions import tools_of
 
 if TYPE_CHECKING:
@@ -42,15 +43,22 @@ class Reader:
         self.identifying = list(self._identifying())
 
     def _identifying(self) -> Iterator[tuple[_ReadingTool, dict[str, str]]]:
-        """Yield calls that find a record by several of its own fields, such as a name and a zip code."""
+        """Yield calls that find a record by fields of its own, such as a name and a zip code, or a full name.
+
+        One field counts if it is not a possible id, which are all tried anyway.
+        """
         several = [reader for reader in self.tools if len(reader.parameters) > 1]
-        databases = [self._pristine.agent_db, self._pristine.user_db]
-        tables = [value for database in databases for _, value in database or () if isinstance(value, Table)]
-        for record in (record for table in tables if several for record in table.scan()):
-            fields = dict(_texts(record.model_dump(mode="json"), lists=False))
+        single = [reader for reader in self.tools if len(reader.parameters) == 1]
+        databases = [database for _, database, _ in self._pristine.databases_with(self._pristine)]
+        tables = [value for database in databases for _, value in database if isinstance(value, Table)]
+        for record in (record for table in tables if several or single for record in table.scan()):
+            fields = dict(_texts(jsonable(record), lists=False))
             for reader in several:
                 if all(name in fields for name in reader.parameters):
                     yield reader, {name: fields[name] for name in reader.parameters}
+            for reader in single if " " in fields.get("name", "") else ():
+                if reader.parameters[0].endswith("name"):
+                    yield reader, {reader.parameters[0]: fields["name"]}
 
     def read(self, environment: Environment | None, reader: _ReadingTool, arguments: dict[str, Any]) -> str | None:
         """Return the result of a call; None if it fails.

@@ -1,9 +1,10 @@
-"""Checks of what must be said: only the agent should say it."""
+"""Checks of what must be said, which only the agent should say, and of fields that are ignored."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..environment.validation import misplaced_tables
 from ..evaluation import OFFICIAL, STRICT
 from ..evaluation.components.communicate import check_communicate
 from ..models import AssistantMessage
@@ -15,6 +16,17 @@ if TYPE_CHECKING:
 
     from ..models import Task
     from .findings import Severity
+
+
+def check_ignored(task: Task) -> Iterator[Finding]:
+    """Check ``ignored-field``: a field that grading ignores, such as a misspelt one or a misplaced table."""
+    for name in task.user_scenario.ignored:
+        text = f"user_scenario.{name}: an unknown field without a value is ignored: remove it, or correct its name"
+        yield Finding("ignored-field", "warning", task.id, text)
+    for name in misplaced_tables(task):
+        where = f"initial_state.initialization_data.{name}"
+        text = f"{where}: a table next to agent_data is ignored: move it into agent_data, or into user_data"
+        yield Finding("ignored-field", "warning", task.id, text)
 
 
 def check_phrases(task: Task) -> Iterator[Finding]:

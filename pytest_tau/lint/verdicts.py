@@ -13,6 +13,7 @@ from ..regrade.reward_diff import reward_differences
 from ..runner.config import SimulationSettings
 from ..runner.simulate import asimulate
 from .findings import Finding
+from .policy import gold_findings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..evaluation import Evaluator
     from ..models import Action, Message, Task
+    from .findings import Severity
 
 #: The names of the components that are not of plugins.
 _BUILT_IN = known_components(())
@@ -33,19 +35,23 @@ def accepting(evaluators: Sequence[Evaluator] = ()) -> Evaluation:
 async def check_gold(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:
     """Check ``gold-fails``: the reference actions and phrases, carried out in a conversation, do not earn reward 1.
 
+    The same conversation shows whether they break a rule of the policy.
+
     It is a warning if only components of plugins object, which may want more of a conversation than the task states.
     """
     settings = SimulationSettings(limits=Limits(timeout=None), evaluation=evaluation)
     simulation = await asimulate(task, domain=domain, agent="gold", user="gold", settings=settings)
+    broken = [*gold_findings(simulation, domain)]
     info = simulation.reward_info
     if info is not None and info.passed:
-        return []
+        return broken
     reasons = [simulation.error] if simulation.error else []
     reasons += [reason.strip() for reason in reward_differences(None, info)] if info is not None else []
     factors = (info and info.reward_breakdown) or {}
     objecting = {name for name, value in factors.items() if value < 1}
     by_plugins = bool(objecting) and objecting.isdisjoint(_BUILT_IN) and not simulation.error
-    return [Finding("gold-fails", "warning" if by_plugins else "error", task.id, "; ".join(reasons))]
+    severity: Severity = "warning" if by_plugins else "error"
+    return [Finding("gold-fails", severity, task.id, "; ".join(reasons)), *broken]
 
 
 def check_solvable(task: Task, domain: Domain) -> Iterator[Finding]:

@@ -1,7 +1,7 @@
 """Plain data: messages, tasks, simulations and rewards."""
 
 from .copying import clone
-from .json_values import json_copy, writable
+from .json_values import json_copy, strings_in, writable
 from .messages import (
     AssistantMessage,
     Message,
@@ -14,6 +14,7 @@ from .messages import (
     call_as_text,
     parse_messages,
 )
+from .reviews import Review, ReviewFinding, ReviewJudge, ReviewMode, any_review, review_of
 from .rewards import (
     ActionCheck,
     CommunicateCheck,
@@ -29,14 +30,20 @@ from .simulations import (
     FAULTS,
     FOREIGN_AGENT,
     LIMITS,
+    OUT_OF_TIME,
+    RETRIEVAL,
     STOPS,
+    TOOL_FAULTS,
+    USER_VALIDITY,
     Call,
     ConversationEnded,
     ModelUsage,
+    PairedCall,
     RecordingEnded,
     Simulation,
     TerminationReason,
     calls_in,
+    paired_calls,
 )
 from .task_files import TaskFileContent, in_split, load_json, load_splits, load_task_file, parse_task
 from .tasks import (
@@ -58,8 +65,12 @@ __all__ = [
     "FAULTS",
     "FOREIGN_AGENT",
     "LIMITS",
+    "OUT_OF_TIME",
+    "RETRIEVAL",
     "REWARD_TYPES",
     "STOPS",
+    "TOOL_FAULTS",
+    "USER_VALIDITY",
     "Action",
     "ActionCheck",
     "Answer",
@@ -83,9 +94,14 @@ __all__ = [
     "ModelUsage",
     "MultiToolMessage",
     "NLAssertionCheck",
+    "PairedCall",
     "RecordingEnded",
     "Request",
     "Requestor",
+    "Review",
+    "ReviewFinding",
+    "ReviewJudge",
+    "ReviewMode",
     "RewardInfo",
     "RewardType",
     "Simulation",
@@ -99,6 +115,7 @@ __all__ = [
     "UserMessage",
     "UserScenario",
     "UserScript",
+    "any_review",
     "call_as_text",
     "calls_in",
     "clone",
@@ -107,7 +124,10 @@ __all__ = [
     "load_json",
     "load_splits",
     "load_task_file",
+    "paired_calls",
     "parse_messages",
     "parse_task",
+    "review_of",
+    "strings_in",
     "writable",
 ]

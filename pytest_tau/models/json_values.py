@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _MAX_DEPTH, _MAX_INTEGER = 100, 10**1000
 
@@ -38,3 +41,12 @@ def json_copy(value: Any, depth: int = 0) -> Any:
     if isinstance(value, float):
         return float.__float__(value)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def strings_in(value: Any) -> Iterator[str]:
+    """Yield every string among the values of a JSON value, at any depth; keys are not values."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from strings_in(item)

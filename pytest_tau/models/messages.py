@@ -8,7 +8,14 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    TypeAdapter,
+    model_serializer,
+)
 
 Requestor: TypeAlias = Literal["assistant", "user"]
 
@@ -26,6 +33,7 @@ class ToolCall(BaseModel):
         requestor: The side that makes the call.
         malformed: The text that was sent instead of a JSON object of arguments. The result of such a call is an error;
             it is never executed, and matches no reference action.
+        problem: What the result of a malformed call says, instead of the default text; not stored.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -35,6 +43,7 @@ class ToolCall(BaseModel):
     arguments: dict[str, Any] = Field(default_factory=dict)
     requestor: Requestor = "assistant"
     malformed: str | None = None
+    problem: str | None = Field(default=None, exclude=True)
 
 
 class _WithRole(BaseModel):
@@ -60,6 +69,10 @@ class SystemMessage(_Message):
     content: str | None = None
 
 
+#: Why an answer of a model is incomplete, by the finish reason.
+CUT_OFF = {"length": "cut off at the limit of its length", "content_filter": "cut off by a content filter"}
+
+
 class _ParticipantMessage(_Message):
     content: str | None = None
     tool_calls: list[ToolCall] | None = None
@@ -67,6 +80,12 @@ class _ParticipantMessage(_Message):
     usage: dict[str, Any] | None = None
     raw_data: dict[str, Any] | None = None
     generation_time_seconds: float | None = None
+    finish_reason: str | None = None
+
+    @property
+    def cut_off(self) -> str | None:
+        """The reason why the answer of the model was cut off; None if it was not."""
+        return CUT_OFF.get(self.finish_reason or "")
 
     def is_tool_call(self) -> bool:
         """Return whether the message goes to the environment."""
@@ -83,7 +102,10 @@ class _ParticipantMessage(_Message):
 
 
 class AssistantMessage(_ParticipantMessage):
-    """A message of the agent: text or calls. ``cost`` is in USD, ``generation_time_seconds`` in seconds."""
+    """A message of the agent: text or calls. ``cost`` is in USD, ``generation_time_seconds`` in seconds.
+
+    ``finish_reason`` is why the model stopped: ``stop``, ``tool_calls``, ``length``, ``content_filter`` …
+    """
 
     role: Literal["assistant"] = "assistant"
 
@@ -104,14 +126,36 @@ class UserMessage(_ParticipantMessage):
         return next((token for token in STOP_TOKENS if token in self.text), None)
 
 
+#: Faults that come before the tool, which is not executed.
+_BEFORE_THE_TOOL = frozenset({"error", "timeout"})
+
+
 class ToolMessage(_Message):
-    """The result of one tool call, for the side that made it."""
+    """The result of one tool call, for the side that made it.
+
+    ``fault`` is the kind of the fault that ``--tau-tool-faults`` has put into the result: ``error``, ``timeout``,
+    ``delay``, ``stale`` or ``partial``; None for none. Participants never get it.
+    """
 
     role: Literal["tool"] = "tool"
     id: str = ""
     content: str | None = None
     requestor: Requestor = "assistant"
     error: bool = False
+    fault: str | None = None
+
+    @model_serializer(mode="wrap")
+    def _without_no_fault(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Write a fault only if there is one: other results are stored as they always were."""
+        written: dict[str, Any] = write(self)
+        if self.fault is None:
+            written.pop("fault", None)
+        return written
+
+    @property
+    def executed(self) -> bool:
+        """Return whether the tool was executed; a fault may have come before it."""
+        return self.fault not in _BEFORE_THE_TOOL
 
 
 class MultiToolMessage(_WithRole):

@@ -87,6 +87,8 @@ class RewardInfo(_Check):
         reward: Product of the components named by ``reward_basis``; 0 unless the conversation was ended by a stop.
         reward_breakdown: Each component of the basis with its value.
         info: Notes, such as why a conversation that ended early scores 0.
+        partial: Partial credit by name, such as ``progress`` or ``actions.write``, each None where there is nothing to
+            measure; None for verdicts of others and of earlier versions. It is not part of the reward.
     """
 
     reward: float
@@ -100,6 +102,26 @@ class RewardInfo(_Check):
     reward_breakdown: dict[str, float] | None = None
     db_diff: list[Difference] | None = None
     info: dict[str, Any] | None = None
+    partial: dict[str, int | float | None] | None = None
+
+    @property
+    def partial_action_reward(self) -> dict[str, dict[str, float] | None] | None:
+        """Return how many reference actions were made, in all and by kind; None if there are no reference actions.
+
+        Each of ``total``, ``read`` and ``write`` has ``correct``, ``count`` and ``proportion``; the last two are None
+        without such actions.
+
+        Source: τ²-bench v1.0.1, verdicts.
+        """
+        checks = self.action_checks or []
+        if not checks:
+            return None
+        made = {kind: [each.action_match for each in checks if each.tool_type == kind] for kind in ("read", "write")}
+        made = {"total": [each.action_match for each in checks], **made}
+        return {
+            name: {"correct": sum(met), "count": len(met), "proportion": sum(met) / len(met)} if met else None
+            for name, met in made.items()
+        }
 
     @property
     def passed(self) -> bool:

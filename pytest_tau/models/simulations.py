@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
@@ -55,10 +56,23 @@ class RecordingEnded(ConversationEnded, ReplayError):  # noqa: N818 - likewise
     _what = "recording"
 
 
+#: The beginning of the error of a conversation that the clock has ended.
+OUT_OF_TIME = "no end after "
 #: The entry of a simulation's ``info`` about an agent that is not built in, if the run counts or records calls: its
 #: ``name``, whether model calls that it made were seen (``calls_seen``), and if not, the ``clients`` of models that its
 #: module imports.
 FOREIGN_AGENT = "foreign_agent"
+#: The entry of a simulation's ``info`` about searches in a knowledge base: the retrieval ``variant``, the ``searches``
+#: (``message_idx``, ``tool``, ``query``, ids ``found`` and ``read``), the ids ``read`` in all and ``required`` by the
+#: task, ``recall``, and ``recall_at`` by the number of documents of each search.
+RETRIEVAL = "retrieval"
+#: The entry of a simulation's ``info`` about ``--tau-tool-faults``: the ``rules``, the number of ``calls``, and the
+#: ``faults``, each with ``message_idx``, ``tool``, ``requestor`` and ``kind``.
+TOOL_FAULTS = "tool_faults"
+#: The entry of a simulation's ``info`` about the simulated user: the ``findings`` of its checks (``check``,
+#: ``message_idx``, ``evidence``), and if they apply, the checks that its persona has ``excused``, ``excluded`` from
+#: rates, the number of ``attempts``, and the ``problem`` that has prevented the checks.
+USER_VALIDITY = "user_validity"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
 _SAW_REFERENCE = "saw_reference"
 
@@ -74,8 +88,14 @@ class ModelUsage(BaseModel):
         known_cost: USD of the calls whose price is known.
         unpriced_calls: The number of calls without a known price.
         seconds: Time spent waiting for answers.
+        cached_tokens: Tokens sent that the provider has read from its cache; they are part of ``prompt_tokens``.
+        cut_replies: Answers that were cut off by the limit of their length.
+        filtered_replies: Answers that a content filter of the provider has cut off.
+        timeouts: Attempts of calls that reached their time limit.
         malformed_calls: Tool calls whose arguments were no JSON object.
-        unknown_tools: Calls of unknown tools.
+        unknown_tools: Calls of tools that were not offered to the model.
+        unmade_calls: Calls of the trial's tools in the model's answers that an agent on its own loop did not make, such
+            as calls whose arguments its framework refuses.
     """
 
     model: str = ""
@@ -85,8 +105,13 @@ class ModelUsage(BaseModel):
     known_cost: float = 0.0
     unpriced_calls: int = 0
     seconds: float = 0.0
+    cached_tokens: int = 0
+    cut_replies: int = 0
+    filtered_replies: int = 0
+    timeouts: int = 0
     malformed_calls: int = 0
     unknown_tools: int = 0
+    unmade_calls: int = 0
 
     @property
     def cost(self) -> float | None:
@@ -102,17 +127,32 @@ class Call(BaseModel):
     result: ToolMessage | None = None
 
 
+@dataclass(slots=True)
+class PairedCall:
+    """A tool call with the number of its message and its result; cheaper than ``Call``."""
+
+    message_idx: int
+    call: ToolCall
+    result: ToolMessage | None = None
+
+
+def paired_calls(messages: Iterable[Message]) -> list[PairedCall]:
+    """Return all tool calls of both sides with their results, in order."""
+    found: list[PairedCall] = []
+    waiting: list[PairedCall] = []
+    for number, message in enumerate(messages):
+        if isinstance(message, ToolMessage):
+            if waiting:
+                waiting.pop(0).result = message
+        elif isinstance(message, AssistantMessage | UserMessage):
+            waiting = [PairedCall(number, call) for call in message.tool_calls or ()]
+            found += waiting
+    return found
+
+
 def calls_in(messages: Iterable[Message]) -> list[Call]:
     """Return all tool calls of both sides with their results, in order."""
-    found: list[Call] = []
-    waiting: list[Call] = []
-    for number, message in enumerate(messages):
-        if isinstance(message, AssistantMessage | UserMessage):
-            waiting = [Call(message_idx=number, call=call) for call in message.tool_calls or []]
-            found += waiting
-        elif isinstance(message, ToolMessage) and waiting:
-            waiting.pop(0).result = message
-    return found
+    return [Call(message_idx=each.message_idx, call=each.call, result=each.result) for each in paired_calls(messages)]
 
 
 class Simulation(BaseModel):
@@ -125,6 +165,8 @@ class Simulation(BaseModel):
         duration: Seconds.
         model_usage: Calls, tokens and costs of models, by role: ``agent``, ``user``, ``judge``.
         replay_differences: The differences of a replayed conversation from its recording.
+        conditions: The conditions under which it was run, such as participants, prompts and limits; None for results of
+            others.
     """
 
     model_config = ConfigDict(extra="ignore")
@@ -147,6 +189,7 @@ class Simulation(BaseModel):
     messages: list[Message] = []
     replay_differences: list[str] = []
     info: dict[str, Any] | None = None
+    conditions: dict[str, Any] | None = None
 
     def __repr__(self) -> str:
         return (

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import textwrap
+from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from .messages import Message, Requestor
 from .script import UserScript
@@ -17,12 +27,28 @@ class _TaskPart(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+def _without(model: type[Any], value: Any, validate: Callable[[Any], Any], ignorable: Callable[[Any], bool]) -> Any:
+    """Return a part of a task, validated without its unknown fields that can be ignored."""
+    if not isinstance(value, dict):
+        return validate(value)
+    ignored = tuple(name for name, part in value.items() if name not in model.model_fields and ignorable(part))
+    part = validate({name: each for name, each in value.items() if name not in ignored})
+    if ignored:
+        part._ignored = ignored  # noqa: SLF001 - of these models
+    return part
+
+
 class Description(_TaskPart):
     """Notes on a task for people."""
 
     purpose: str | None = None
     relevant_policies: str | None = None
     notes: str | None = None
+
+
+def _section(title: str, text: str) -> str:
+    """Return a text under its title, indented by a tab; lines without text are not."""
+    return f"{title}:\n" + textwrap.indent(text, "\t")
 
 
 class Instructions(_TaskPart):
@@ -34,9 +60,24 @@ class Instructions(_TaskPart):
     unknown_info: str | None = None
     task_instructions: str
 
+    def __str__(self) -> str:
+        """Return the parts that are given, each under its title."""
+        parts = {
+            "Reason for call": self.reason_for_call,
+            "Known info": self.known_info,
+            "Unknown info": self.unknown_info,
+            "Task instructions": self.task_instructions,
+        }
+        domain = [] if self.domain is None else [f"Domain: {self.domain}"]
+        return "\n".join(domain + [_section(title, text) for title, text in parts.items() if text is not None])
+
+
+#: Values that say nothing.
+_SAYS_NOTHING: tuple[Any, ...] = (None, "", [], {})
+
 
 class UserScenario(_TaskPart):
-    """The user and its requests.
+    """The user and its requests. Unknown fields that say nothing are ignored: official data has a misspelt one.
 
     Attributes:
         script: The script of a user without a model; an extension of τ²-bench's format.
@@ -45,22 +86,25 @@ class UserScenario(_TaskPart):
     persona: str | None = None
     instructions: Instructions | str
     script: UserScript | None = None
+    _ignored: tuple[str, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _ignore_empty(cls, value: Any, validate: ModelWrapValidatorHandler[Any]) -> Any:
+        return _without(cls, value, validate, lambda part: part in _SAYS_NOTHING)
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The names of the fields that were ignored."""
+        return self._ignored
 
     def __str__(self) -> str:
-        """Return the scenario as the text for a model that plays the user, without the script."""
-        parts = [("Persona", self.persona)]
-        if isinstance(self.instructions, str):
-            parts.append(("Instructions", self.instructions))
-        else:
-            given = self.instructions
-            parts += [
-                ("Domain", given.domain),
-                ("Reason for call", given.reason_for_call),
-                ("Known info", given.known_info),
-                ("Unknown info", given.unknown_info),
-                ("Task instructions", given.task_instructions),
-            ]
-        return "\n".join(f"{title}:\n\t{text}" for title, text in parts if text)
+        """Return the scenario as the text for a model that plays the user, without the script.
+
+        Source: τ²-bench v1.0.1: each level is indented by a tab, null parts are omitted.
+        """
+        parts = [] if self.persona is None else [("Persona", self.persona)]
+        return "\n".join(_section(title, text) for title, text in [*parts, ("Instructions", str(self.instructions))])
 
 
 class FunctionCall(_TaskPart):
@@ -99,10 +143,24 @@ class Action(_TaskPart):
 
 
 class InitializationData(_TaskPart):
-    """Data that is merged into the databases before the initial actions."""
+    """Data that is merged into the databases before the initial actions.
+
+    Other objects are ignored: official data has tables next to ``agent_data``, where they belong inside.
+    """
 
     agent_data: dict[str, Any] | None = None
     user_data: dict[str, Any] | None = None
+    _ignored: tuple[str, ...] = PrivateAttr(default=())
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _ignore_objects(cls, value: Any, validate: ModelWrapValidatorHandler[Any]) -> Any:
+        return _without(cls, value, validate, lambda part: isinstance(part, dict))
+
+    @property
+    def ignored(self) -> tuple[str, ...]:
+        """The names of the objects that were ignored, which must be tables of the domain."""
+        return self._ignored
 
 
 class InitialState(_TaskPart):
@@ -143,9 +201,6 @@ class _Foreign(_TaskPart):
         if not isinstance(value, dict):
             return value
         return {name: part for name, part in value.items() if name in cls.model_fields or part not in _SAYS_NOTHING}
-
-
-_SAYS_NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
 class ForeignAction(_Foreign, Action, extra="allow"):

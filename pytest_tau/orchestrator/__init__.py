@@ -2,5 +2,18 @@
 
 from .clock import Clock
 from .conversation import GREETING, Conversation, Ending, Limits, ending_by
+from .tool_faults import FaultRule, ToolFaults, check_rules, parse_rule, record_faults
 
-__all__ = ["GREETING", "Clock", "Conversation", "Ending", "Limits", "ending_by"]
+__all__ = [
+    "GREETING",
+    "Clock",
+    "Conversation",
+    "Ending",
+    "FaultRule",
+    "Limits",
+    "ToolFaults",
+    "check_rules",
+    "ending_by",
+    "parse_rule",
+    "record_faults",
+]

@@ -7,19 +7,20 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import ContextWindowError, ModelError, ReplayError
-from ..models import AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
+from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError
+from ..models import OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..participants import DONE, trailing_results
 from ..participants.containment import describe, is_interrupt
 from ..text import plural
 from .clock import Clock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from ..environment import Environment
-    from ..models import Message, Task, TerminationReason
+    from ..models import Message, Task, TerminationReason, ToolCall, ToolMessage
     from ..participants import Incoming, Participant, Reply, Side
+    from .tool_faults import ToolFaults
 
 #: The agent's first message, unless the task has a message history. Source: τ²-bench v1.0.1.
 GREETING = "Hi! How can I help you today?"
@@ -59,7 +60,7 @@ def ending_by(error: BaseException, side: Side) -> Ending:
     """Return the ending by an exception that a side has raised."""
     if isinstance(error, ConversationEnded):
         return Ending(error.termination_reason, error=error.error)
-    if isinstance(error, ModelError | ReplayError):
+    if isinstance(error, ModelError | ReplayError | UnusableReplyError):
         # No verdict; but the length of an agent's requests is its own fault.
         own = side == "agent" and isinstance(error, ContextWindowError)
         return Ending("context_window_exceeded" if own else "infrastructure_error", error=describe(error))
@@ -74,7 +75,16 @@ class Conversation:
         messages: The trajectory so far, oldest first; complete for every kind of end.
         on_message: Called with a copy of each message that is added to the trajectory.
         clock: Dates the messages.
+        unusable: It ended by a reply that cannot be used, after which the protocol may run it again.
         retry_seconds: Returns the time that a side's model calls have spent on retries; None if it calls no model.
+        tool_faults: Makes tools fail on purpose; None for no faults.
+        one_call: Only the first call of a message of the agent is made.
+        enforces_protocol: A message with both text and tool calls ends it, as an error of its sender.
+        fault: The exception that has ended it; None if it was ended otherwise.
+        alter_result: Returns the result that the agent is sent instead of the one of a call, given the call, the result
+            and the trajectory so far; None to send results as they are.
+        result_fault: Returns the error of ``alter_result``, which ends the conversation; None if there was none.
+        excused_seconds: Returns the time of a side that the timeout does not count; None if it counts all.
     """
 
     def __init__(
@@ -87,9 +97,17 @@ class Conversation:
     ) -> None:
         self.messages: list[Message] = []
         self.on_message: Callable[[Message], None] | None = None
-        self.clock = Clock()
+        self.clock, self.unusable = Clock(), False
+        self.enforces_protocol = False
+        self.tool_faults: ToolFaults | None = None
+        self.one_call = False
         self.retry_seconds: Callable[[Side], float] | None = None
+        self.fault: BaseException | None = None
+        self.excused_seconds: Callable[[Side], float] | None = None
+        self.alter_result: Callable[[ToolCall, ToolMessage, list[Message]], Awaitable[ToolMessage]] | None = None
+        self.result_fault: Callable[[], Exception | None] | None = None
         self._task, self._environment, self._limits = task, environment, limits
+        self._history: list[Message] = task.message_history or []
         self._sides: dict[Side, Participant] = {"agent": agent, "user": user}
         self._steps = self._errors = self._calls = 0
         self._started, self._cancelled = time.perf_counter(), False
@@ -101,7 +119,13 @@ class Conversation:
         self._started = time.perf_counter()
         task = asyncio.ensure_future(self._run())
         try:
-            await asyncio.wait({task}, timeout=self._limits.timeout)
+            while not task.done() and not self._is_out_of_time():
+                await asyncio.wait({task}, timeout=self._seconds_left())
+        except asyncio.CancelledError:
+            self._cancelled = True
+            task.cancel()
+            await asyncio.wait({task}, timeout=_GRACE)  # so that nothing of it stays on the loop
+            raise
         finally:
             self._cancelled = not task.done()
             task.cancel()
@@ -110,10 +134,31 @@ class Conversation:
         await asyncio.wait({task}, timeout=_GRACE)
         return self._timeout_ending()
 
+    def continue_from(self, messages: list[Message], steps: int, errors: int, calls: int) -> None:
+        """Continue a conversation instead of beginning one; the environment has the state after it.
+
+        Args:
+            messages: The conversation so far, the message history of the task included.
+            steps: How many steps it has taken.
+            errors: How many of its tool calls have failed.
+            calls: How many tool calls it has.
+        """
+        self._history = messages
+        self._steps, self._errors, self._calls = steps, errors, calls
+
     def _is_out_of_time(self) -> bool:
         # A participant that blocks the event loop cannot be interrupted, but gets no further turn.
-        timeout = self._limits.timeout
-        return timeout is not None and time.perf_counter() - self._started > timeout
+        left = self._seconds_left()
+        return left is not None and left <= 0
+
+    def _seconds_left(self) -> float | None:
+        if self._limits.timeout is None:
+            return None
+        excused = sum(map(self._excused, self._waited))
+        return self._limits.timeout - (time.perf_counter() - self._started - excused)
+
+    def _excused(self, side: Side) -> float:
+        return self.excused_seconds(side) if self.excused_seconds else 0.0
 
     def _timeout_ending(self) -> Ending:
         """Return the ending by the clock: it counts against the agent, unless others took most of the time.
@@ -123,6 +168,7 @@ class Conversation:
         if self._asking is not None:
             side, since = self._asking
             self._waited[side] += time.perf_counter() - since
+        self._waited = {side: max(0.0, seconds - self._excused(side)) for side, seconds in self._waited.items()}
         times = ", ".join(f"{seconds:.1f} s for the {side}" for side, seconds in self._waited.items())
         retries = {side: min(self._retries(side), seconds) for side, seconds in self._waited.items()}
         own = {side: seconds - retries[side] for side, seconds in self._waited.items()}
@@ -132,10 +178,12 @@ class Conversation:
             times += f"; {lost:.1f} s of it in retries of model calls"
         if lost > max(own.values()):
             reason = "infrastructure_error"
-        return Ending(reason, error=f"no end after {self._limits.timeout:g} s (waited {times})")
+        without = " without the model calls" if self.excused_seconds else ""
+        return Ending(reason, error=f"{OUT_OF_TIME}{self._limits.timeout:g} s{without} (waited {times})")
 
     def _retries(self, side: Side) -> float:
-        return self.retry_seconds(side) if self.retry_seconds else 0.0
+        # Retries are part of the calls that are excused.
+        return self.retry_seconds(side) if self.retry_seconds and not self.excused_seconds else 0.0
 
     async def _run(self) -> Ending:
         try:
@@ -149,10 +197,11 @@ class Conversation:
                 if to is not None and self._is_out_of_time():
                     return self._timeout_ending()
         except _Ended as end:
+            self.fault = end.__cause__
             return end.ending
 
     async def _start(self) -> tuple[Side | None, Incoming | None]:
-        history = self._task.message_history
+        history = self._history
         if history:
             self.messages += clone(history)
             return self._after_history(history)
@@ -180,20 +229,42 @@ class Conversation:
         """Deliver the message and return the next receiver, None for the environment, and its message."""
         self._steps += 1
         if to is None:
-            return self._run_tools(message)  # type: ignore[arg-type]
+            return await self._run_tools(message)  # type: ignore[arg-type]
         reply = await self._ask(to, message)
         return self._receiver(reply), reply
 
-    def _run_tools(self, message: Reply) -> tuple[Side, Incoming]:
-        results = [self._environment.answer(call) for call in message.tool_calls or []]
+    async def _run_tools(self, message: Reply) -> tuple[Side, Incoming]:
+        results = [await self._run_tool(call) for call in message.tool_calls or []]
         for result in results:
             self._record(result)
+        if self.result_fault is not None and (broken := self.result_fault()) is not None:
+            raise _Ended(Ending("infrastructure_error", error=str(broken))) from broken
         if self._environment.fault is not None:
-            raise _Ended(Ending("infrastructure_error", error=self._environment.fault))
-        self._errors += sum(result.error for result in results)
+            fault = self._environment.fault
+            raise _Ended(Ending("infrastructure_error", error=fault)) from ToolServerError(fault)
+        # A fault that was put in is not the caller's error.
+        self._errors += sum(result.error and result.fault is None for result in results)
+        results = [result.model_copy(update={"fault": None}) if result.fault else result for result in results]
         self._environment.sync()
         caller: Side = "agent" if isinstance(message, AssistantMessage) else "user"
         return caller, results[0] if len(results) == 1 else MultiToolMessage(tool_messages=results)
+
+    async def _run_tool(self, call: ToolCall) -> ToolMessage:
+        if self.tool_faults is None:
+            return await self._execute(call)
+        kind, rule = self.tool_faults.before(call)
+        if kind in ("error", "timeout"):
+            return self.tool_faults.refusal(call, kind)
+        if kind == "delay" and rule is not None:
+            await asyncio.sleep(rule.delay)
+        return self.tool_faults.after(call, await self._execute(call), kind)
+
+    async def _execute(self, call: ToolCall) -> ToolMessage:
+        if self._environment.waits_for(call.name):
+            result = await asyncio.to_thread(self._environment.answer, call)
+        else:
+            result = self._environment.answer(call)
+        return result if self.alter_result is None else await self.alter_result(call, result, self.messages)
 
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
         self._asking = side, time.perf_counter()
@@ -204,16 +275,22 @@ class Conversation:
             cancelled = isinstance(error, asyncio.CancelledError) and self._cancelled
             if cancelled or is_interrupt(error):
                 raise
+            self.unusable = isinstance(error, UnusableReplyError)
             raise _Ended(ending_by(error, side)) from error
         finally:
             self._waited[side] += time.perf_counter() - self._asking[1]
             self._asking = None
         if self._environment.solo:
             reply = self._check_solo(reply)
+        if self.one_call and side == "agent" and reply.tool_calls:
+            reply = reply.model_copy(update={"tool_calls": reply.tool_calls[:1]})
         for call in reply.tool_calls or []:
             self._calls += 1
             call.id = call.id or f"tau_call_{self._calls}"
         self._record(reply)
+        if self.enforces_protocol and reply.tool_calls and reply.has_text_content():
+            problem = "a message with both text and tool calls, which --tau-enforce-protocol does not allow"
+            raise _Ended(Ending(_FAULT[side], error=problem))
         return reply
 
     def _check_solo(self, reply: Reply) -> Reply:

@@ -20,6 +20,7 @@ from .agents import (
     Replay,
     load_recordings,
 )
+from .behaviours import Behaviour, Heard, Manner
 from .chat_format import chat_messages, visible_to
 from .context import Agent, Incoming, Participant, ParticipantContext, Prompting, Reply, Side, User, trailing_results
 from .loading import (
@@ -32,7 +33,8 @@ from .loading import (
     load_object,
     load_source,
 )
-from .prompts import load_prompt, official_guidelines
+from .prompts import OFFICIAL_GUIDELINES, has_ticket, llm_system_message, load_prompt, official_guidelines
+from .replies import as_message, short_repr
 from .scripted import ScriptedUser, is_playable, script_of
 from .task_views import AgentTask, UserTask, view_of
 from .threads import BlockingCaller
@@ -42,19 +44,23 @@ __all__ = [
     "BY_MODEL",
     "DONE",
     "FAULTY_AGENTS",
+    "OFFICIAL_GUIDELINES",
     "Agent",
     "AgentTask",
+    "Behaviour",
     "BlockingCaller",
     "DummyUser",
     "EndpointAgent",
     "GoldAgent",
     "GoldUser",
+    "Heard",
     "Incoming",
     "LLMAgent",
     "LLMGuidedAgent",
     "LLMGuidedAgentNoArgs",
     "LLMSoloAgent",
     "LLMUser",
+    "Manner",
     "NoopAgent",
     "NoopUser",
     "Participant",
@@ -69,18 +75,22 @@ __all__ = [
     "User",
     "UserTask",
     "adapt",
+    "as_message",
     "calls_no_model",
     "chat_messages",
     "domain_agent",
+    "has_ticket",
     "is_endpoint",
     "is_of_domain",
     "is_playable",
+    "llm_system_message",
     "load_object",
     "load_prompt",
     "load_recordings",
     "load_source",
     "official_guidelines",
     "script_of",
+    "short_repr",
     "trailing_results",
     "view_of",
     "visible_to",

@@ -108,7 +108,10 @@ def check_form(target: Any, side: str) -> None:
     if is_factory(target, side):
         _check_constructor(target, side)
     elif not _accepts_two(target):
-        raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools)")
+        unmarked = "; a factory (trial) needs the mark pytest_tau.own_loop" if side == "agent" else ""
+        raise ConfigurationError(
+            f"{_name_of(target)} is not a valid {side}: it must accept (messages, tools){unmarked}"
+        )
 
 
 def is_factory(target: Any, side: str) -> bool:

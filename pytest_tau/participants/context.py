@@ -6,14 +6,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from ..models import AssistantMessage, MultiToolMessage, Task, ToolMessage, UserMessage
+from ..protocol import TAU, Protocol as ModelProtocol
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
 
     from ..chat import TrialModel, TrialModels
     from ..environment import Tool
     from ..models import Message, Spoken
+    from .behaviours import Behaviour
     from .task_views import AgentTask, UserTask
 
 Side: TypeAlias = Literal["agent", "user"]
@@ -85,6 +88,11 @@ class Prompting:
         tools_prompt: Another template for a side that has tools; None for ``prompt``.
         context_tokens: Budget of each request; the oldest messages beyond it are not sent. None for no limit.
         text_tools: The model calls tools in text, by a protocol of this package, instead of by function calling.
+        one_call: Only the first call of a message is made.
+        text_protocol: How the text of ``act`` and ``react`` is read: ``tolerant``, or ``tau1`` for τ-bench's rules.
+        examples: The file or the run with the examples of ``few-shot``; None if there is none.
+        num_examples: The number of examples in a prompt.
+        attempts: The most attempts of a user that checks its replies; None for the default of the strategy.
     """
 
     name: str = "built in"
@@ -92,6 +100,11 @@ class Prompting:
     tools_prompt: str | None = None
     context_tokens: int | None = None
     text_tools: bool = False
+    one_call: bool = False
+    text_protocol: str = "tolerant"
+    examples: Path | None = None
+    num_examples: int = 5
+    attempts: int | None = None
 
 
 @dataclass(frozen=True)
@@ -110,6 +123,9 @@ class ParticipantContext:
         trial: The number of the trial.
         models: The models of the trial; None if there are none.
         prompting: The prompting of a model that plays this side.
+        persona: How a simulated user behaves, by key; empty for no persona.
+        behaviour: What makes a simulated user difficult; None for a user that cooperates.
+        protocol: The texts that a model reads, and the form in which they are sent.
         domain_agents: The agents that the domain has, by name.
         spoken: The words by which people ask for the user's tools, by tool; for users without a model.
         make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
@@ -129,6 +145,9 @@ class ParticipantContext:
     prompting: Prompting = field(default_factory=Prompting)
     domain_agents: Mapping[str, type | str] = field(default_factory=dict)
     spoken: Mapping[str, Spoken] = field(default_factory=dict)
+    persona: Mapping[str, str] = field(default_factory=dict)
+    behaviour: Behaviour | None = None
+    protocol: ModelProtocol = TAU
     continues: bool = False
     make_tools: Callable[[str, Sequence[Any]], Any] | None = None
     other_loop: Callable[[], AbstractEventLoop] | None = None

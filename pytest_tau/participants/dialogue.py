@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from ..chat.context_window import fit, token_counter
+from ..chat.requests import text_of
 from ..chat.text_tools import TextTools
 from ..documents import DocumentError, parse_json
-from ..errors import ConfigurationError, ContextWindowError, ParticipantError
+from ..errors import ConfigurationError, ContextWindowError, ParticipantError, UnusableReplyError
 from ..models import json_copy
+from ..text import shorten
 from .chat_format import chat_messages
 from .replies import as_message
 
@@ -24,6 +26,14 @@ if TYPE_CHECKING:
 _Chat: TypeAlias = list[dict[str, Any]]
 
 
+class _Model(Protocol):
+    """What a conversation needs of a model."""
+
+    async def complete(
+        self, messages: _Chat, tools: _Chat | None = None, *, tool_choice: str | None = None
+    ) -> ChatReply: ...
+
+
 class Dialogue:
     """The messages that one side has seen and sent, in OpenAI chat format, and the model that writes the next one.
 
@@ -33,19 +43,23 @@ class Dialogue:
         context: The side, its model, its tools, and the conversation so far.
         name: The participant's name on the command line.
         system: The system message.
+        model: The model, if it is not the one of the context as it is.
 
     Raises:
         ConfigurationError: There is no model, or the budget is too small for the system message and the tools.
     """
 
-    def __init__(self, context: ParticipantContext, name: str, system: str) -> None:
+    def __init__(self, context: ParticipantContext, name: str, system: str, model: _Model | None = None) -> None:
         if context.model is None or context.models is None:
             problem = f"{context.side} {name!r} needs a model: add --tau-{context.side}-llm MODEL"
             raise ConfigurationError(problem)
         self._side, self._models, self._name = context.side, context.models, context.model.name
-        self._model = TextTools(context.model) if context.prompting.text_tools else context.model
+        own = TextTools(context.model) if context.prompting.text_tools else context.model
+        self._model: _Model = model or own
+        self._one_call = context.prompting.one_call and context.side == "agent"
         self._tools = [tool.openai_schema for tool in context.tools]
         self._known = {tool.name for tool in context.tools}
+        self._official = context.protocol.is_official
         self._messages: _Chat = [{"role": "system", "content": system}]
         self._ids: set[str] = set()
         self._made_ids = 0
@@ -58,6 +72,24 @@ class Dialogue:
             raise ConfigurationError(problem) from None
         for message in context.past:
             self.hear(message)
+
+    def take_back(self) -> None:
+        """Remove the message that was said last, as if it had never been."""
+        self._messages.pop()
+
+    @property
+    def messages(self) -> _Chat:
+        """The conversation so far; for reading only."""
+        return self._messages
+
+    async def say_after(self, note: str, *, attempts: int = 1) -> Reply:
+        """Return the model's next message after a note that is not a part of the conversation; see ``say``."""
+        before = len(self._messages)
+        self._messages.append({"role": "user", "content": note})
+        try:
+            return await self.say(attempts=attempts)
+        finally:
+            del self._messages[before]
 
     def hear(self, message: Incoming | Message) -> None:
         """Add a message of either side, unless this side does not see it."""
@@ -74,24 +106,47 @@ class Dialogue:
 
         Raises:
             ParticipantError: No message could be used: it was empty, or no chat message.
+            UnusableReplyError: The same, or the arguments of a call were no JSON object, under the official protocol.
             ContextWindowError: The newest messages do not fit into the budget.
             ModelError: The model failed.
             ReplayError: A replayed trial makes a request that was not recorded.
         """
         for attempt in range(1, attempts + 1):
             answer = await self._call_model(tool_choice)
+            if self._one_call and answer.message.get("tool_calls"):
+                first = answer.message | {"tool_calls": answer.message["tool_calls"][:1]}
+                answer = answer.model_copy(update={"message": first})
             try:
                 reply = as_message(_fields(answer), self._side)
             except ParticipantError as error:
                 if attempt == attempts:
-                    raise ParticipantError(self._describe_unusable(error, answer, attempts), side=self._side) from None
+                    problem = self._describe_unusable(error, answer, attempts)
+                    if self._official:
+                        raise UnusableReplyError(problem) from None
+                    raise ParticipantError(problem, side=self._side) from None
                 continue
             self._count(reply)
-            kept = self._add({"role": "assistant", **json_copy(answer.message)})
+            if self._official:
+                kept = self._add(self._official_message(reply))
+            else:
+                kept = self._add({"role": "assistant", **json_copy(answer.message)})
             for call, sent in zip(reply.tool_calls or [], kept.get("tool_calls") or [], strict=True):
                 call.id = sent["id"]
             return reply
         raise ValueError(f"attempts must be at least 1, got {attempts}")
+
+    def _official_message(self, reply: Reply) -> dict[str, Any]:
+        """Return the model's own message as the reference sends it back: text and calls, without reasoning.
+
+        Raises:
+            UnusableReplyError: The arguments of a call are not a JSON object.
+        """
+        for call in reply.tool_calls or []:
+            if call.malformed is not None:
+                arguments = shorten(call.malformed)
+                raise UnusableReplyError(f"{self._name} sent arguments of {call.name!r} that are not JSON: {arguments}")
+        (chat,) = chat_messages(reply, self._side)
+        return chat
 
     async def _call_model(self, tool_choice: str | None) -> ChatReply:
         return await self._model.complete(self._select(self._messages), self._tools, tool_choice=tool_choice)
@@ -113,8 +168,11 @@ class Dialogue:
     def _with_id(self, call: dict[str, Any]) -> dict[str, Any]:
         function = call.get("function") or {}
         arguments = _arguments_to_send(function.get("arguments"))
+        # The reference has the name twice.
+        outer = {"name": function.get("name")} if self._official else {}
         return {
             **call,
+            **outer,
             "id": self._unique_id(call.get("id")),
             "type": "function",
             "function": {**function, "arguments": arguments},
@@ -152,12 +210,13 @@ def _message_selector(context: ParticipantContext, model: str, tools: list[dict[
 
 def _fields(answer: ChatReply) -> dict[str, Any]:
     return {
-        "content": answer.message.get("content"),
+        "content": answer.message.get("content") or text_of(answer.message),
         "tool_calls": answer.message.get("tool_calls"),
         "cost": answer.cost,
         "usage": answer.usage.model_dump() if answer.usage else None,
         "generation_time_seconds": answer.seconds,
         "raw_data": answer.message,
+        "finish_reason": answer.finish_reason,
     }
 
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..chat import without_login
+from ..endpoint.listener import load
 from ..errors import ConfigurationError, unknown_name
 from ..files import digest
 from .adapters import adapt, built_class, check_form, name_of
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
-from .clients import imported_names
+from .clients import asks_for_endpoint, imported_names
 from .containment import describe, is_interrupt
 from .own_loop.form import is_own_loop
 from .programs import PROGRAMS, is_program, program_factory
@@ -89,6 +90,17 @@ class ParticipantSource(NamedTuple):
         """Return whether the agent calls its model and its tools by itself."""
         return self.target is not None and is_own_loop(built_class(self.target) or self.target)
 
+    def check_endpoint(self) -> None:
+        """Check that the model endpoint, which this agent uses, can be opened.
+
+        Raises:
+            ConfigurationError: The packages of the extra ``endpoint`` are not installed.
+        """
+        try:
+            load()
+        except ConfigurationError as error:
+            raise ConfigurationError(f"agent {self.name} uses the endpoint of the trial: {error}") from error
+
     async def make(self, context: ParticipantContext) -> Participant:
         """Make a participant for one simulation.
 
@@ -124,7 +136,8 @@ def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
     """
     if name not in agents:
         raise ConfigurationError(
-            f"agent {name!r}: the domain has no agent of this name; airline, retail and telecom have one"
+            f"agent {name!r}: the domain has no agent of this name; airline, banking_knowledge, retail and "
+            "telecom have one"
         )
     target = agents[name]
     return load_object(target, "agent", Path.cwd()) if isinstance(target, str) else target
@@ -144,8 +157,7 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
         ConfigurationError: It cannot be found, imported, or built.
     """
     if not isinstance(spec, str):
-        check_form(spec, side)
-        return ParticipantSource(name_of(spec) or type(spec).__name__, spec)
+        return _of_form(name_of(spec) or type(spec).__name__, spec, side)
     folder = folder or Path.cwd()
     if spec in BUILT_IN[side]:
         return ParticipantSource(spec, BUILT_IN[side][spec])
@@ -167,9 +179,16 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
         ]
         known += ["http://…", *PROGRAMS] if side == "agent" else []
         raise ConfigurationError(unknown_name(side, spec, known))
-    target = load_object(spec, side, folder)
+    return _of_form(spec, load_object(spec, side, folder), side)
+
+
+def _of_form(name: str, target: Any, side: Side) -> ParticipantSource:
+    """Return the source of an object that has one of the forms."""
     check_form(target, side)
-    return ParticipantSource(spec, target)
+    source = ParticipantSource(name, target)
+    if source.runs_own_loop and asks_for_endpoint(target):
+        source.check_endpoint()
+    return source
 
 
 def _outside(spec: str, side: Side, folder: Path) -> ParticipantSource:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import functools
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from ..models import call_as_text
+from ..protocol import check_template, fill, placeholders, read_text, user_prompts
 from .context import Prompting
+from .personas import persona_text
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from ..models import Task
+    from ..protocol import PromptName, Protocol as ModelProtocol
     from .context import ParticipantContext, Side
 
-_PLACEHOLDER = re.compile(r"\{\{\s*([\w.-]+)\s*\}\}")
-#: The placeholder of two literal braces, so that a text with braces can be part of a template.
-_BRACES = "open"
+#: The name of the prompt that consists of official guidelines.
+OFFICIAL_GUIDELINES = "official guidelines"
 #: Placeholders that a template may have, by side; the first of them is required.
 _PLACEHOLDERS: dict[Side, tuple[str, ...]] = {"agent": ("policy", "steps"), "user": ("scenario",)}
 
@@ -39,64 +40,104 @@ def load_prompt(path: Path | str, side: Side) -> str:
         ConfigurationError: There is no such file, it is not UTF-8 text, is empty, lacks the required placeholder,
             or has an unknown one.
     """
-    text = _read(Path(path))
+    text = read_text(Path(path))
     known = _PLACEHOLDERS[side]
-    _check(text, required=known[:1], known=known, where=str(path))
+    check_template(text, required=known[:1], known=known, where=str(path))
     return text
 
 
 def official_guidelines(data_dir: Path | str) -> Prompting | None:
-    """Return the user's system messages of official data: the guidelines found there, followed by the scenario.
+    """Return the user's system messages of official data; None if the folder has no guidelines.
 
     Args:
         data_dir: A folder laid out as τ²-bench's ``data/tau2``.
 
-    Returns:
-        The prompts for users without and with tools; None if the folder has no such guidelines.
-
     Raises:
         ConfigurationError: A file of theirs cannot be read, is not UTF-8 text, or is empty.
-
-    Source: τ²-bench v1.0.1, user simulator.
     """
-    folder = Path(data_dir) / "user_simulator"
-    files = [folder / "simulation_guidelines.md", folder / "simulation_guidelines_tools.md"]
-    if not all(file.is_file() for file in files):
+    found = user_prompts(Path(data_dir))
+    if found is None:
         return None
-    plain, tools = (f"{literal(_read(file))}\n\n<scenario>\n{{{{scenario}}}}\n</scenario>" for file in files)
-    return Prompting(name="official guidelines", prompt=plain, tools_prompt=tools)
+    return Prompting(name=OFFICIAL_GUIDELINES, prompt=found["user"], tools_prompt=found["user_tools"])
+
+
+def default_template(context: ParticipantContext, name: PromptName) -> str:
+    """Return the template of a model's system message in a run without a prompt of its own.
+
+    Raises:
+        ConfigurationError: The official texts lack it.
+    """
+    texts = context.protocol.texts
+    if texts is None or context.prompting.prompt is not None:
+        return built_in(name)
+    return texts.prompt(name)
+
+
+def chosen_template(context: ParticipantContext, default: str) -> str:
+    """Return the template of a model's system message: the run's prompt, else the default."""
+    prompting = context.prompting
+    given = prompting.tools_prompt if context.tools and prompting.tools_prompt is not None else prompting.prompt
+    return default if given is None else given
 
 
 def system_message(context: ParticipantContext, template: str, values: Mapping[str, str]) -> str:
-    """Return the system message of a model: the run's prompt, or a built-in template, with the values filled in.
+    """Return the system message of a model: the run's prompt, or the default template, with the values filled in.
 
     Args:
         context: The side.
-        template: The built-in template, for a run without a prompt of its own.
+        template: The default template, for a run without a prompt of its own.
         values: The values of the placeholders. A template has to name them all.
 
     Raises:
         ConfigurationError: The template lacks a placeholder, or has an unknown one.
     """
-    prompting = context.prompting
-    given = prompting.tools_prompt if context.tools and prompting.tools_prompt is not None else prompting.prompt
-    return fill(template if given is None else given, values, where=f"the {context.side}'s prompt {prompting.name!r}")
+    where = f"the {context.side}'s prompt {context.prompting.name!r}"
+    return fill(chosen_template(context, template), values, where)
 
 
-def fill(template: str, values: Mapping[str, str], where: str) -> str:
-    """Fill in a template's values, in one pass: text that looks like a placeholder in a value stays as it is.
+def llm_template(context: ParticipantContext) -> str:
+    """Return the default template of a model that plays a side as the built-in ``llm`` does.
 
     Raises:
-        ConfigurationError: The template lacks a placeholder, or has an unknown one.
+        ConfigurationError: The official texts lack it.
     """
-    _check(template, required=values, known=values, where=where)
-    all_values = {**values, _BRACES: "{{"}
-    return _PLACEHOLDER.sub(lambda found: all_values[found[1]], template)
+    if context.side == "agent":
+        return default_template(context, "agent_solo" if context.solo else "agent")
+    return default_template(context, "user_tools" if context.tools else "user")
 
 
-def literal(text: str) -> str:
-    """Escape a text's braces, so that it is unchanged in a filled template."""
-    return text.replace("{{", f"{{{{{_BRACES}}}}}")
+def user_templates(prompting: Prompting | None, protocol: ModelProtocol) -> dict[str, str]:
+    """Return the templates of a model that plays the user: ``user``, and ``user_tools`` for a user with tools.
+
+    Raises:
+        ConfigurationError: The official texts lack one.
+    """
+    prompting = prompting or Prompting()
+    if prompting.prompt is not None:
+        with_tools = prompting.prompt if prompting.tools_prompt is None else prompting.tools_prompt
+        return {"user": prompting.prompt, "user_tools": with_tools}
+    names: tuple[PromptName, ...] = ("user", "user_tools")
+    return {name: protocol.texts.prompt(name) if protocol.texts else built_in(name) for name in names}
+
+
+def has_ticket(context: ParticipantContext) -> bool:
+    """Return whether the system message of ``llm`` has the ticket of an agent without a user, as official ones do."""
+    return context.solo and "ticket" in placeholders(chosen_template(context, llm_template(context)))
+
+
+def llm_system_message(context: ParticipantContext) -> str:
+    """Return the system message of a model that plays a side as the built-in ``llm`` does.
+
+    Raises:
+        ConfigurationError: The run's prompt lacks a placeholder, or has an unknown one; or the official texts lack
+            the template.
+    """
+    values = {"policy" if context.side == "agent" else "scenario": context.instructions}
+    if has_ticket(context):
+        values["ticket"] = str(context.task.ticket)
+    text = system_message(context, llm_template(context), values)
+    behaviour = context.behaviour.instruction if context.behaviour else ""
+    return "\n\n".join(filter(None, (text, persona_text(context.persona), behaviour)))
 
 
 def resolution_steps(task: Task, *, with_arguments: bool) -> str:
@@ -116,30 +157,3 @@ def resolution_steps(task: Task, *, with_arguments: bool) -> str:
         theirs = "on the customer's side, ask them for it: " if action.requestor == "user" else ""
         lines.append(f"{number}. {theirs}{call}")
     return "\n".join(lines)
-
-
-def _read(path: Path) -> str:
-    try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from None
-    except OSError as error:
-        raise ConfigurationError(f"{path} cannot be read: {error.strerror or error}") from None
-    if not text:
-        raise ConfigurationError(f"{path} is empty; expected a prompt")
-    return text
-
-
-def _check(template: str, *, required: Collection[str], known: Collection[str], where: str) -> None:
-    found = dict.fromkeys(_PLACEHOLDER.findall(template))
-    for name in found:
-        if name not in known and name != _BRACES:
-            hint = f"expected {_listed(known)}; for literal braces write {{{{{_BRACES}}}}}{name}}}}}"
-            raise ConfigurationError(f"{where} has an unknown placeholder {_listed([name])}: {hint}")
-    missing = [name for name in required if name not in found]
-    if missing:
-        raise ConfigurationError(f"{where} lacks {_listed(missing)}, which the model needs")
-
-
-def _listed(names: Collection[str]) -> str:
-    return ", ".join(f"{{{{{name}}}}}" for name in names)

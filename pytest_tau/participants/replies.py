@@ -29,6 +29,8 @@ LONGEST_MESSAGE = 1_000_000
 ACCEPTED = "text, a stream of text, {message}, a dict, a pydantic model or a dataclass"
 #: Fields of which one makes a dict, a model or a dataclass a message; without any, it is a structured answer.
 _OF_A_MESSAGE = frozenset({"role", "content", "tool_calls"})
+#: Keys of a call's arguments in other formats. Ignored, the call would have no arguments.
+_NOT_ARGUMENTS = ("args", "input", "parameters", "kwargs", "params")
 #: Sets of fields of objects that contain messages or describe a call, with the reply that is probably meant.
 _NO_ANSWERS = (
     ({"choices"}, "a whole completion; return its message: choices[0].message"),
@@ -115,16 +117,22 @@ def as_message(reply: Any, side: Side) -> Reply:
     if _size([reply.get("content"), reply.get("tool_calls")]) > LONGEST_MESSAGE:
         raise _too_long(side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
-    extras = ("cost", "usage", "raw_data", "generation_time_seconds")
+    extras = ("cost", "usage", "raw_data", "generation_time_seconds", "finish_reason")
     fields: dict[str, Any] = {key: _extra(reply[key]) for key in extras if reply.get(key) is not None}
     try:
-        message = role(content=_text(reply.get("content"), side), tool_calls=calls or None, **fields)
+        message = role(content=_said(reply, side), tool_calls=calls or None, **fields)
     except ValidationError as error:
         problem = error.errors()[0]
         raise ParticipantError(f"respond() returned a bad {problem['loc'][0]}: {problem['msg']}", side=side) from None
     if not message.tool_calls and not message.has_text_content():
         raise ParticipantError("respond() returned an empty reply: no text and no tool calls", side=side)
     return message
+
+
+def _said(reply: dict[str, Any], side: Side) -> str | None:
+    """Return the text of a reply; a refusal is text that was said."""
+    content, refusal = _text(reply.get("content"), side), reply.get("refusal")
+    return writable(refusal) if not content and isinstance(refusal, str) and refusal else content
 
 
 def _too_long(side: Side) -> ParticipantError:
@@ -214,6 +222,10 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
         raise ParticipantError(
             f"respond() returned tool call {short_repr(call)}; expected a name and arguments", side=side
         )
+    misnamed = next((key for key in _NOT_ARGUMENTS if key in body), None) if "arguments" not in body else None
+    if misnamed:
+        text = f"respond() returned tool call {short_repr(call)}; the key {misnamed!r} must be 'arguments'"
+        raise ParticipantError(text, side=side)
     arguments, malformed = _arguments(body.get("arguments"))
     if isinstance(body.get("malformed"), str):
         arguments, malformed = {}, body["malformed"]

@@ -18,15 +18,18 @@ from .distributed import setup
 from .for_commands import pytest_tau_options_schema, pytest_tau_provided
 from .items import pytest_itemcollected
 from .options import OptionValues, pytest_addoption
+from .person import check_terminal
 from .report import exit_status, records, run_counts, summary, terminal
 from .report.header import pytest_report_collectionfinish, pytest_report_header
 from .report.progress import plugin as progress
+from .report.sections import reviews
 from .report.terminal import pytest_cmdline_main
 from .report.trial_reports import (
     pytest_report_from_serializable,
     pytest_report_to_serializable,
     pytest_runtest_makereport,
 )
+from .report.verdicts import test_gates
 from .run import serial_trials
 from .run.fixtures import (
     _tau_models,
@@ -105,6 +108,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Register the parts of the plugin; check the settings of a run that names a domain."""
+    check_terminal(config)
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
     _register_if_given(config, "collect.shard", "shard")
@@ -112,19 +116,34 @@ def pytest_configure(config: pytest.Config) -> None:
     unused.register(config)
     _register_if_given(config, "snapshots.plugin", "snapshot")
     config.pluginmanager.register(LastFailed(), "tau-last-failed")
-    for part in (records, exit_status, terminal, participants, serial_trials, summary, run_counts, progress):
+    for part in (
+        records,
+        exit_status,
+        terminal,
+        participants,
+        serial_trials,
+        summary,
+        reviews,
+        run_counts,
+        progress,
+        test_gates,
+    ):
         part.register(config)
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
     unchecked.register(config)
     repeat.register(config)
+    _register_if_given(config, "collect.fork", "fork", "fork_turn", "fork_trial", "fork_restore")
     selection.register(config)
     # Registered after the selection, which some of them read in a run that names a domain.
+    _register_if_given(config, "attacks.variants", "attack")
+    _register_if_given(config, "attacks.summary", "attack")
     _register_if_given(config, "collect.quarantine", "quarantine")
-    _register_if_given(config, "report.gates", "gate", "fail_on", "stop_early")
+    _register_if_given(config, "report.verdicts.gates", "gate", "fail_on", "stop_early")
     _register_if_given(config, "report.baseline", "baseline")
     _register_if_given(config, "collect.resume", "resume", "rerun")
+    _register_if_given(config, "collect.changed", "changed_since", "changed_rest")
     _register_if_given(config, "report.html", "html")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import inspect
 from typing import TYPE_CHECKING, Any
 
@@ -156,8 +157,12 @@ def default_collect_report(collector: pytest.Collector) -> pytest.CollectReport:
 def search_rootdir(config: Any, args: list[str], *, without: list[str]) -> None:
     """Search the root directory and the ini file again, without some of the arguments.
 
-    It can go once pytest no longer takes the value of a plugin's option for a path
-    (https://github.com/pytest-dev/pytest/issues/1435).
+    What pytest has read from another ini file, or from none, is read again: ``addopts``, with the plugins, the options
+    and the import mode in it, ``pythonpath``, ``minversion`` and ``required_plugins``. It can go once pytest no longer
+    takes the value of a plugin's option for a path (https://github.com/pytest-dev/pytest/issues/1435).
+
+    Raises:
+        pytest.UsageError: The ini file needs another version of pytest or a plugin that is not installed.
     """
     from _pytest.config.findpaths import determine_setup
 
@@ -174,9 +179,26 @@ def search_rootdir(config: Any, args: list[str], *, without: list[str]) -> None:
     rootpath, inipath, inicfg = found[:3]
     if (rootpath, inipath) == (config.rootpath, config.inipath):
         return
-    if known.confcutdir == str(config.inipath.parent if config.inipath else config.rootpath):
-        known.confcutdir = str(inipath.parent if inipath else rootpath)
+    misread = config.getini("addopts")
+    if args[: len(misread)] == misread:
+        del args[: len(misread)]
     config._rootpath, config._inipath = rootpath, inipath  # noqa: SLF001
     setattr(config, "_inicfg" if hasattr(config, "_inicfg") else "inicfg", inicfg)
     config._inicache.clear()  # noqa: SLF001
     args[:] = config.getini("addopts") + args
+    _apply_ini(config, args)
+
+
+def _apply_ini(config: Any, args: list[str]) -> None:
+    """Do what pytest does with an ini file and ``addopts`` before it loads the first conftest.py."""
+    config._checkversion()  # noqa: SLF001
+    config._configure_python_path()  # noqa: SLF001
+    loaded = config.pluginmanager.get_plugins()
+    config.pluginmanager.consider_preparse(args, exclude_only=False)
+    config.known_args_namespace = config._parser.parse_known_args(args, namespace=copy.copy(config.option))  # noqa: SLF001
+    config._validate_plugins()  # noqa: SLF001
+    if config.known_args_namespace.confcutdir is None:
+        config.known_args_namespace.confcutdir = str(config.inipath.parent if config.inipath else config.rootpath)
+    # The hook is being called, so that pluggy does not call it for plugins that have been loaded since.
+    late = config.pluginmanager.subset_hook_caller("pytest_load_initial_conftests", loaded)
+    late(early_config=config, args=args, parser=config._parser)  # noqa: SLF001

@@ -10,20 +10,31 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ..chat import ModelArguments
-from ..environment import Difficulty
+from ..chat.prices import read_prices
+from ..environment import Difficulty, Retrieval
 from ..errors import ConfigurationError
 from ..evaluation import PROFILES, Evaluation
 from ..orchestrator import Limits
 from ..participants import Prompting
-from ..runner import DEFAULT_CONCURRENCY, ModelSettings, RunConfig, SimulationSettings
+from ..participants.programs import KEY_VARIABLE
+from ..protocol import TAU, Protocol, data_folder, load_texts, read_checkout
+from ..runner import (
+    DEFAULT_CONCURRENCY,
+    DEFAULT_TIMEOUT,
+    MODEL_ROLES,
+    ModelSettings,
+    ReviewSettings,
+    RunConfig,
+    SimulationSettings,
+    UserFault,
+)
 from .options import OptionValues, named_domains, repetitions
+from .person import is_played
 
 if TYPE_CHECKING:
-    from ..chat import Role
+    from ..chat.prices import PriceList
     from ..participants import Side
     from ..runner.config import TapeMode
-
-_ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
 def run_config(config: pytest.Config) -> RunConfig:
@@ -49,13 +60,25 @@ def run_config(config: pytest.Config) -> RunConfig:
         agent=values.get("agent"),
         user=values.get("user"),
         judge=values.get("judge"),
+        attack_only=values.get("attack_only"),
+        review=_review(values),
         folder=values.folder("agent"),
         models=_models(values),
         simulation=_simulation(values, data_dir),
     )
     with_models, without = DEFAULT_CONCURRENCY
-    usual = with_models if any(run.choice(role) for role in _ROLES) else without
+    usual = with_models if any(run.choice(role) for role in MODEL_ROLES) else without
+    usual = 1 if is_played(values) else usual
     return replace(run, concurrency=values.get("concurrency") or usual)
+
+
+def _review(values: OptionValues) -> ReviewSettings | None:
+    if values.get("review") is None:
+        for name in ("reviewer", "reviewer_llm"):
+            if values.given(name) and not values.from_ini(name):
+                raise pytest.UsageError(f"{values.label(name)}: is used with --tau-review only; add it")
+        return None
+    return ReviewSettings(values.get("review"), values.get("review_mode"), values.get("reviewer"))
 
 
 def _generate(values: OptionValues) -> int | None:
@@ -78,6 +101,7 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
     grading = PROFILES[values.get("grading")]
     solo = values.get("solo") or values.get("agent") == "llm-solo"
     return SimulationSettings(
+        own_timeout=DEFAULT_TIMEOUT if values.get("timeout") is None and not is_played(values) else None,
         limits=Limits(
             timeout=values.get("timeout") or None,
             max_steps=values.get("max_steps"),
@@ -86,8 +110,51 @@ def _simulation(values: OptionValues, data_dir: Path | None) -> SimulationSettin
         evaluation=Evaluation(grading, solo=solo),
         solo=solo,
         policy=values.get("policy"),
-        prompting={"agent": _prompting(values, "agent", None), "user": _prompting(values, "user", data_dir)},
+        policy_rules=values.get("policy_rules") == "on",
+        protocol=_protocol(values),
+        retrieval=_retrieval(values),
+        enforce_protocol=values.get("enforce_protocol"),
+        user_persona=values.get("user_persona") or {},
+        tool_faults=values.get("tool_faults"),
+        prompting={"agent": _agent_prompting(values), "user": _user_prompting(values, data_dir)},
+        user_fault=values.get("user_fault") or UserFault(),
     )
+
+
+def _retrieval(values: OptionValues) -> Retrieval | None:
+    name, args = values.get("retrieval"), values.get("retrieval_args")
+    return Retrieval(name, args) if name is not None or args else None
+
+
+def _agent_prompting(values: OptionValues) -> Prompting:
+    """Return the prompting of the agent, with examples that can be read.
+
+    Raises:
+        pytest.UsageError: The examples cannot be read.
+    """
+    examples = values.get("agent_examples").resolve() if values.given("agent_examples") else None
+    if examples is not None:
+        from ..participants.agents.examples import read_examples
+
+        try:
+            read_examples(examples)
+        except ConfigurationError as error:
+            raise pytest.UsageError(f"{values.label('agent_examples')}: {error}") from error
+    elif values.get("agent") == "few-shot":
+        raise pytest.UsageError(
+            f"{values.label('agent')}: few-shot needs examples: add --tau-agent-examples FILE (JSON lines or a run)"
+        )
+    return replace(
+        _prompting(values, "agent", None),
+        one_call=values.get("agent_one_call"),
+        text_protocol=values.get("agent_text_protocol"),
+        examples=examples,
+        num_examples=values.get("agent_num_examples"),
+    )
+
+
+def _user_prompting(values: OptionValues, data_dir: Path | None) -> Prompting:
+    return replace(_prompting(values, "user", data_dir), attempts=values.get("user_attempts"))
 
 
 def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Prompting:
@@ -110,18 +177,39 @@ def _prompting(values: OptionValues, side: Side, data_dir: Path | None) -> Promp
 
 
 def _models(values: OptionValues) -> ModelSettings:
-    args = {role: ModelArguments(values.get(f"{role}_llm_args")) for role in _ROLES}
-    names = {role: name for role in _ROLES if (name := values.get(f"{role}_llm")) is not None}
+    args = {role: ModelArguments(values.get(f"{role}_llm_args")) for role in MODEL_ROLES}
+    names = {role: name for role in MODEL_ROLES if (name := values.get(f"{role}_llm")) is not None}
+    if values.get("review") is None:
+        names.pop("reviewer", None)
+    elif "reviewer" not in names and "judge" in names:
+        names["reviewer"] = names["judge"]
+        args["reviewer"] = args["reviewer"] if values.given("reviewer_llm_args") else args["judge"]
     return ModelSettings(
         names=names,
         args=args,
-        endpoint_key=os.environ.get("TAU_AGENT_API_KEY") or ModelSettings.endpoint_key,
+        endpoint_key=os.environ.get(KEY_VARIABLE) or ModelSettings.endpoint_key,
         timeout=values.get("llm_timeout"),
+        attempts=values.get("llm_retries") + 1,
+        first_wait=values.get("llm_retry_delay"),
         max_in_flight=values.get("llm_concurrency"),
+        per_provider=values.get("provider_limit"),
+        prices=_prices(values),
+        prompt_cache=values.get("prompt_cache"),
+        client=values.get("client"),
         tape=_tape(values),
         cassettes=values.get("cassettes").resolve() if values.given("cassettes") else None,
         budget=values.get("budget"),
+        trial_budget=values.get("trial_budget"),
     )
+
+
+def _prices(values: OptionValues) -> PriceList:
+    if not values.given("prices"):
+        return {}
+    try:
+        return read_prices(values.get("prices"))
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"{values.label('prices')}: {error}") from None
 
 
 def _tape(values: OptionValues) -> TapeMode | None:
@@ -135,13 +223,47 @@ def _tape(values: OptionValues) -> TapeMode | None:
 
 
 def _data_dir(values: OptionValues) -> Path | None:
-    source, path = values.label("data"), values.get("data")
+    source, path = _given_data(values)
+    if path is None:
+        return None
+    found = data_folder(path.resolve())
+    if found is None:
+        raise pytest.UsageError(f"{source}: expected a folder with domains/<name>/ in it, got {path.resolve()}")
+    return found
+
+
+def _given_data(values: OptionValues) -> tuple[str, Path | None]:
+    """Return where the folder of data was named, and the folder."""
     written = values.given("data")
     if written is None and (written := os.environ.get("TAU_DATA")):
-        source, path = "$TAU_DATA", Path(written)
-    if not written:
-        return None
-    found: Path = path.resolve()
-    if not (found / "domains").is_dir():
-        raise pytest.UsageError(f"{source}: expected a folder with domains/<name>/ in it, got {found}")
-    return found
+        return "$TAU_DATA", Path(written)
+    return values.label("data"), values.get("data") if written else None
+
+
+def _protocol(values: OptionValues) -> Protocol:
+    """Return the protocol, with the texts of a file or of the checkout that has the data.
+
+    Raises:
+        pytest.UsageError: There are no texts; says where was looked.
+    """
+    name, texts = values.get("protocol"), None
+    if name == "tau":
+        if values.given("texts"):
+            raise pytest.UsageError(f"{values.label('texts')}: is used by --tau-protocol tau2 only; add it")
+        return TAU
+    source, data = _given_data(values)
+    try:
+        if values.given("texts"):
+            source = values.label("texts")
+            texts = load_texts(values.get("texts"))
+        elif data is not None and not (data / "domains").is_dir():
+            texts = read_checkout(data.resolve())
+    except ConfigurationError as error:
+        raise pytest.UsageError(f"{source}: {error}") from error
+    if texts is None:
+        looked = f"{source} {data} has data only, no sources" if data is not None else "neither is given"
+        raise pytest.UsageError(
+            f"{values.label('protocol')}: the official texts are read from a checkout of τ²-bench (--tau-data "
+            f"CHECKOUT) or from a file of 'tau texts' (--tau-texts FILE): {looked}"
+        )
+    return Protocol("tau2", texts)

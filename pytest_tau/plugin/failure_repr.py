@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..diagnosis import plain_text
 from ..evaluation import Line
+from ..terminal import MARKUP
 from ..text import printable
 from .compat import ReprFileLocation, TerminalRepr
 
@@ -14,18 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .compat import TerminalWriter
-
-_MARKUP: dict[str, dict[str, bool]] = {
-    "verdict": {"bold": True, "red": True},
-    "head": {"bold": True},
-    "bad": {"red": True},
-    "error": {"red": True},
-    "note": {"yellow": True},
-    "agent": {"cyan": True},
-    "user": {},
-    "tool": {"light": True},
-    "command": {"green": True},
-}
 
 
 class CrashLine(ReprFileLocation):
@@ -63,17 +52,27 @@ class FailureRepr(TerminalRepr):
             return
         for kind, text in self.lines:
             if kind in ("command", "error"):  # to be copied, or searched, in one piece
-                tw.line(text, **_MARKUP[kind])
+                tw.line(text, **MARKUP[kind])
                 continue
             indent = " " * (len(text) - len(text.lstrip()) + 4)
             most = 2 if kind in ("agent", "user", "tool") else None
             for line in textwrap.wrap(
                 text, tw.fullwidth - 1, subsequent_indent=indent, max_lines=most, placeholder=" …", drop_whitespace=True
             ):
-                tw.line(printable(line), **_MARKUP[kind])  # a long word may go on in the next line
+                tw.line(printable(line), **MARKUP[kind])  # a long word may go on in the next line
 
     def __str__(self) -> str:
         return plain_text(self.lines)
+
+    def _value(self) -> tuple[object, ...]:
+        return (self.reprcrash.path, self.reprcrash.message, *self.lines)
+
+    def __eq__(self, other: object) -> bool:
+        # All workers collect the same files: pytest-xdist reports an error of collection once if it is equal.
+        return isinstance(other, FailureRepr) and self._value() == other._value()
+
+    def __hash__(self) -> int:
+        return hash(self._value())
 
 
 def message_repr(message: str, nodeid: str) -> FailureRepr:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from .hook_calls import domains_of_plugins, evaluators_of_plugins
-from .option_types import difficulty, flag, model_arguments, outcome_names
+from .option_types import difficulty, flag, json_object, model_arguments, outcome_names
 from .options import named_domains
 from .options_table import OPTIONS
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _STRINGS = {"type": ["string", "array"], "items": {"type": "string"}}
 #: What TOML has for the values of some types; on the command line they are texts.
-_TABLES = {model_arguments: "object", difficulty: "object", outcome_names: "array"}
+_TABLES = {model_arguments: "object", json_object: "object", difficulty: "object", outcome_names: "array"}
 
 
 @pytest.hookimpl

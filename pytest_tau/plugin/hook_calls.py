@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import traceback
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -15,9 +16,16 @@ from ..text import printable, relative_path, shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from ..attacks import Attack
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
+    from ..knowledge import IndexFactory
     from ..models import Task
+    from ..participants.behaviours import Behaviour
+
+
+#: Names that are parts of node ids, of options and of file names.
+_ATTACK_NAME = re.compile(r"[A-Za-z0-9_+-]{1,60}")
 
 
 class HookCall(NamedTuple):
@@ -114,6 +122,67 @@ def _check_name(call: HookCall, name: str) -> None:
     if not name or printable(name).strip() != name or "\n" in name or "::" in name:
         expected = "a name of visible characters, without '::' and commands for CI services"
         raise pytest.UsageError(call.mistake(f"a domain called {name!r}", expected))
+
+
+def attacks_of_plugins(config: pytest.Config) -> dict[str, Attack]:
+    """Return the attacks of plugins and conftest.py files, by name.
+
+    Raises:
+        pytest.UsageError: An implementation raised an exception, or returned something else, or an attack whose name
+            cannot be a part of node ids.
+    """
+    from ..attacks import Attack
+
+    found: dict[str, Attack] = {}
+    for call in call_each(config, config.hook.pytest_tau_attacks, config=config):
+        for attack in _listed(call, Attack, "a list of objects of classes that derive from Attack"):
+            if not isinstance(attack.name, str) or not _ATTACK_NAME.fullmatch(attack.name) or attack.name == "all":
+                expected = "a name of letters, digits and _+- other than 'all'"
+                raise pytest.UsageError(call.mistake(f"an attack called {attack.name!r}", expected))
+            for kind in attack.goals:
+                if kind not in ("write", "leak"):
+                    problem = f"the attack {attack.name!r} with the goal {kind!r}"
+                    raise pytest.UsageError(call.mistake(problem, "goals of the kinds 'write' and 'leak'"))
+            found[attack.name] = attack
+    return found
+
+
+def indexes_of_plugins(config: pytest.Config) -> dict[str, IndexFactory]:
+    """Return the indexes of plugins and conftest.py files, by the names of their retrieval variants.
+
+    Raises:
+        pytest.UsageError: An implementation raised an exception, or returned something else.
+    """
+    found: dict[str, IndexFactory] = {}
+    for call in call_each(config, config.hook.pytest_tau_indexes, config=config):
+        expected = "a dict of names and of classes or functions that are called with the documents, or None"
+        if call.result is not None and not isinstance(call.result, dict):
+            raise pytest.UsageError(call.mistake(shown(call.result), expected))
+        for name, make in (call.result or {}).items():
+            if not isinstance(name, str) or not callable(make):
+                raise pytest.UsageError(call.mistake(f"a dict with {shown(name)}: {shown(make)}", expected))
+            found[name] = make
+    return found
+
+
+def behaviours_of_plugins(config: pytest.Config) -> dict[str, Behaviour]:
+    """Return the behaviours of simulated users of plugins and conftest.py files, by name.
+
+    Raises:
+        pytest.UsageError: An implementation raised an exception, or returned something else, or a behaviour with the
+            name of a built-in one or with a name that the option cannot have.
+    """
+    from ..participants.behaviours import BEHAVIOURS, Behaviour
+
+    found: dict[str, Behaviour] = {}
+    for call in call_each(config, config.hook.pytest_tau_behaviours, config=config):
+        for behaviour in _listed(call, Behaviour, "a list of Behaviour"):
+            name = behaviour.name
+            if name in BEHAVIOURS or re.fullmatch(r"[A-Za-z0-9_.-]+", name) is None:
+                expected = "another name than those of the built-in ones, of letters, digits and _.-"
+                raise pytest.UsageError(call.mistake(f"a behaviour called {name!r}", expected))
+            found[name] = behaviour
+    return found
 
 
 def evaluators_of_plugins(config: pytest.Config) -> tuple[Evaluator, ...]:

@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from ..attacks import Attack
     from ..chat import LLM, ChatModel, Role
     from ..environment import Domain, DomainSpec
     from ..evaluation import Evaluator
+    from ..knowledge import IndexFactory
     from ..models import Message, Simulation, Task
+    from ..participants.behaviours import Behaviour
     from ..participants.own_loop import TrialTool
     from ..runner import RunConfig
 
@@ -37,6 +40,38 @@ def pytest_tau_domains(config: pytest.Config) -> list[DomainSpec] | None:
 
 
 @pytest.hookspec
+def pytest_tau_behaviours(config: pytest.Config) -> list[Behaviour] | None:
+    """Add behaviours of simulated users for ``--tau-user-persona behaviour=NAME``; collect-all.
+
+    Called once in each process, before trials are run.
+
+    Args:
+        config: pytest's configuration.
+
+    Returns:
+        Behaviours, or None. A name of a built-in behaviour is refused.
+
+    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_indexes(config: pytest.Config) -> dict[str, IndexFactory] | None:
+    """Add indexes over documents; collect-all. Called once in each process, if ``--tau-retrieval`` is given.
+
+    Args:
+        config: pytest's configuration.
+
+    Returns:
+        By the name for ``--tau-retrieval``: a class or function that is called with the documents, each with ``id``,
+        ``title`` and ``content``, and returns an object whose ``search(query, k)`` returns pairs of an id and a score.
+        It is called at the first search of a process. A name takes precedence over a built-in variant. Or None.
+
+    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    """
+
+
+@pytest.hookspec
 def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
     """Add reward components; collect-all. Called once in each process, before tasks are checked.
 
@@ -47,6 +82,21 @@ def pytest_tau_evaluators(config: pytest.Config) -> list[Evaluator] | None:
         Evaluators, or None. Each is computed for every trial, and counts towards the reward of the tasks whose reward
         basis names it. One that derives from ``pytest_tau.evaluation.CustomComponent`` may word its part of failure
         reports and records itself.
+
+    Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
+    """
+
+
+@pytest.hookspec
+def pytest_tau_attacks(config: pytest.Config) -> list[Attack] | None:
+    """Add attacks; collect-all. Called once in each process, if ``--tau-attack`` is given.
+
+    Args:
+        config: pytest's configuration.
+
+    Returns:
+        Attacks, or None: objects of classes that derive from ``pytest_tau.attacks.Attack``. They take precedence over
+        built-in ones of the same name.
 
     Use in conftest plugins: any initial conftest.py, that is the root one or one next to the command line's paths.
     """
@@ -115,7 +165,7 @@ def pytest_tau_make_model(
 
     Args:
         item: The test item being run.
-        role: ``agent``, ``user`` or ``judge``.
+        role: ``agent``, ``user``, ``judge`` or ``reviewer``.
         llm: The model's name, from ``--tau-agent-llm``, ``--tau-user-llm`` or ``--tau-judge-llm``.
         llm_args: The arguments of each call; a copy.
         config: The run's settings.

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..models import Simulation, Task
     from ..runner import RunConfig
     from ..runs.groups import Group
+    from .wire import TestGate
 
 #: The most trials of a task, and the most tests of a domain, a file or a marked test: items are all in memory.
 MOST_TRIALS, MOST_ITEMS = 10_000, 250_000
@@ -69,7 +70,9 @@ class ItemState:
         usage: The model calls of the test, by role, once they are known.
         serial_because: The fixture because of which the trial could not be prefetched.
         quarantine_entry: The number of the entry of the quarantine that names the task.
-        not_run: The reason why the trial is skipped: ``budget`` or ``settled``.
+        not_run: The reason why the trial is skipped: ``budget``, ``settled`` or ``decided``.
+        not_attacked: Why the trial is skipped: the attack cannot be used on its task.
+        test_gate: The gate of the test, if its trials pass or fail together.
         results_problem: The error of writing the simulation to the run's folder.
         graded: The value of the fixture ``tau_task``, and the same task as it is run and graded.
     """
@@ -83,6 +86,8 @@ class ItemState:
     serial_because: str | None = None
     quarantine_entry: int | None = None
     not_run: str | None = None
+    not_attacked: str | None = None
+    test_gate: TestGate | None = None
     results_problem: str | None = None
     graded: tuple[Task, TaskSpec] | None = None
 
@@ -120,6 +125,16 @@ def spec_of(item: pytest.Item) -> TaskSpec | None:
     call = getattr(item, "callspec", None)
     found: TaskSpec | None = spec if spec is not None or call is None else call.params.get("_tau_spec")
     return found
+
+
+def attack_parameter(spec: TaskSpec) -> list[str]:
+    """Return the parameter in the ids of a task's items under attack: ``attack.NAME``; none without an attack."""
+    attack = spec.config.simulation.attack
+    if attack is None:
+        return []
+    from ..attacks import PARAMETER
+
+    return [f"{PARAMETER}{attack.name}"]
 
 
 def group_of(item: pytest.Item) -> Group | None:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from ..analysis.gates import Gate
     from ..environment import Difficulty
+    from ..orchestrator import FaultRule
+    from ..runner.config import UserFault
 
 _SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
 _DIFFICULTY = re.compile(r"[0-9]{1,3}")
@@ -58,9 +60,9 @@ def _written(value: Any, kind: Callable[[Any], Any]) -> str:
     Raises:
         ValueError: It has none.
     """
-    if isinstance(value, dict) and kind is model_arguments:
+    if isinstance(value, dict) and kind in (model_arguments, json_object, persona):
         return json.dumps(value, default=str)
-    if isinstance(value, dict) and kind is difficulty:
+    if isinstance(value, dict) and kind in (difficulty, provider_limits):
         return ",".join(f"{name}={number}" for name, number in value.items())
     if isinstance(value, list) and kind is outcome_names:
         return ",".join(map(str, value))
@@ -116,6 +118,28 @@ def _number(convert: Callable[[str], Any], kind: str, least: float | None, most:
     return number
 
 
+def share(value: str) -> float:
+    """Return a number above 0 and at most 1."""
+    found = real(0)(value)
+    if not 0 < found <= 1:
+        raise ValueError(f"expected a share above 0 and at most 1, such as 0.05, got {shorten(value)!r}")
+    return found
+
+
+def certainty(value: str) -> float | None:
+    """Return a probability above 0.5, 1 for certainty; None for ``false``, as an ini file has it."""
+    if value.lower() in ("false", "no", "off", "0"):
+        return None
+    try:
+        found = 1.0 if value.lower() in ("true", "yes", "on") else float(value)
+    except ValueError:
+        found = -1.0
+    if not 0.5 < found <= 1:
+        problem = f"expected a probability above 0.5 and at most 1, such as 0.99, got {shorten(value)!r}"
+        raise ValueError(f"{problem} (without one, write the option after the paths)")
+    return found
+
+
 def names(values: Iterable[str]) -> tuple[str, ...]:
     """Return the names in comma-separated lists, each once."""
     found = (name.strip() for value in values for name in value.split(","))
@@ -166,6 +190,18 @@ def model_arguments(value: str) -> dict[str, Any]:
 
     Not a pydantic model, whose errors would have to be translated to these texts.
     """
+    found = _object(value, '{"temperature": 0}')
+    for name in sorted(_RESERVED & set(found)):
+        raise ValueError(f"{name!r} cannot be set here: pytest-tau sets it")
+    return found
+
+
+def json_object(value: str) -> dict[str, Any]:
+    """Return a JSON object."""
+    return _object(value, '{"top_k": 5}')
+
+
+def _object(value: str, example: str) -> dict[str, Any]:
     try:
         found = parse_json(value)
     except DocumentError as error:
@@ -174,10 +210,109 @@ def model_arguments(value: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         kind = type(found).__name__
         # Not a TypeError: the text has the wrong content.
-        raise ValueError(f'expected a JSON object such as {{"temperature": 0}}, got a {kind}')  # noqa: TRY004
-    for name in sorted(_RESERVED & set(found)):
-        raise ValueError(f"{name!r} cannot be set here: pytest-tau sets it")
+        raise ValueError(f"expected a JSON object such as {example}, got a {kind}")  # noqa: TRY004
     return found
+
+
+def persona(value: str) -> dict[str, dict[str, float]]:
+    """Return the weights of the values of a persona, by key, from JSON or from ``KEY=VALUE:WEIGHT,VALUE:WEIGHT``."""
+    given = _object(value, '{"verbosity": "minimal"}') if value.lstrip().startswith("{") else _persona_pairs(value)
+    return {key: _weights(key, weights) for key, weights in given.items()}
+
+
+def _persona_pairs(value: str) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any]] = {}
+    key = ""
+    for part in value.split(","):
+        before, equals, after = part.rpartition("=")
+        key = before.strip() if equals else key
+        name, colon, weight = after.partition(":")
+        if not key or not name.strip():
+            raise ValueError(f"expected KEY=VALUE, such as verbosity=minimal:0.8,standard:0.2, got {shorten(value)!r}")
+        found.setdefault(key, {})[name.strip()] = weight.strip() if colon else 1
+    return found
+
+
+def _weights(key: str, given: Any) -> dict[str, float]:
+    """Return the weights of a key's values, without those that are 0."""
+    from ..errors import unknown_name
+    from ..participants.personas import BEHAVIOUR, VALUES
+
+    if key not in VALUES:
+        raise ValueError(unknown_name("key", key, VALUES))
+    weights: dict[Any, Any] = given if isinstance(given, dict) else {str(given): 1}
+    found = {}
+    for name, weight in weights.items():
+        # The plugins that may add behaviours are asked later.
+        if name not in VALUES[key] and key != BEHAVIOUR:
+            raise ValueError(unknown_name(f"value of {key}", str(name), VALUES[key]))
+        try:
+            found[name] = float(weight)
+        except (TypeError, ValueError):
+            raise ValueError(f"{key}={name}: expected a weight such as 0.8, got {shorten(str(weight))!r}") from None
+        if not 0 <= found[name] < inf:
+            raise ValueError(f"{key}={name}: expected a weight of at least 0, got {shorten(str(weight))!r}")
+    kept = {name: weight for name, weight in found.items() if weight}
+    if not kept:
+        raise ValueError(f"{key}: expected a value with a weight above 0")
+    return kept
+
+
+def tool_faults(values: Iterable[str]) -> tuple[FaultRule, ...]:
+    """Return the rules by which tools fail."""
+    from ..orchestrator import parse_rule
+
+    return tuple(map(parse_rule, values))
+
+
+def user_fault(value: str) -> UserFault:
+    """Return what is done with trials in which the user makes a fault, from ``count``, ``exclude`` or ``rerun:N``."""
+    from ..runner.config import UserFault
+
+    if value in ("count", "exclude"):
+        return UserFault("count" if value == "count" else "exclude")
+    name, colon, number = value.partition(":")
+    if name != "rerun" or (colon and re.fullmatch(r"[1-9][0-9]?", number) is None):
+        raise ValueError(f"expected count, exclude, rerun, or rerun:N with N from 1 to 99, got {shorten(value)!r}")
+    return UserFault("rerun", int(number) if colon else 1)
+
+
+def provider_limits(value: str) -> dict[str, int]:
+    """Return the limits in a list such as ``openai=40,gemini=20``, by the names of the providers."""
+    found: dict[str, int] = {}
+    for part in value.split(","):
+        name, _, number = (each.strip() for each in part.partition("="))
+        if not name or re.fullmatch(r"[1-9][0-9]{0,5}", number) is None:
+            raise ValueError(f"expected a list of NAME=N, such as openai=40,gemini=20, got {shorten(part.strip())!r}")
+        found[name] = int(number)
+    return found
+
+
+def fork_turns(value: str) -> tuple[tuple[int, int], ...] | None:
+    """Return ranges of message numbers, such as ``((7, 7), (9, 15))``; None for ``each``."""
+    from ..runner.fork import read_turns
+
+    return read_turns(value)
+
+
+def fork_restore(value: str) -> dict[str, str]:
+    """Return how sides are restored: ``agent=replay,user=history``."""
+    found = {}
+    for part in value.split(","):
+        side, _, way = part.strip().partition("=")
+        if side not in ("agent", "user") or way not in ("history", "replay"):
+            raise ValueError(f"expected agent=HOW or user=HOW with history or replay, got {shorten(value)!r}")
+        found[side] = way
+    return found
+
+
+def run_name(value: str) -> str:
+    """Return the name of a run's folder."""
+    from ..files import file_name_of
+
+    if not value or file_name_of(value) != value:
+        raise ValueError(f"expected letters, digits and _.+-[], got {shorten(value)!r}")
+    return value
 
 
 def difficulty(value: str) -> Difficulty:

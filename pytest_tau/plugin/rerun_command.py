@@ -10,7 +10,7 @@ from typing import Any
 
 from ..chat.requests import shown_arguments, without_login
 from ..documents import parse_json
-from .option_types import model_arguments
+from .option_types import json_object, model_arguments
 from .options_table import OPTIONS
 
 
@@ -38,7 +38,10 @@ def rerun_command(item: Any, record: str | None = None, *, recorded: bool = Fals
             parts.append(name)
         elif value not in (None, False, []):
             for one in value if isinstance(value, list) else [value]:
-                parts += [name, _public(one) if option.type is model_arguments else without_login(str(one))]
+                parts += [
+                    name,
+                    _public(one) if option.type in (model_arguments, json_object) else without_login(str(one)),
+                ]
     if record is not None:
         parts.append(f"--tau-record={record}")
     elif recorded and item.config.option.tau_record is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
+from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ class WorkerOutput(TypedDict, total=False):
         shard: The number of trials in this shard, of all trials, and of other tests.
         quarantine: Entries that match no task, by number, with ids that are spelt alike.
         unchecked: The ids of tasks that check nothing.
+        failed_writes: Failed reference actions by task id.
         participants: Agent, user and number of trials, for each pair of them.
+        changed: The choices of tasks by what has changed since an earlier run, and what concerns all tasks.
     """
 
     has_context: bool
@@ -60,7 +63,9 @@ class WorkerOutput(TypedDict, total=False):
     shard: list[int]
     quarantine: dict[int, list[str]]
     unchecked: list[str]
+    failed_writes: dict[str, str]
     participants: list[list[Any]]
+    changed: dict[str, list[Any]]
 
 
 def is_worker(config: pytest.Config) -> bool:
@@ -102,6 +107,33 @@ def output_of(node: Any) -> WorkerOutput:
     return output
 
 
+class TestGate(NamedTuple):
+    """The gate of a test: its trials pass or fail together.
+
+    Attributes:
+        name: The test with its task and parameters, without the trial.
+        at_least: The share of the trials that must pass.
+        trials: The number of its trials in this session.
+        stop_early: Whether trials are skipped once the gate is decided.
+    """
+
+    name: str
+    at_least: float
+    trials: int
+    stop_early: bool
+
+    @property
+    def needed(self) -> int:
+        """Return how many trials must pass."""
+        # 0.7 of 10 trials are 7, although the product is a little more.
+        return ceil(self.at_least * self.trials - 1e-9)
+
+    @property
+    def allowed(self) -> int:
+        """Return how many trials may fail."""
+        return self.trials - self.needed
+
+
 @dataclass(frozen=True)
 class TrialReport:
     """The facts of a trial in a phase of its test; the attribute ``tau`` of pytest's report.
@@ -114,7 +146,9 @@ class TrialReport:
         results_problem: The error of writing the simulation to the run's folder.
         floor: Whether an agent that does nothing passes the task; None if this is not known here.
         gated: The outcome of a failed trial, if gates decide instead of it.
-        not_run: The reason why the trial is skipped: ``budget`` or ``settled``.
+        test_gate: The gate of the test, if its trials pass or fail together.
+        not_run: The reason why the trial is skipped: ``budget``, ``settled`` or ``decided``.
+        not_attacked: Why the trial is skipped: its attack cannot be used on the task.
         serial_because: The fixture because of which the trial was not prefetched.
         quarantine_entry: The number of the entry of the quarantine that names the task.
         attachments: Lines and files for a controller on another machine.
@@ -127,7 +161,9 @@ class TrialReport:
     results_problem: str | None = None
     floor: bool | None = None
     gated: Gated | None = None
+    test_gate: TestGate | None = None
     not_run: str | None = None
+    not_attacked: str | None = None
     serial_because: str | None = None
     quarantine_entry: int | None = None
     attachments: dict[str, Any] | None = None
@@ -148,6 +184,7 @@ def to_data(report: TrialReport) -> dict[str, Any]:
     """Return the facts as plain data, for the way from a worker to the controller."""
     values = {each.name: getattr(report, each.name) for each in fields(report)}
     values["record"] = report.record.as_dict() if report.record is not None else None
+    values["test_gate"] = tuple(report.test_gate) if report.test_gate is not None else None
     return {name: value for name, value in values.items() if value is not None}
 
 
@@ -158,4 +195,5 @@ def from_data(data: dict[str, Any]) -> TrialReport:
         from ..runs.record import TrialRecord
 
         record = TrialRecord.from_dict(data["record"])
-    return TrialReport(**{**data, "record": record})
+    gate = TestGate(*data["test_gate"]) if "test_gate" in data else None
+    return TrialReport(**{**data, "record": record, "test_gate": gate})

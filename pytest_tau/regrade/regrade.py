@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.evaluate import grade
 from ..evaluation.judge import judge_statements
+from ..runner.policy import note_policy
 from ..runs.result_entries import StoredSimulation, Unreadable
 from ..runs.result_files import ResultFile
 from .recognition import recognise_domain, worked_alone
@@ -41,6 +42,7 @@ class RegradeSettings:
         strict_replay: A simulation whose replay differs in any result is an error.
         fresh_tasks: The domain's tasks of today are taken, and not those in the file.
         evaluators: Components that plugins added.
+        policy_rules: Whether the rules of the domain's policy are checked.
     """
 
     domain: str | None = None
@@ -49,43 +51,75 @@ class RegradeSettings:
     strict_replay: bool = False
     fresh_tasks: bool = False
     evaluators: Sequence[Evaluator] = ()
+    policy_rules: bool = False
 
 
-async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSource) -> FileReport:
-    """Regrade every simulation of a file.
+class Part(NamedTuple):
+    """A part of a file's simulations: consecutive ones, so that the parts after each other are the file.
+
+    Attributes:
+        number: The number of the part, from 0.
+        of: The number of parts, of nearly equal size.
+    """
+
+    number: int = 0
+    of: int = 1
+
+    def positions(self, size: int) -> range:
+        """Return the positions of its simulations in a file of so many."""
+        return range(size * self.number // self.of, size * (self.number + 1) // self.of)
+
+
+#: All simulations of a file.
+WHOLE = Part()
+
+
+async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSource, part: Part = WHOLE) -> FileReport:
+    """Regrade the simulations of a file.
 
     Args:
         path: A result file, or the folder of one.
         settings: The settings.
         domains: The source of domains.
+        part: The part of the file. What concerns the whole file is reported by the first one.
 
     Raises:
         OSError: The file cannot be opened.
     """
     file = ResultFile.scan(path)
-    report = FileReport(path, file.kind, unreadable=list(file.problems))
+    report = FileReport(path, file.kind)
+    problems = list(file.problems)
+    domain: Domain | None = None
     if not file.size:
-        report.unreadable += [] if file.problems else [Unreadable("the file", "has no simulations")]
-        return report
-    try:
-        report.domain, domain = _domain(file, settings, domains)
-    except ConfigurationError as error:
-        report.unreadable.append(Unreadable(f"all {file.size} simulations", str(error)))
-        return report
+        problems = problems or [Unreadable("the file", "has no simulations")]
+    else:
+        try:
+            report.domain, domain = _domain(file, settings, domains)
+        except ConfigurationError as error:
+            problems.append(Unreadable(f"all {file.size} simulations", str(error)))
+    report.unreadable += problems if part.number == 0 else []
+    if domain is not None:
+        await _regrade(file, domain, settings, domains, part, report)
+    return report
+
+
+async def _regrade(
+    file: ResultFile, domain: Domain, settings: RegradeSettings, domains: DomainSource, part: Part, report: FileReport
+) -> None:
     # A run of several domains keeps their simulations in one file, each with its domain's name.
-    regraders = {report.domain: _Regrader(domain, settings, solo=file.solo)}
-    for run in file.simulations():
+    own_name = report.domain or domain.name
+    regraders = {own_name: _Regrader(domain, settings, solo=file.solo)}
+    for run in file.simulations(part.positions(file.size)):
         if isinstance(run, Unreadable):
             report.add(run)
             continue
-        name = report.domain if settings.domain or run.domain is None else run.domain
+        name = own_name if settings.domain or run.domain is None else run.domain
         try:
             if name not in regraders:
                 regraders[name] = _Regrader(domains.load(name), settings, solo=file.solo)
             report.add(await regraders[name].regrade(run), strict_replay=settings.strict_replay)
         except ConfigurationError as error:
             report.add(Unreadable(run.entry, str(error)))
-    return report
 
 
 def _domain(file: ResultFile, settings: RegradeSettings, domains: DomainSource) -> tuple[str, Domain]:
@@ -161,6 +195,7 @@ class _Regrader:
             without_judge=without_judge,
             replay_differences=differences,
             rules=self._rules(graded, simulation, evaluation, verdicts, fresh.reward),
+            policy=note_policy(simulation, task, self._domain, solo=solo) if settings.policy_rules else None,
         )
 
     def _without_statements(self, task: Task) -> Task:

@@ -41,6 +41,8 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
         simulation: The recording.
         environment: A fresh environment of its task; changed by this.
 
+    Calls that a fault kept from their tool are skipped.
+
     Source: τ²-bench v1.0.1, replay: unknown tools and tools that do not mutate are skipped.
     """
     found = []
@@ -48,8 +50,11 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
         call = made.call
         if call.malformed is not None or not environment.mutates(call.name, call.requestor):
             continue
+        if made.result is not None and not made.result.executed:
+            continue
         now = environment.call(call.name, call.arguments, call.requestor).content or ""
-        then = made.result.content or "" if made.result else now
+        # What a side saw of a call with a fault is not what the tool returned.
+        then = made.result.content or "" if made.result and made.result.fault is None else now
         if not same_result(then, now):
             failed, fails = then.startswith("Error"), now.startswith("Error")
             text = _format_difference(then, now, failed, fails)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ..models import RewardInfo
+    from ..policy import PolicyReport
     from .replay_diff import ReplayDifference
 
 #: Rates are shown up to this k.
@@ -33,6 +34,7 @@ class Regraded:
         without_judge: Both exclude the NL assertions, because there is no judge.
         replay_differences: The replayed results that differ from the recorded ones.
         rules: Rules of the profile, each of which alone makes the verdict differ from the official one.
+        policy: What the rules of the domain's policy found; None if they were not checked.
     """
 
     entry: str
@@ -47,6 +49,7 @@ class Regraded:
     without_judge: bool = False
     replay_differences: list[ReplayDifference] = field(default_factory=list)
     rules: list[str] = field(default_factory=list)
+    policy: PolicyReport | None = None
 
     @property
     def agrees(self) -> bool | None:
@@ -92,6 +95,12 @@ class FileReport:
             self.errors.append(Unreadable(result.entry, problem))
         else:
             self.results.append(result)
+
+    def extend(self, other: FileReport) -> None:
+        """Add the simulations of the next part of the file."""
+        self.results += other.results
+        self.unreadable += other.unreadable
+        self.errors += other.errors
 
     @property
     def differing(self) -> list[Regraded]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import IO, TYPE_CHECKING, Any
 
 from ..analysis.columns import COLUMNS
-from ..models import writable
+from ..models import RETRIEVAL, writable
 from ..runs.groups import Group
 from ..runs.record import TrialRecord
 from ..runs.result_files import works_alone
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from ..models import Task
     from ..runs.reader import Run, StoredTrial
 
+#: The reason of a trial that τ²-bench excludes from its rates.
+LOST = "infrastructure_error"
 #: What a program for tables takes for the beginning of a formula, also in full width as in East Asia, and after spaces,
 #: control characters and characters that are not seen.
 _FORMULA = ("=", "+", "-", "@")
@@ -36,6 +38,8 @@ class DomainContent:
         tasks: The tasks by id, in the order in which they occur.
         changed: Ids of tasks of which the run has two versions.
         groups: The groups of the trials.
+        retrieval: The name of the retrieval variant; None without a knowledge base.
+        errors: How many trials of a run of ours ended in an error that τ²-bench would count as a failure of the agent.
     """
 
     simulations: int = 0
@@ -44,11 +48,14 @@ class DomainContent:
     tasks: dict[str, Task] = field(default_factory=dict)
     changed: set[str] = field(default_factory=set)
     groups: set[Group] = field(default_factory=set)
+    retrieval: str | None = None
+    errors: int = 0
 
     def add(self, trial: StoredTrial) -> None:
         """Count one."""
         simulation, task = trial.simulation, trial.task
         self.simulations += 1
+        self.retrieval = self.retrieval or ((simulation.info or {}).get(RETRIEVAL) or {}).get("variant")
         self.groups.add(Group.of(trial.test, trial.domain, simulation.task_id))
         self.trials = max(self.trials, simulation.trial + 1)
         self.started = min(filter(None, (self.started, simulation.start_time)), default="")
@@ -65,8 +72,18 @@ def survey(run: Run) -> dict[str, DomainContent]:
     """
     found: dict[str, DomainContent] = {}
     for trial in run.trials():
-        found.setdefault(trial.domain, DomainContent()).add(trial)
+        content = found.setdefault(trial.domain, DomainContent())
+        content.add(trial)
+        content.errors += is_lost(run, trial)
     return found
+
+
+def is_lost(run: Run, trial: StoredTrial) -> bool:
+    """Return whether a trial of ours ended in an error that τ²-bench would count as a failure of the agent."""
+    simulation = trial.simulation
+    own = bool(trial.test) or "environment_info" not in run.info
+    counted = simulation.termination_reason != LOST or simulation.reward_info is not None
+    return own and counted and simulation.outcome == "error"
 
 
 def write_jsonl(run: Run, file: IO[str], domain: str | None = None) -> int:

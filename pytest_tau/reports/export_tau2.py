@@ -1,36 +1,62 @@
 """A run's simulations of one domain as a results file that τ²-bench's own viewer and metrics read.
 
-Only fields that τ²-bench's files have are written, and what is not known is null. What is ours alone stands under
-``pytest_tau`` in the objects that may have any content: ``info`` of a simulation and of a verdict.
+Only fields that τ²-bench's files have are written. What is not known is null, or has the value of ``tau2_fields`` if
+null is not accepted. What is ours alone stands under ``pytest_tau`` in the objects that may have any content, ``info``
+of a simulation and of a verdict, and in the header and tasks, whose unknown keys τ²-bench ignores.
 
 Source: τ²-bench v1.0.1, results files.
 """
 
 from __future__ import annotations
 
+import io
+from dataclasses import dataclass
 from typing import IO, TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
-from ..models import REWARD_TYPES, ToolMessage
+from ..files import atomic_open
+from ..models import REWARD_TYPES, ToolMessage, review_of
+from ..models.reviews import REVIEW_KEYS, tau2_review
 from ..runs.groups import find_variants
+from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
 from ..runs.result_entries import OWN
-from .export import as_json
+from .export import LOST, as_json, is_lost
+from .tau2_fields import EPOCH, complete_info, complete_task, file_id, index_entry, times_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
 
-    from ..models import Message, RewardInfo, Task
+    from ..models import Message, RewardInfo, Simulation, Task
     from ..runs.reader import Run, StoredTrial
     from .export import DomainContent
 
-#: Fields of τ²-bench's header that are never known here.
-_UNKNOWN = (
-    *("text_streaming_config", "speech_complexity", "audio_native_config"),
-    *("retrieval_config", "retrieval_config_kwargs"),
-)
+
+@dataclass(frozen=True)
+class Tau2Options:
+    """How simulations are written.
+
+    Attributes:
+        errors_as_is: Trials that ended in an error keep their reason and verdict. By default they end by
+            ``infrastructure_error`` without a verdict, which τ²-bench excludes from its rates, as ours do.
+        trim: Omit what only this package and providers have: ``pytest_tau``, and ``raw_data`` of messages.
+    """
+
+    errors_as_is: bool = False
+    trim: bool = False
 
 
-def write_tau2(run: Run, file: IO[str], domain: str, content: DomainContent, info: dict[str, Any]) -> int:
+DEFAULT_OPTIONS = Tau2Options()
+
+
+def write_tau2(
+    run: Run,
+    file: IO[str],
+    domain: str,
+    content: DomainContent,
+    info: dict[str, Any],
+    options: Tau2Options = DEFAULT_OPTIONS,
+) -> int:
     """Write the simulations of a domain; returns how many.
 
     Args:
@@ -38,77 +64,158 @@ def write_tau2(run: Run, file: IO[str], domain: str, content: DomainContent, inf
         file: The target.
         domain: The domain's name.
         content: What the run has of it.
-        info: The header of the run, as ``tau2_info`` makes it.
+        info: The header of the run, as ``tau2_header`` makes it.
+        options: How simulations are written.
 
     Raises:
         ConfigurationError: The format cannot represent the content.
     """
-    _check(domain, content)
-    file.write(f'{{\n"timestamp": {as_json(_timestamp(run, content))},\n"info": {as_json(info)},\n"tasks": [')
-    _write_all(file, (tau2_task(task) for task in content.tasks.values()))
+    check_content(domain, content)
+    _write_head(run, file, domain, content, _header(run, info, content, options))
     file.write('],\n"simulations": [')
-    written = _write_all(file, (tau2_simulation(trial) for trial in run.trials() if trial.domain == domain))
+    written = _write_all(file, _simulations(run, domain, options))
     file.write("]\n}\n")
     return written
 
 
-def tau2_info(info: dict[str, Any], domain: str, content: DomainContent, policy: str | None = None) -> dict[str, Any]:
-    """Return the header of a run: that of a τ²-bench file as it is, else what our manifest has of it.
+def write_tau2_folder(
+    run: Run,
+    folder: Path,
+    domain: str,
+    content: DomainContent,
+    info: dict[str, Any],
+    options: Tau2Options = DEFAULT_OPTIONS,
+) -> int:
+    """Write the simulations of a domain as a folder with a file for each; returns how many.
 
     Args:
-        info: The manifest of the run, or the header of its file.
+        run: The run.
+        folder: The target, which has no such files yet.
         domain: The domain's name.
         content: What the run has of it.
-        policy: The domain's policy, if it is known to be that of the run.
+        info: The header of the run, as ``tau2_header`` makes it.
+        options: How simulations are written.
+
+    Raises:
+        ConfigurationError: The format cannot represent the content, or the folder has files of a run.
+        OSError: A file cannot be written.
     """
-    if "environment_info" in info:
-        return info
-    settings = info.get("settings") or {}
-    return {
-        "git_commit": info.get("commit"),
-        "num_trials": content.trials,
-        "max_steps": settings.get("max_steps"),
-        "max_errors": settings.get("max_errors"),
-        "user_info": {**_side(settings, "user"), "global_simulation_guidelines": None, "persona_config": None},
-        "agent_info": _side(settings, "agent"),
-        "environment_info": {"domain_name": domain or None, "policy": policy, "tool_defs": None},
-        "seed": settings.get("seed"),
-        **dict.fromkeys(_UNKNOWN),
-    }
+    check_content(domain, content)
+    inside = folder / RESULTS_FOLDER
+    if inside.exists() or (folder / RESULTS_INDEX).exists():
+        raise ConfigurationError(f"{folder} already has {RESULTS_INDEX} or {RESULTS_FOLDER}/; give another folder")
+    inside.mkdir(parents=True)
+    index: dict[str, dict[str, Any]] = {}
+    for simulation in _simulations(run, domain, options):
+        if simulation["id"] in index:
+            raise ConfigurationError(
+                f"two simulations have the id {simulation['id']!r}, which names the file of each; --format tau2 writes "
+                "one file"
+            )
+        (inside / f"{simulation['id']}.json").write_text(as_json(simulation) + "\n", encoding="utf-8")
+        index[simulation["id"]] = index_entry(simulation)
+    with atomic_open(folder / RESULTS_INDEX) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as file:
+        _write_head(run, file, domain, content, _header(run, info, content, options))
+        file.write('],\n"simulations": [],\n"simulation_index": [')
+        _write_all(file, index.values())
+        file.write("]\n}\n")
+    return len(index)
 
 
-def tau2_task(task: Task) -> dict[str, Any]:
+def _simulations(run: Run, domain: str, options: Tau2Options) -> Iterator[dict[str, Any]]:
+    for trial in run.trials():
+        if trial.domain == domain:
+            lost = is_lost(run, trial) and not options.errors_as_is
+            yield tau2_simulation(trial, lost=lost, trim=options.trim)
+
+
+def _write_head(run: Run, file: IO[str], domain: str, content: DomainContent, info: dict[str, Any]) -> None:
+    file.write(f'{{\n"timestamp": {as_json(_timestamp(run, content))},\n"info": {as_json(info)},\n"tasks": [')
+    _write_all(file, (tau2_task(task, domain) for task in content.tasks.values()))
+
+
+def _header(run: Run, info: dict[str, Any], content: DomainContent, options: Tau2Options) -> dict[str, Any]:
+    found = complete_info(info, content.trials, run.kind)
+    if options.trim:
+        found.pop(OWN, None)
+    return found
+
+
+def tau2_task(task: Task, domain: str) -> dict[str, Any]:
     """Return a task in τ²-bench's format, without the script of a user without a model."""
     found = task.model_dump(mode="json", exclude={"user_scenario": {"script"}}, serialize_as_any=True)
     if found["annotations"] is None:
         del found["annotations"]
-    return found
+    return complete_task(found, domain)
 
 
-def tau2_simulation(trial: StoredTrial) -> dict[str, Any]:
-    """Return a simulation in τ²-bench's format."""
+def tau2_simulation(trial: StoredTrial, *, lost: bool = False, trim: bool = False) -> dict[str, Any]:
+    """Return a simulation in τ²-bench's format.
+
+    Args:
+        trial: The simulation.
+        lost: Write it as one without a result.
+        trim: Omit what only this package and providers have.
+    """
     simulation = trial.simulation
-    known = bool(simulation.start_time or simulation.duration)
-    return {
-        "id": simulation.id,
+    verdict = tau2_reward(simulation.reward_info, simulation.task_id) if simulation.reward_info else None
+    times, unknown = times_of(simulation)
+    own = _own(trial) | ({"unknown": unknown} if unknown else {})
+    if lost:
+        own |= {"termination_reason": simulation.termination_reason, "reward_info": verdict}
+    safe_id = file_id(simulation.id)
+    own |= {"id": simulation.id} if safe_id != simulation.id else {}
+    found = {
+        "id": safe_id,
         "task_id": simulation.task_id,
-        "timestamp": simulation.end_time or simulation.start_time or None,
-        "start_time": simulation.start_time or None,
-        "end_time": simulation.end_time or None,
-        "duration": simulation.duration if known else None,
-        "termination_reason": simulation.termination_reason,
+        **times,
+        "termination_reason": LOST if lost else simulation.termination_reason,
         "agent_cost": simulation.agent_cost,
         "user_cost": simulation.user_cost,
-        "reward_info": tau2_reward(simulation.reward_info, simulation.task_id) if simulation.reward_info else None,
+        "reward_info": None if lost else verdict,
         "messages": [_message(message, number) for number, message in enumerate(simulation.messages)],
         "trial": simulation.trial,
         "seed": simulation.seed,
         "mode": simulation.mode,
-        "info": _with_own(simulation.info, _own(trial)),
+        **_reviews(simulation),
+        "info": _with_own(simulation.info, own),
     }
+    return trimmed(found) if trim else found
 
 
-def _check(domain: str, content: DomainContent) -> None:
+def _reviews(simulation: Simulation) -> dict[str, Any]:
+    """Return the reviews of a simulation in τ²-bench's fields; only those that are done."""
+    reviews = {name: review_of(simulation.info, mode) for mode, name in REVIEW_KEYS.items()}
+    found = {name: tau2_review(review) for name, review in reviews.items() if review is not None}
+    return {name: review for name, review in found.items() if review is not None}
+
+
+def trimmed(simulation: dict[str, Any]) -> dict[str, Any]:
+    """Return a simulation without ``pytest_tau``, and without ``raw_data`` of its messages."""
+    found = {**simulation, "info": _without_own(simulation["info"])}
+    if (verdict := simulation["reward_info"]) is not None:
+        found["reward_info"] = {**verdict, "info": _without_own(verdict["info"])}
+    found["messages"] = [
+        {name: value for name, value in message.items() if name != "raw_data"} for message in simulation["messages"]
+    ]
+    return found
+
+
+def _without_own(info: dict[str, Any] | None) -> dict[str, Any] | None:
+    return {name: value for name, value in (info or {}).items() if name != OWN} or None
+
+
+def check_content(domain: str, content: DomainContent) -> None:
+    """Check that τ²-bench's format can represent the simulations of a domain.
+
+    Raises:
+        ConfigurationError: It cannot.
+    """
+    if not domain:
+        raise ConfigurationError(
+            "the file names no domain and its calls do not identify one, which τ²-bench requires; give it with "
+            "--domain NAME"
+        )
     if content.changed:
         raise ConfigurationError(
             f"task {min(content.changed)!r} of domain {domain!r} has two versions, which τ²-bench's format cannot "
@@ -140,17 +247,8 @@ def _write_all(file: IO[str], values: Iterable[dict[str, Any]]) -> int:
     return written
 
 
-def _timestamp(run: Run, content: DomainContent) -> str | None:
-    return run.info.get("started") or content.started or None
-
-
-def _side(settings: dict[str, Any], side: str) -> dict[str, Any]:
-    return {
-        "implementation": settings.get(side),
-        "llm": settings.get(f"{side}_llm"),
-        "llm_args": settings.get(f"{side}_llm_args"),
-        "voice_settings": None,
-    }
+def _timestamp(run: Run, content: DomainContent) -> str:
+    return run.info.get("started") or content.started or EPOCH
 
 
 def _own(trial: StoredTrial) -> dict[str, Any]:
@@ -162,6 +260,7 @@ def _own(trial: StoredTrial) -> dict[str, Any]:
         "error": simulation.error,
         "model_usage": {role: used.model_dump() for role, used in simulation.model_usage.items()},
         "replay_differences": simulation.replay_differences,
+        "conditions": simulation.conditions,
     }
     return {name: value for name, value in found.items() if value}
 
@@ -178,8 +277,8 @@ def tau2_reward(info: RewardInfo, task_id: str) -> dict[str, Any]:
     """
     _check_components(info.reward_basis or (), task_id)
     found = info.model_dump(mode="json")
-    checks = found.pop("custom_checks"), found.pop("db_diff")
-    own = {name: value for name, value in zip(("custom_checks", "db_diff"), checks, strict=True) if value is not None}
+    aside = {name: found.pop(name) for name in ("custom_checks", "db_diff", "partial")}
+    own = {name: value for name, value in aside.items() if value is not None}
     errors = {number: check.pop("error") for number, check in enumerate(found["env_assertions"] or [])}
     raised = {str(number): error for number, error in errors.items() if error}
     own |= {"env_assertion_errors": raised} if raised else {}

@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..analysis.attacks import rate_lines
+from ..analysis.measures.tool_faults import fault_line
 from ..analysis.summary import ending
 from ..analysis.unseen import unseen_line
 from ..analysis.variants import MOST_PAIRS
@@ -120,6 +122,7 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
         (scores.passed, "passed"),
         (scores.failed, "failed"),
         (scores.errors, "error" + "s" * (scores.errors > 1)),
+        (scores.excluded, "excluded"),
     ]
     outcomes = ", ".join(f"{number:,} {word}" for number, word in counts if number)
     variants = f", {plural(len(summary.variants.scores), 'variant')}" if summary.variants else ""
@@ -128,6 +131,7 @@ def _domain(summary: DomainSummary, failing: Sequence[FailingTask]) -> str:
         f"{plural(scores.tasks, 'task')}{variants}, {plural(scores.trials, 'trial')}: {outcomes}",
         _rates(summary),
         _variants(summary.variants) if summary.variants else "",
+        _attacks(summary),
         _facts(summary),
         *(_groups(name, groups) for name, groups in summary.groups.items() if groups),
         _failures(failing),
@@ -165,9 +169,26 @@ def _facts(summary: DomainSummary) -> str:
     if summary.usage:
         rows.append(["models", ", ".join(format_usage(summary.usage))])
         rows += [["not in the costs", unseen_line(summary.unseen)]] if summary.unseen else []
+    if summary.retrieval:
+        rows.append(["retrieval", ", ".join(summary.retrieval.parts)])
+    if summary.policy and summary.policy.parts:
+        rows.append(["policy", ", ".join(summary.policy.parts)])
+        rows += [["broken rules", ", ".join(summary.policy.rules)]] if summary.policy.rules else []
+    if summary.policy:
+        rows += [["not checked", line] for line in summary.policy.unchecked]
+    if faults := fault_line([record for records in summary.records.values() for record in records]):
+        rows.append(["tool faults", faults])
+    if summary.user_faults and summary.user_faults.parts:
+        rows.append(["user faults", ", ".join(summary.user_faults.parts)])
     if summary.restored:
         rows.append(["reused", f"{plural(summary.restored, 'trial')} of an earlier run"])
     return _table(rows)
+
+
+def _attacks(summary: DomainSummary) -> str:
+    """Return the rates of attacks as a list; empty without attacks."""
+    records = [record for found in summary.records.values() for record in found]
+    return "\n".join(f"- {escaped(line)}" for line in rate_lines(records))
 
 
 def _variants(variants: Variants) -> str:

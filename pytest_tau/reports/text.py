@@ -6,6 +6,8 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from ..analysis.columns import COLUMNS
+from ..analysis.measures.partial import partial_parts
+from ..analysis.usage import format_tokens
 from ..analysis.variants import MOST_PAIRS
 from ..text import duration, money, one_line, plural
 
@@ -33,20 +35,36 @@ _WIDE_TABLE = 70
 _UNBROKEN = "\N{NO-BREAK SPACE}"
 
 
-def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80) -> list[str]:
+def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80, partial: bool = False) -> list[str]:
     """Return the lines of a domain below its first one; fewer if there is less to say.
 
     Args:
         summary: The domain's.
         verbosity: Below 0 nothing is shown, above 0 everything.
         width: Of the terminal, in characters.
+        partial: Whether partial credit is shown at any verbosity.
     """
     if verbosity < 0:
-        return []
+        faults = summary.user_faults
+        # A rate that excludes trials is never shown alone.
+        parts = faults.parts if faults and (faults.excluded or faults.discarded) else []
+        return (_partial(summary, width) if partial else []) + _laid_out("user faults", parts, width)
     shown = _details(summary, everything=verbosity > 0)
     lines = [line for label, parts in shown for line in _laid_out(label, parts, width)]
+    lines += _partial(summary, width) if partial or verbosity > 0 else []
+    lines += _laid_out("user faults", summary.user_faults.parts, width) if summary.user_faults else []
     for name, groups in summary.groups.items():
         lines += _table(name, groups, None if verbosity > 0 else _MOST_GROUPS, width)
+    return lines
+
+
+def _partial(summary: DomainSummary, width: int) -> list[str]:
+    """Return the means of partial credit, of each variant."""
+    lines = []
+    for variant, records in summary.records.items():
+        parts = partial_parts(records)
+        named = [f"{one_line(variant, LONGEST_NAME)}: {parts[0]}", *parts[1:]] if variant and parts else parts
+        lines += _laid_out("partial credit", named, width)
     return lines
 
 
@@ -73,7 +91,7 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
     scores, most = summary.scores, None if everything else _MOST
     many = everything or (scores.trials >= _FEW and scores.passed < scores.trials)
     wide = everything or (many and scores.tasks >= _FEW)
-    floor, stats, usage = summary.floor, summary.stats, summary.usage
+    floor, stats, usage, policy = summary.floor, summary.stats, summary.usage, summary.policy
     mean = scores.mean_reward
     unlike_rate = mean is not None and (everything or (many and not _is_rate(mean, scores.rates)))
     with_errors = [*_plain_rates(scores.with_errors), "errors counted as failures"] if scores.with_errors else []
@@ -91,6 +109,9 @@ def _details(summary: DomainSummary, *, everything: bool) -> list[tuple[str, lis
         ("ended by", many, frequencies(summary.endings, most)),
         ("not met", many, frequencies(summary.unmet, most)),
         ("a trial", many or usage, format_stats(stats, usage, scores.trials) if stats else []),
+        ("retrieval", True, summary.retrieval.parts if summary.retrieval else []),
+        ("policy", policy and (everything or policy.kept < policy.trials), policy.parts if policy else []),
+        ("broken rules", True, policy.rules if policy else []),
         ("models", everything, format_usage(usage) if usage else []),
         ("reused", summary.restored, [f"{plural(summary.restored, 'trial')} of an earlier run"]),
     ]
@@ -124,7 +145,8 @@ def _format_mean(column: Column, means: Mapping[str, float]) -> str:
 
 def format_usage(usage: Usage) -> list[str]:
     """Return the number, tokens and cost of model calls, in parts."""
-    parts = [plural(usage.calls, "call"), f"{usage.prompt_tokens:,} + {usage.completion_tokens:,} tokens"]
+    tokens = format_tokens(usage.prompt_tokens, usage.completion_tokens, usage.cached_tokens)
+    parts = [plural(usage.calls, "call"), tokens]
     if usage.unpriced_calls == usage.calls:
         return [*parts, "cost unknown"]
     unknown = f" and {plural(usage.unpriced_calls, 'call')} with unknown price" if usage.unpriced_calls else ""

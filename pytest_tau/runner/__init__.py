@@ -4,31 +4,38 @@ from .config import (
     DEFAULT_CONCURRENCY,
     DEFAULT_SEED,
     DEFAULT_TIMEOUT,
+    MODEL_ROLES,
     ModelChoice,
     ModelSettings,
+    ReviewSettings,
     RunConfig,
     SimulationSettings,
+    UserFault,
     default_user,
 )
 from .judges import add_to_sys_path, load_judge
 from .plan import item_id, select, trial_seeds, unmatched
-from .simulate import asimulate, simulate
+from .simulate import asimulate, prepare_trial, simulate
 from .trial import Trial
 
 __all__ = [
     "DEFAULT_CONCURRENCY",
     "DEFAULT_SEED",
     "DEFAULT_TIMEOUT",
+    "MODEL_ROLES",
     "ModelChoice",
     "ModelSettings",
+    "ReviewSettings",
     "RunConfig",
     "SimulationSettings",
     "Trial",
+    "UserFault",
     "add_to_sys_path",
     "asimulate",
     "default_user",
     "item_id",
     "load_judge",
+    "prepare_trial",
     "select",
     "simulate",
     "trial_seeds",

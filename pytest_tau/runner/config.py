@@ -6,24 +6,49 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from ..chat import ModelArguments
+from ..chat import ModelArguments, Role
 from ..environment import Difficulty
 from ..evaluation import Evaluation
-from ..orchestrator import Limits
+from ..orchestrator import FaultRule, Limits
 from ..participants import calls_no_model, is_endpoint
+from ..participants.behaviours import BEHAVIOURS
+from ..protocol import TAU, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
-    from ..chat import LLM, Role
+    from ..attacks import Attack
+    from ..chat import LLM
+    from ..chat.prices import Price
+    from ..environment import Retrieval
+    from ..models import ReviewMode
     from ..participants import Prompting, Side
+    from ..participants.behaviours import Behaviour
 
+#: The roles whose models options name.
+MODEL_ROLES: tuple[Role, ...] = ("agent", "user", "judge", "reviewer")
 #: Seed of a run when none is given. Source: τ²-bench v1.0.1.
 DEFAULT_SEED = 300
 #: Conversations at the same time when a model is called, and when none is.
 DEFAULT_CONCURRENCY = (8, 1)
-#: Seconds after which a conversation is cut off, so that an agent that hangs ends a run and not a day.
+#: Seconds after which a conversation with a participant of the user's own is cut off, without its model calls, so that
+#: an agent that hangs ends its trial. Each model call has a limit of its own.
 DEFAULT_TIMEOUT = 1800.0
+
+
+class UserFault(NamedTuple):
+    """What is done with trials in which the simulated user makes a fault.
+
+    Attributes:
+        mode: ``count`` reports it, ``exclude`` excludes the trial from rates, ``rerun`` runs the trial again.
+        reruns: How often a trial is run again at most.
+    """
+
+    mode: Literal["count", "exclude", "rerun"] = "count"
+    reruns: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.mode}:{self.reruns}" if self.mode == "rerun" else self.mode
 
 
 @dataclass(frozen=True)
@@ -35,16 +60,37 @@ class SimulationSettings:
         evaluation: How it is graded.
         solo: The agent works alone, from the ticket.
         policy: Variant of the domain's policy; None for its default.
+        own_timeout: Wall-clock seconds of a conversation with a participant that is not built in, if ``limits`` have no
+            timeout; without the time of model calls that are made through this package. None for no limit.
+        retrieval: How the agent gets at the documents of the domain's knowledge base; None for the domain's default.
         llms: Models by role, for trials that are given none of their own.
         prompting: How models are made to play a side.
+        protocol: The texts that models read, and the form in which they are sent.
+        enforce_protocol: A message with both text and tool calls is an error of its sender.
+        user_persona: How simulated users behave: by key, the weight of each value.
+        attack: The attack by texts in tool results; None for none.
+        policy_rules: Whether the rules of the domain's policy are checked; the reward does not depend on it.
+        tool_faults: How often tools fail on purpose.
+        behaviours: The behaviours that a persona can have, by name.
+        user_fault: What is done with trials in which the simulated user makes a fault.
     """
 
-    limits: Limits = field(default_factory=lambda: Limits(timeout=DEFAULT_TIMEOUT))
+    limits: Limits = field(default_factory=Limits)
+    own_timeout: float | None = DEFAULT_TIMEOUT
     evaluation: Evaluation = field(default_factory=Evaluation)
     solo: bool = False
     policy: str | None = None
+    retrieval: Retrieval | None = None
     llms: Mapping[Role, LLM] = field(default_factory=dict)
     prompting: Mapping[Side, Prompting] = field(default_factory=dict)
+    protocol: Protocol = TAU
+    enforce_protocol: bool = False
+    user_persona: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    attack: Attack | None = None
+    policy_rules: bool = True
+    tool_faults: Sequence[FaultRule] = ()
+    behaviours: Mapping[str, Behaviour] = field(default_factory=lambda: BEHAVIOURS)
+    user_fault: UserFault = UserFault()  # noqa: RUF009 - immutable
 
 
 class ModelChoice(NamedTuple):
@@ -67,20 +113,48 @@ class ModelSettings:
         args: Arguments of each call, by role.
         endpoint_key: What an agent behind an endpoint is sent as its key.
         timeout: Seconds that one attempt of a call may take.
+        attempts: The most attempts of a call that meets temporary faults.
+        first_wait: Seconds before the second attempt.
         max_in_flight: Calls that one model answers at the same time.
+        per_provider: Calls that all models of a provider answer at the same time, by the provider's name.
+        prices: The user's price list.
+        prompt_cache: Mark what Anthropic's models are to keep in their prompt cache.
+        client: Call servers with OpenAI's API without litellm (``auto``), or all models with it.
         tape: Whether calls are recorded or replayed; None for neither.
         cassettes: Where cassettes lie; None to put them next to the tests.
-        budget: USD after which no trial is started; None for no limit.
+        budget: USD after which no model is called; None for no limit.
+        trial_budget: USD after which no model is called in a trial; None for no limit.
     """
 
     names: Mapping[Role, str] = field(default_factory=dict)
     args: Mapping[Role, Mapping[str, Any]] = field(default_factory=dict)
     endpoint_key: str = field(default="none", repr=False)
-    timeout: float = 120.0
+    timeout: float = 600.0
+    attempts: int = 8
+    first_wait: float = 0.5
     max_in_flight: int = 20
+    per_provider: Mapping[str, int] = field(default_factory=dict)
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    prompt_cache: bool = False
+    client: Literal["auto", "litellm"] = "auto"
     tape: TapeMode | None = None
     cassettes: Path | None = None
     budget: float | None = None
+    trial_budget: float | None = None
+
+
+class ReviewSettings(NamedTuple):
+    """Settings of the reviews of a run.
+
+    Attributes:
+        only: Which trials are reviewed: ``failed``, or ``all`` that have a verdict.
+        mode: ``full``, or ``user`` for the user alone.
+        reviewer: Specification of the reviewer; None for a model.
+    """
+
+    only: Literal["failed", "all"]
+    mode: ReviewMode = "full"
+    reviewer: str | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +175,10 @@ class RunConfig:
         user: Specification of the user; None if none was named.
         own_agent: A hook or an overridden fixture may make the agent where none was named.
         judge: Specification of the judge; None if none was named.
+        review: Which trials are reviewed, and by whom; None for none.
         folder: What relative paths and modules are looked up in.
+        attacks: The attacks that the run names, each a variant of every task.
+        attack_only: The tasks are not run without an attack as well.
         concurrency: Conversations that go on at the same time in one process.
         models: The settings of every model call.
         simulation: The settings of every simulation.
@@ -120,7 +197,10 @@ class RunConfig:
     user: Any = None
     own_agent: bool = False
     judge: str | None = None
+    review: ReviewSettings | None = None
     folder: Path = field(default_factory=Path.cwd)
+    attacks: tuple[Attack, ...] = ()
+    attack_only: bool = False
     concurrency: int = 1
     models: ModelSettings = field(default_factory=ModelSettings)
     simulation: SimulationSettings = field(default_factory=SimulationSettings)
@@ -143,6 +223,8 @@ class RunConfig:
         name, args = self.models.names.get(role), self.models.args.get(role, {})
         if role == "judge":
             needed = self.judge in (None, "llm")
+        elif role == "reviewer":
+            needed = self.review is not None and self.review.reviewer in (None, "llm")
         else:
             spec = self.agent_spec if role == "agent" else self.user_spec
             if is_endpoint(spec):
@@ -169,4 +251,5 @@ def default_user(agent: Any, *, solo: bool, llm: bool = False) -> str:
         return agent
     if agent == "gold":
         return "gold"
-    return "llm" if llm and not calls_no_model(agent) else "scripted"
+    by_model = agent == "human" or not calls_no_model(agent)  # a person can talk to a model
+    return "llm" if llm and by_model else "scripted"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, cast
 from ..errors import ConfigurationError, JudgeError, unknown_name
 from ..evaluation import BUILT_IN_JUDGES, LazyJudge, UniformJudge
 from ..participants import BlockingCaller, load_object
+from ..protocol import TAU, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +20,16 @@ if TYPE_CHECKING:
     from .config import ModelChoice
 
 
-def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None) -> Judge | None:
+def load_judge(
+    spec: str | None, folder: Path, model: ModelChoice | None = None, protocol: Protocol = TAU
+) -> Judge | None:
     """Return the judge of NL assertions that is named; None if none is.
 
     Args:
         spec: ``llm``, ``accept``, ``reject``, ``module:attribute`` or ``path/to/file.py:attribute``; a class is built.
         folder: What relative paths and modules are looked up in.
         model: The judge's model; with one, ``llm`` is the default.
+        protocol: The protocol, which may have the judge's prompt.
 
     Raises:
         ConfigurationError: There is no judge of this name, it cannot be created, or it is not a judge.
@@ -36,7 +40,11 @@ def load_judge(spec: str | None, folder: Path, model: ModelChoice | None = None)
     if spec == "llm":
         if model is None:
             raise ConfigurationError("judge 'llm' needs a model: add --tau-judge-llm MODEL")
-        return LazyJudge(model.name)
+        if protocol.texts is None:
+            return LazyJudge(model.name)
+        if protocol.texts.judge is None:
+            raise protocol.texts.missing("judge's prompt", "judge")
+        return LazyJudge(model.name, protocol.texts.judge)
     if ":" not in spec:
         raise ConfigurationError(unknown_name("judge", spec, ["llm", *BUILT_IN_JUDGES, "module:attribute"]))
     add_to_sys_path(folder)

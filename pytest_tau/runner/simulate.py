@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import importlib
 from typing import TYPE_CHECKING, Any
 
 from ..participants import load_source
+from ..protocol import with_texts
 from .config import SimulationSettings, default_user
 from .trial import Trial
 
 if TYPE_CHECKING:
+    from ..chat import ChatModel
     from ..environment import Domain
     from ..models import Simulation, Task
 
@@ -33,7 +36,8 @@ def simulate(
         user: Likewise; by default what goes with the agent.
         trial: Which repetition of the task this is.
         seed: The trial's seed, handed to the participants.
-        settings: Limits, grading, solo mode, policy, models.
+        settings: Limits, grading, solo mode, policy, models, protocol. Without a model for the agent, one that runs its
+            own loop can call any model by its name, with the keys of the environment.
 
     Raises:
         ConfigurationError: An agent or a user that cannot be used.
@@ -58,6 +62,41 @@ async def asimulate(
     settings = settings or SimulationSettings()
     user = default_user(agent, solo=settings.solo, llm="user" in settings.llms) if user is None else user
     sources = {"agent": load_source(agent, "agent"), "user": load_source(user, "user")}
-    environment = domain.environment(task, solo=settings.solo, policy=settings.policy)
+    made = prepare_trial(task, domain, settings, trial, seed)
+    return await made.run(sources["agent"], sources["user"])
 
-    return await Trial(task, domain, environment, settings, trial, seed).run(sources["agent"], sources["user"])
+
+def prepare_trial(
+    task: Task, domain: Domain, settings: SimulationSettings, trial: int = 0, seed: int | None = None
+) -> Trial:
+    """Return a trial outside of a test run, with its environment and the default models.
+
+    Raises:
+        ConfigurationError: The domain cannot be run so, or a model of its retrieval variant cannot be called.
+        TaskFormatError: The task does not fit the domain.
+    """
+    domain = with_texts(domain, settings.protocol.texts)
+    retriever = domain.retriever(settings.policy, settings.retrieval)
+    if retriever is not None and retriever.models:
+        _integration("default_embeddings").check_retrieval_models(retriever.name, retriever.models)
+    environment = domain.environment(task, settings.solo, settings.policy, retrieval=settings.retrieval)
+    made = Trial(task, domain, environment, settings, trial, seed)
+    made.models.chat, made.models.embeddings = _default_chat, _default_embeddings
+    return made
+
+
+def _default_chat() -> ChatModel:
+    """Return the model for calls of agents that run their own loop and name a model themselves, as in a run."""
+    model: ChatModel = _integration("default_model").shared_model()
+    return model
+
+
+def _default_embeddings() -> ChatModel:
+    """Return the model for searches by embeddings, as in a run."""
+    model: ChatModel = _integration("default_embeddings").shared_embeddings()
+    return model
+
+
+def _integration(name: str) -> Any:
+    """Return a module of the integrations, which are imported by name when they are used."""
+    return importlib.import_module(f"pytest_tau.integrations.{name}")

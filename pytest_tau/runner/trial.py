@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 import traceback
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
+from ..attacks import ATTACK, Injection, Mode, NotAttacked, plan_attack
 from ..chat import TrialModels
 from ..diagnosis.attribution import annotate_failure
-from ..environment import Tool, check_comparable
+from ..environment import check_comparable
 from ..errors import (
+    AttackError,
+    BudgetError,
     ConfigurationError,
     EvaluatorError,
     JudgeError,
@@ -18,27 +22,35 @@ from ..errors import (
     ReplayError,
     TaskFormatError,
     ToolServerError,
+    UnusableReplyError,
     unknown_name,
 )
 from ..evaluation import LazyJudge, aevaluate, known_components
 from ..evaluation.outside import OUTSIDE, Beginning, OutsideObserver
-from ..models import FAULTS, AssistantMessage, Simulation, clone
-from ..orchestrator import GREETING, Clock, Conversation, Ending, ending_by
-from ..participants import DONE, ParticipantContext, Prompting, view_of
-from ..participants.containment import describe, is_interrupt
+from ..models import FAULTS, RETRIEVAL, AssistantMessage, Simulation, clone
+from ..orchestrator import GREETING, Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
+from ..participants import ParticipantContext, Prompting, view_of
+from ..participants.containment import is_interrupt
+from ..participants.personas import BEHAVIOUR, draw_persona
+from ..policy import load_rules
+from ..validity import check_simulation
+from . import fork
+from .conditions import Played, conditions_of
+from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .judges import with_deadline
+from .participants import close_all, create, done_tool
+from .policy import note_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from ..chat import Tape
     from ..environment import Domain, Environment
-    from ..models import Message, Task, TerminationReason
+    from ..models import Message, Task
     from ..participants import Participant, ParticipantSource, Side
+    from ..participants.behaviours import Behaviour
     from ..participants.own_loop import AgentTrial
     from .config import SimulationSettings
-
-T = TypeVar("T")
 
 
 class Trial:
@@ -50,6 +62,10 @@ class Trial:
         make_tools: Asks the plugins of the run for tools as objects of a framework, by its name.
         other_loop: Returns an event loop for model calls outside of the conversation.
         agent_trial: What an agent that runs its own loop is given, if it was made before the conversation.
+        persona: How its simulated user behaves, drawn by the seed; empty for no persona.
+        behaviour: What makes its simulated user difficult; None for a user that cooperates.
+        fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
+        beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
     """
 
     def __init__(
@@ -69,22 +85,30 @@ class Trial:
         self.make_tools: Callable[[str, Sequence[Any]], Any] | None = None
         self.other_loop: Callable[[], asyncio.AbstractEventLoop] | None = None
         self.agent_trial: AgentTrial | None = None
+        self.fault: BaseException | None = None
+        self.beginning: fork.Beginning | None = None
+        self._unusable = False
+        self.persona = draw_persona(settings.user_persona, seed)
+        self._injection: Injection | None = None
+        self.behaviour = _behaviour(self.persona, settings)
+        self._attempt_seed = seed
 
     async def run(self, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
         """Create both participants, run the conversation, grade it.
 
         Raises:
             ConfigurationError: A participant that cannot be used, or the task needs what the run lacks.
+            BudgetError: The run may spend no more; the trial has no result.
             TaskFormatError: The task does not fit the domain.
         """
         self._check()
         self.models.loop = asyncio.get_running_loop()
         tape = self.models.tape
         clock = Clock(tape.times if tape else ())
-        simulation, beginning = self._begin(clock), Beginning.of(self.environment)
+        if self.environment.retrieval is not None:
+            self.environment.retrieval.bind(self.models)
         try:
-            await self._converse(simulation, clock, agent, user)
-            await self._grade(simulation, beginning)
+            simulation = await self._valid_attempt(clock, agent, user)
         except BaseException:
             if tape:
                 tape.abandon()
@@ -92,38 +116,123 @@ class Trial:
         finally:
             self.environment.close()
         self._add_usage(simulation)
+        played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
+        simulation.conditions = conditions_of(played)
         if tape:
             self._end_tape(tape, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         return simulation
 
-    def context(self, side: Side, greeting: str | None = None, *, needs_reference: bool = False) -> ParticipantContext:
+    async def _valid_attempt(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
+        """Run the trial, again while its user makes a fault and the settings allow it; what was discarded is recorded.
+
+        An attempt that ends in an error, or that a budget stops, does not replace one that has a verdict.
+        """
+        fault = self.settings.user_fault
+        # What a test's own fixtures made of the trial cannot be made again.
+        reruns = fault.reruns if fault.mode == "rerun" and self.agent_trial is None else 0
+        initial = self.environment.fork() if reruns else None
+        first: Simulation | None = None
+        kept: Simulation | None = None
+        discarded: list[Simulation] = []
+        for attempt in range(reruns + 1):
+            if initial is not None and attempt:
+                self.environment.restore(initial.fork())
+                self._attempt_seed = None if self.seed is None else self.seed + attempt * SEED_STEP
+                self.models.reseed(self._attempt_seed)
+            try:
+                simulation = await self._attempts(clock, agent, user)
+            except BudgetError:
+                if kept is None:
+                    raise
+                break
+            first = first or simulation
+            worse = kept is not None and simulation.outcome == "error"
+            discarded += [simulation] if worse else [] if kept is None else [kept]
+            kept = kept if worse else simulation
+            if worse or self._validity(simulation):
+                break
+        assert kept is not None, "there is at least one attempt"
+        if kept is not simulation:
+            self.fault = None  # that of the attempt that was discarded
+        return with_discarded(kept, discarded, first)
+
+    def _validity(self, simulation: Simulation) -> bool:
+        """Check the user; return whether it made no fault, or there is no verdict that could be distorted."""
+        excused = self.behaviour.excuses if self.behaviour else ()
+        exclude = self.settings.user_fault.mode == "exclude"
+        found = check_simulation(simulation, self.task, self.domain, excused, exclude=exclude)
+        return found is None or found.valid or simulation.outcome == "error"
+
+    async def _attempts(self, clock: Clock, agent: ParticipantSource, user: ParticipantSource) -> Simulation:
+        """Run and grade the conversation, again while the protocol has it so; what was discarded is recorded.
+
+        Source: τ²-bench v1.0.1: a reply of a model that cannot be used runs the simulation again, by the same seed.
+        """
+        # What a test's own fixtures made of the trial cannot be made again.
+        attempts = self.settings.protocol.attempts if self.agent_trial is None else 1
+        initial = self.environment.fork() if attempts > 1 else None
+        discarded: list[dict[str, Any]] = []
+        while True:
+            simulation, beginning = self._begin(clock), Beginning.of(self.environment)
+            self._unusable = False
+            await self._converse(simulation, clock, agent, user)
+            if self.models.out_of_budget is not None and self.models.out_of_budget.of_run:
+                raise self.models.out_of_budget
+            if not self._unusable:
+                self._measure_retrieval(simulation)
+                record_faults(simulation, self.settings.tool_faults)
+                await self._grade(simulation, beginning)
+                if self.settings.policy_rules:
+                    note_policy(simulation, self.task, self.domain, self.environment, agent.name)
+            if not self._unusable or initial is None or len(discarded) + 1 == attempts:
+                break
+            messages = [message.model_dump(mode="json", exclude_none=True) for message in simulation.messages]
+            discarded.append({"error": simulation.error, "messages": messages})
+            self.environment.restore(initial.fork())
+        await self._note_attack(simulation)
+        if discarded:
+            if self._unusable:
+                simulation.error = f"{simulation.error} (in the last of {attempts} conversations)"
+            simulation.info = (simulation.info or {}) | {DISCARDED: discarded}
+        return simulation
+
+    def context(
+        self, side: Side, greeting: str | None = None, *, needs_reference: bool = False, from_start: bool = False
+    ) -> ParticipantContext:
         """Return what a participant may know.
 
         Args:
             side: The side that it plays.
             greeting: The agent's own greeting, if it has one.
             needs_reference: It declares that it needs the whole task.
+            from_start: It is created as at the start of a conversation that is continued.
         """
         task, environment = self.task, self.environment
         tools = environment.shared_tools("assistant" if side == "agent" else "user")
         if side == "user" and task.user_tools is not None:
             tools = [tool for tool in tools if tool.name in task.user_tools]
         if environment.solo and side == "agent":
-            tools = [*tools, DONE_TOOL]
+            tools = [*tools, done_tool(self.settings.protocol.texts)]
+        given: Sequence[Message] = task.message_history or ()
+        if self.beginning is not None and not from_start:
+            given = self.beginning.messages
         opening: list[Message] = [] if environment.solo else [AssistantMessage(content=greeting or GREETING)]
         return ParticipantContext(
             side=side,
             tools=tools,
             instructions=environment.policy if side == "agent" else str(task.user_scenario),
             task=task if needs_reference else view_of(task, side),
-            seed=self.seed,
-            history=clone(task.message_history) or opening,
-            continues=bool(task.message_history),
+            seed=self._attempt_seed,
+            history=clone(list(given)) or opening,
+            continues=bool(given),
             solo=environment.solo,
             trial=self.trial,
             models=self.models,
             prompting=self.settings.prompting.get(side, Prompting()),
+            protocol=self.settings.protocol,
+            persona=self.persona if side == "user" else {},
+            behaviour=self.behaviour if side == "user" else None,
             domain_agents=self.domain.spec.agents,
             spoken=self.domain.spec.spoken,
             make_tools=self.make_tools,
@@ -140,20 +249,30 @@ class Trial:
             ending = await self._hold(simulation, clock, participants, (("agent", agent), ("user", user)))
         except (ConfigurationError, TaskFormatError):
             raise
+        except AttackError as error:
+            ending, self.fault = Ending("infrastructure_error", error=str(error)), error
         except asyncio.CancelledError:
-            await self._close(participants)
+            await close_all(participants)
             raise
         except BaseException as error:
             if is_interrupt(error):
                 raise
             # A fault of the harness: kept with the messages so far instead of losing them.
-            ending = Ending("unexpected_error", error="".join(traceback.format_exception(error)))
+            ending, self.fault = Ending("unexpected_error", error="".join(traceback.format_exception(error))), error
         simulation.termination_reason, simulation.stop_token, simulation.error = ending
         simulation.end_time = clock.now()
         simulation.duration = clock.elapsed
         for participant in participants:
             simulation.replay_differences += getattr(participant, "differences", [])
-        await self._close(participants)
+        await close_all(participants)
+
+    def _measure_retrieval(self, simulation: Simulation) -> None:
+        """Record what the agent has searched for and read, if the domain has a knowledge base."""
+        settings = self.settings
+        retriever = self.domain.retriever(settings.policy, settings.retrieval)
+        if retriever is not None:
+            found = retriever.report(simulation.messages, self.task)
+            simulation.info = {**(simulation.info or {}), RETRIEVAL: found}
 
     def _add_usage(self, simulation: Simulation) -> None:
         usage = self.models.usage
@@ -179,6 +298,8 @@ class Trial:
     def _check(self) -> None:
         """Report what would otherwise only be found after the conversation has been paid for."""
         evaluation, task = self.settings.evaluation, self.task
+        if self.settings.policy_rules:
+            load_rules(self.domain.spec)
         components = known_components(evaluation.evaluators)
         for name in task.criteria.reward_basis:
             if name not in components:
@@ -212,117 +333,148 @@ class Trial:
         participants: list[Participant],
         sources: tuple[tuple[Side, ParticipantSource], ...],
     ) -> Ending:
+        # Calls through this package have limits of their own. An agent that calls its model itself may hang.
+        limits, own = self.settings.limits, any(source.is_foreign for _, source in sources)
+        excused = limits.timeout is None and own
+        if excused:
+            limits = replace(limits, timeout=self.settings.own_timeout)
+        ways = self._restore_environment(simulation, sources)
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None
+            from_start = ways.get(side) == "replay"
             if source.needs_reference(self.domain.spec.agents):
                 simulation.note_reference_seen(side)
-            built = await self._build(side, source, greeting)
-            if isinstance(built, Ending):
-                return built
-            participants.append(built)
+            needs_reference = source.needs_reference(self.domain.spec.agents)
+            context = self.context(side, greeting, needs_reference=needs_reference, from_start=from_start)
+            made = await create(source, context, limits.timeout, partial(self._retry_seconds, side))
+            if made.fault is not None:
+                self.fault = made.fault
+            if isinstance(made.participant, Ending):
+                return made.participant
+            participants.append(made.participant)
+            if from_start and (failed := await self._restore(made.participant, side, simulation, limits.timeout)):
+                return failed
         first, second = participants
-        conversation = Conversation(self.task, self.environment, first, second, self.settings.limits)
+        conversation = Conversation(self.task, self.environment, first, second, limits)
+        if self.beginning is not None:
+            conversation.continue_from(clone(list(self.beginning.messages)), *self.beginning.steps())
         conversation.clock, conversation.on_message = clock, self.on_message
+        conversation.enforces_protocol = self.settings.enforce_protocol
+        conversation.one_call = self.settings.prompting.get("agent", Prompting()).one_call
+        if rules := self.settings.tool_faults:
+            conversation.tool_faults = ToolFaults(rules, f"{self.seed} {self.task.id}", self.environment)
         conversation.retry_seconds = self._retry_seconds
+        conversation.excused_seconds = self._call_seconds if excused else None
+        self._injection = self._attack()
+        if self._injection is not None:
+            injection = self._injection
+            conversation.alter_result, conversation.result_fault = injection.alter, lambda: injection.fault
         try:
             return self._with_fault(await conversation.run(), first)
         finally:
+            self._unusable = conversation.unusable
             # A copy: a participant that ignores its cancellation must not add to what is graded.
-            simulation.messages = list(conversation.messages)
+            simulation.messages, self.fault = list(conversation.messages), conversation.fault
+
+    def _attack(self) -> Injection | None:
+        """Return the attack of this trial; None without one.
+
+        Raises:
+            AttackError: The attack raised an exception.
+            ConfigurationError: It cannot be used on the task; a run has skipped the trial.
+        """
+        settings, seed = self.settings, self.seed
+        if settings.attack is None:
+            return None
+        mode = Mode(settings.solo, settings.policy, settings.retrieval)
+        plan = plan_attack(settings.attack, self.task, self.domain, mode)
+        if isinstance(plan, NotAttacked):
+            raise ConfigurationError(f"task {self.task.id!r}: {plan.text}")
+        return Injection(plan, self.domain.name, self.task.id, seed, self.environment)
+
+    async def _note_attack(self, simulation: Simulation) -> None:
+        """Record what the attack did. An error of it ends the trial without a verdict."""
+        if self._injection is None:
+            return
+        facts = await self._injection.facts(simulation.messages)
+        simulation.info = (simulation.info or {}) | {ATTACK: facts.as_info()}
+        if self._injection.fault is not None and simulation.termination_reason not in FAULTS:
+            simulation.termination_reason = "infrastructure_error"
+            simulation.error, self.fault = str(self._injection.fault), self._injection.fault
+
+    def _restore_environment(
+        self, simulation: Simulation, sources: tuple[tuple[Side, ParticipantSource], ...]
+    ) -> Mapping[Side, fork.Restore]:
+        """Restore the state of a conversation that is continued; return how each side gets the messages so far."""
+        if self.beginning is None:
+            return {}
+        ways = {side: self.beginning.way(side, source) for side, source in sources}
+        differences = fork.restore_environment(self.environment, self.task, self.beginning)
+        simulation.info = (simulation.info or {}) | fork.fork_info(self.beginning, ways, differences)
+        return ways
+
+    async def _restore(
+        self, participant: Participant, side: Side, simulation: Simulation, timeout: float | None
+    ) -> Ending | None:
+        """Send a participant the messages of a conversation that is continued; return the ending if that fails."""
+        assert self.beginning is not None, "the trial continues a conversation"
+        work = fork.restore_participant(participant, side, self.task, self.beginning, solo=self.settings.solo)
+        try:
+            differences = await asyncio.wait_for(work, timeout)
+        except ReplayError as error:
+            self.fault = error
+            return ending_by(error, side)
+        except asyncio.TimeoutError:
+            return Ending("infrastructure_error", error=f"the {side} was not sent the messages so far in time")
+        fork.add_differences(simulation, differences)
+        return None
 
     def _with_fault(self, ending: Ending, agent: Participant) -> Ending:
-        """Return the ending by a fault that the agent's framework has ignored; without one, the ending as it is."""
+        """Return the ending by a fault that a participant has ignored; without one, the ending as it is."""
         fault = getattr(agent, "fault", None) or (self.agent_trial.fault if self.agent_trial else None)
+        fault = fault or self.models.out_of_budget
         return ending if fault is None or ending.reason in FAULTS else ending_by(fault, "agent")
-
-    async def _build(self, side: Side, source: ParticipantSource, greeting: str | None) -> Participant | Ending:
-        context = self.context(side, greeting, needs_reference=source.needs_reference(self.domain.spec.agents))
-        fault: TerminationReason = "agent_error" if side == "agent" else "user_error"
-
-        async def make() -> Participant | Ending:
-            try:
-                return await source.make(context)
-            except (ConfigurationError, TaskFormatError):
-                raise
-            except (ModelError, ReplayError) as error:
-                return Ending("infrastructure_error", error=describe(error))
-            except BaseException as error:
-                if is_interrupt(error):
-                    raise
-                # Whatever a participant's constructor raises is that participant's fault.
-                return Ending(fault, error=f"the {side} could not be created: {describe(error)}")
-
-        made = await _within(make(), self.settings.limits.timeout)
-        if made is not None:
-            return made
-        limit, retries = self.settings.limits.timeout or 0.0, self._retry_seconds(side)
-        if retries > limit / 2:
-            problem = f"the {side} was not created in time; {retries:.1f} s were spent on retries of model calls"
-            return Ending("infrastructure_error", error=problem)
-        reason: TerminationReason = "timeout" if side == "agent" else "user_error"
-        return Ending(reason, error=f"the {side} was not created in time")
 
     def _retry_seconds(self, side: Side) -> float:
         return self.models.retries[side].seconds
 
-    async def _close(self, participants: list[Participant]) -> None:
-        for participant in participants:
-            await _within(_close(participant), _CLOSING_TIME)
+    def _call_seconds(self, side: Side) -> float:
+        return self.models.calling[side].seconds
 
     async def _grade(self, simulation: Simulation, beginning: Beginning) -> None:
         if self.environment.fault is not None:
             return  # replaying would lose another server
         evaluation, reason = self.settings.evaluation, simulation.termination_reason
-        judge = evaluation.judge
+        judge, timeout = evaluation.judge, self.settings.limits.timeout
         if isinstance(judge, LazyJudge):
             judge = judge.bind(self.models.get("judge"))
-        evaluation = replace(evaluation, judge=with_deadline(judge, self.settings.limits.timeout))
+        elif timeout is None:
+            timeout = self.settings.own_timeout
+        evaluation = replace(evaluation, judge=with_deadline(judge, timeout))
         observer = OutsideObserver(self.environment, beginning)
         evaluation = replace(evaluation, evaluators=(observer, *evaluation.evaluators))
         try:
             simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)
+        except UnusableReplyError as error:
+            # A judge's, under the official protocol.
+            simulation.termination_reason, self._unusable = "infrastructure_error", True
+            simulation.error = f"{type(error).__name__}: {error}"
         except (JudgeError, EvaluatorError, ModelError, ReplayError, ToolServerError) as error:
             # How the conversation ended stays as it was: it can still be graded.
-            simulation.error = f"{type(error).__name__}: {error}"
+            simulation.error, self.fault = f"{type(error).__name__}: {error}", error
         except Exception as error:  # noqa: BLE001
             # A fault of the harness: the conversation is kept.
             simulation.termination_reason = "unexpected_error"
-            simulation.error = f"grading failed: {type(error).__name__}: {error}"
+            simulation.error, self.fault = f"grading failed: {type(error).__name__}: {error}", error
 
         if observer.found is not None:
             simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
 
 
-#: How an agent that works alone says that it is finished.
-DONE_TOOL = Tool(
-    name=DONE,
-    description="Say that the ticket is dealt with, or that nothing more can be done. This ends the work.",
-    parameters={"properties": {}, "title": "parameters", "type": "object"},
-    kind="generic",
-    mutates=False,
-)
-#: Seconds that a participant gets to close.
-_CLOSING_TIME = 5.0
-
-
-async def _close(participant: Participant) -> None:
-    try:
-        await participant.close()
-    except BaseException as error:
-        if is_interrupt(error):
-            raise
-        # The verdict stands, however untidily a participant leaves.
-
-
-async def _within(work: Coroutine[Any, Any, T], seconds: float | None) -> T | None:
-    """Return the result of a coroutine; None if it has none in time.
-
-    Unlike ``asyncio.wait_for``, it does not wait for a coroutine that does not let itself be cancelled.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        await asyncio.wait({task}, timeout=seconds)
-    finally:
-        in_time = task.done()
-        task.cancel()
-    return task.result() if in_time else None
+def _behaviour(persona: Mapping[str, str], settings: SimulationSettings) -> Behaviour | None:
+    name = persona.get(BEHAVIOUR)
+    if name is None:
+        return None
+    if name not in settings.behaviours:
+        raise ConfigurationError(unknown_name("behaviour", name, settings.behaviours))
+    return settings.behaviours[name]

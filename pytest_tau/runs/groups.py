@@ -10,6 +10,7 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..attacks import PARAMETER
 from ..runner import item_id
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 #: The id of the trial among those of a test's parameters.
 _TRIAL = re.compile(r"(?:^|-)trial-\d+(?=-|$)")
+#: The attack among the ids of a test's parameters.
+_ATTACK = re.compile(rf"(?:^|-){re.escape(PARAMETER)}")
 _TASK_FILE = ".json"
 #: The name of the items of task files and domains among test functions.
 _ITEMS = "task items"
@@ -84,6 +87,11 @@ class Group(NamedTuple):
         )
 
     @property
+    def is_attacked(self) -> bool:
+        """Return whether the trials are under an attack."""
+        return _ATTACK.search(self.parameters) is not None
+
+    @property
     def task(self) -> TaskId:
         """Return the task, which other tests may run as well."""
         return TaskId(self.domain, self.test if self.test.endswith(_TASK_FILE) else "", self.task_id)
@@ -132,8 +140,9 @@ def _named(variants: Iterable[Variant]) -> dict[Variant, str]:
     """Return short names: the parameters, after the test if there are several tests."""
     found = list(variants)
     tests = {variant.test for variant in found}
+    none = "(no attack)" if any(_ATTACK.search(each.parameters) for each in found) else "(no parameters)"
     if len(tests) == 1:
-        return {variant: variant.parameters or "(no parameters)" for variant in found}
+        return {variant: variant.parameters or none for variant in found}
     short = {test: test.rpartition("::")[2] or _ITEMS for test in tests}
     seen = Counter(short.values())
     names = {test: name if seen[name] == 1 else test for test, name in short.items()}

@@ -52,6 +52,30 @@ def simulation_line(test: str, domain: Domain, task: Task, simulation: Simulatio
     return f'{head}, {model_text(simulation)[1:-1]}, "task": {task_text(domain, task)}}}\n'
 
 
+def append_simulation(path: Path, domain: Domain, task: Task, simulation: Simulation) -> Path:
+    """Append a simulation that belongs to no test to a file, as one write.
+
+    Args:
+        path: A file, or a folder for its ``simulations.jsonl``; folders that are missing are made.
+        domain: The domain.
+        task: The task.
+        simulation: The simulation.
+
+    Returns:
+        The file.
+
+    Raises:
+        OSError: The file cannot be written.
+        ValueError: The simulation contains something that is not a JSON value.
+    """
+    file = path / SIMULATIONS if path.is_dir() or not path.suffix else path
+    line = simulation_line("", domain, task, simulation).encode()
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("ab", buffering=0) as opened:
+        opened.write(line)
+    return file
+
+
 def task_text(domain: Domain, task: Task) -> str:
     """Return a task as JSON; made once for each process."""
     return domain.once_per_task(task, "text", lambda task: model_text(task, exclude_none=True))

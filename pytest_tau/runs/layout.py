@@ -21,6 +21,8 @@ WORKER_FILES: Final = "simulations-*.jsonl"
 SIMULATION_FILES: Final = "simulations*.jsonl"
 #: The records of a run without its conversations, a JSON line each: the content of a baseline.
 RECORDS: Final = "records.jsonl"
+#: The reviews of a run that were made after it, a JSON line each.
+REVIEWS: Final = "reviews.jsonl"
 #: The file that the process of a run has locked while it runs.
 LOCK: Final = "run.lock"
 #: The HTML report, if no other file was named.

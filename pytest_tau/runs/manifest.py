@@ -27,8 +27,11 @@ FORMAT = 1
 NON_VERDICT_SETTINGS = frozenset(
     {
         *("domains", "data", "split", "tasks", "num_tasks", "generate", "difficulty", "trials", "shard"),
-        *("agent_prompt", "user_prompt"),
-        *("concurrency", "llm_concurrency", "llm_timeout", "budget", "tape", "cassettes"),
+        *("attack", "attack_only", "changed_since", "changed_rest"),
+        *("agent_prompt", "user_prompt", "texts"),
+        *("concurrency", "llm_concurrency", "provider_limit", "llm_timeout", "llm_retries", "llm_retry_delay"),
+        *("budget", "trial_budget", "prices", "prompt_cache", "client", "tape", "cassettes"),
+        *("review", "review_mode", "reviewer", "reviewer_llm", "reviewer_llm_args"),
     }
 )
 
@@ -44,11 +47,29 @@ class DomainHashes(_Part):
         policy: The text of the policy.
         tools: The schemas of the tools.
         database: The initial databases.
+        documents: The documents of the knowledge base; None if the domain has none.
     """
 
     policy: str
     tools: str
     database: str
+    documents: str | None = None
+
+
+class DomainParts(_Part):
+    """Hashes of the parts of a domain.
+
+    Attributes:
+        tools: By name, of schema and source.
+        code: The modules of the tools, without the tools; null if it cannot be read.
+        policy: By heading, of each section.
+        documents: By id.
+    """
+
+    tools: dict[str, str]
+    code: str | None
+    policy: dict[str, str]
+    documents: dict[str, str]
 
 
 class Hashes(_Part):
@@ -59,12 +80,14 @@ class Hashes(_Part):
         domains: By domain.
         tasks: By domain and task id.
         prompts: The prompts of the project.
+        parts: The parts of each domain, by which a later run finds what has changed.
     """
 
     grader: str
     domains: dict[str, DomainHashes]
     tasks: dict[str, dict[str, str]]
     prompts: dict[str, str] = Field(default_factory=dict)
+    parts: dict[str, DomainParts] = Field(default_factory=dict)
 
 
 class Resumed(_Part):
@@ -87,11 +110,14 @@ class Manifest(_Part):
         dirty: Whether tracked files had changed since; null without git.
         settings: The settings that were given.
         participants: Who played agent and user, if fixtures, hooks or markers have chosen others than the settings.
+        user_prompts: The templates of the system message of the user's model, without tools and with tools.
         saw_reference: The sides that were given the reference actions.
         planned: The number of planned trials, by domain and task id.
         excluded: The number of trials that were not run, by reason.
         resumed: The times at which the run was resumed.
         blessed: The name of the run, in a baseline.
+        comparability: How far the run can be compared with τ²-bench; null if it has no domain of it.
+        stopping: The rule by which the run may end early, and its looks so far; null without one.
     """
 
     format: int = Field(json_schema_extra={"const": FORMAT})
@@ -102,12 +128,15 @@ class Manifest(_Part):
     dirty: bool | None
     settings: dict[str, Any]
     participants: dict[Literal["agent", "user"], list[str]] = Field(default_factory=dict)
+    user_prompts: dict[Literal["user", "user_tools"], str] = Field(default_factory=dict)
     saw_reference: list[Literal["agent", "user"]] = Field(default_factory=list)
     hashes: Hashes
     planned: dict[str, dict[str, int]]
     excluded: dict[str, int]
     resumed: list[Resumed] = Field(default_factory=list)
     blessed: str | None = None
+    comparability: dict[str, Any] | None = None
+    stopping: dict[str, Any] | None = None
 
 
 def read_manifest(folder: Path, *, whole: bool = False) -> dict[str, Any]:
@@ -169,7 +198,7 @@ def merge_manifest(then: Mapping[str, Any], now: Mapping[str, Any]) -> dict[str,
         now: The manifest that the present run would have by itself.
     """
     hashes = dict(then["hashes"])
-    for part in ("domains", "prompts"):
+    for part in ("domains", "parts", "prompts"):
         if found := {**hashes.get(part, {}), **now["hashes"].get(part, {})}:
             hashes[part] = found
     hashes["tasks"] = _merge_tasks(hashes["tasks"], now["hashes"]["tasks"], join_hashes)
@@ -198,7 +227,9 @@ def join_manifests(manifests: Sequence[Mapping[str, Any]]) -> dict[str, Any] | N
     if any(diff_settings(first, each) or diff_tasks(first["hashes"], each["hashes"]) for each in others):
         return None
     ends = [each["finished"] for each in manifests]
-    whole = first
+    whole = {
+        name: value for name, value in first.items() if name not in ("comparability", "stopping")
+    }  # those of a part
     for each in others:
         whole = merge_manifest(whole, each)
     return {

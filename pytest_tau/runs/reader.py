@@ -13,6 +13,7 @@ from .manifest import read_manifest
 from .record import TrialRecord
 from .result_entries import Unreadable
 from .result_files import ResultFile
+from .reviews import attach_reviews, read_reviews
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -50,6 +51,7 @@ class Run:
         name: The folder's name, or the file's without its suffixes.
         path: As given.
         info: The run's manifest, or the ``info`` of a τ²-bench file; empty if there is none.
+        kind: Whose format the file has, in words, once something was read.
         problems: What could not be read, once something was read.
         recognise: Returns the domain of a file that names none, by how often which tool was called; None not to try.
 
@@ -60,6 +62,7 @@ class Run:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name if path.is_dir() else path.name.partition(".json")[0]
+        self.kind = ""
         self.problems: list[str] = []
         self.recognise: Callable[[Counter[str]], str | None] | None = None
         self._own = path.is_dir() and not (path / RESULTS_INDEX).is_file()
@@ -77,8 +80,12 @@ class Run:
         if not files:
             raise ConfigurationError(f"{self.path} has no conversations, only records of trials")
         last = _last_lines(files) if self._own and _repeats(files) else None
+        reviews, problems = read_reviews(self.path)
+        self.problems += problems
         for file in files:
-            yield from self._of_file(file, last)
+            for trial in self._of_file(file, last):
+                attach_reviews(trial.test, trial.simulation, reviews)
+                yield trial
 
     def records(self) -> list[TrialRecord]:
         """Return the facts of each simulation, in the order of the files.
@@ -94,7 +101,7 @@ class Run:
 
     def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:
         content = ResultFile.scan(file)
-        self.info = self.info or content.info
+        self.info, self.kind = self.info or content.info, content.kind
         self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
         domain = content.domain or (self.recognise(content.called) if self.recognise else None)
         for number, run in enumerate(content.simulations()):

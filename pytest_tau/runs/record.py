@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, ModelUsage
+from ..models import FOREIGN_AGENT, RETRIEVAL, TOOL_FAULTS, ModelUsage, any_review
+from ..policy import PolicyReport
+from ..runner.fork import FORK
+from ..text import one_line
+from ..validity import UserValidity
 from .groups import Group
 
 if TYPE_CHECKING:
@@ -25,6 +31,8 @@ _BRACKETED = re.compile(r"\[([^\]:]+)\]")
 _PERSONA = re.compile(r"\[PERSONA:([^\]]+)\]")
 #: A policy's heading is short; what is longer is an explanation.
 _LONGEST_NAME = 60
+#: The breaches that a record has as text, and the characters of the reason why a rule could not be checked.
+_BREACHES, _PROBLEM = 10, 200
 
 
 @dataclass(frozen=True)
@@ -48,6 +56,21 @@ class TrialRecord:
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
         foreign_agent: The entry of ``simulation.info`` about an agent that is not built in.
         outside_tools: Tools that were executed on the environment outside of the calls of the conversation.
+        conditions: The conditions under which it was run; None for results of others and of earlier versions.
+        retrieval: The retrieval ``variant``, the numbers of ``searches`` and of documents that were ``read``, were
+            ``required``, or both (``required_read``), and ``recall_at`` by the number of documents of each search.
+        attack: Of a trial under attack: the ``name``, the ``style``, the ``place``, the ``goal``, whether a payload was
+            ``delivered``, whether it succeeded (``success``), and what shows that (``message_idx``, ``evidence``).
+        user_faults: The checks of the simulated user that have found a fault.
+        excluded: It is excluded from rates, because of a fault of the user.
+        attempts: The number of attempts that were run; more than 1 if the trial was run again because of such a fault.
+        first_reward: The reward of the first of several attempts; None if there was one.
+        fork: The entry of ``simulation.info`` about the stored conversation that it continues; None for one of its own.
+        partial: Partial credit by name, None where there is nothing to measure; empty if it was not measured.
+        policy: What the rules of the policy found: the names that were ``checked``, the ``counts`` of breaches by rule,
+            the first breaches as ``lines`` (rule and text), and ``problems`` by rule; None if there are no rules.
+        tool_faults: The number of calls that met a fault of a tool, by its kind; None if tools did not fail on purpose.
+        review: The facts of a model's review (``Review.facts``); None if there is none.
     """
 
     domain: str
@@ -75,6 +98,18 @@ class TrialRecord:
     saw_reference: tuple[str, ...] = ()
     foreign_agent: Mapping[str, Any] | None = None
     outside_tools: tuple[str, ...] = ()
+    conditions: Mapping[str, Any] | None = None
+    retrieval: Mapping[str, Any] | None = None
+    fork: Mapping[str, Any] | None = None
+    partial: Mapping[str, float | None] = field(default_factory=dict)
+    attack: Mapping[str, Any] | None = None
+    policy: Mapping[str, Any] | None = None
+    tool_faults: Mapping[str, int] | None = None
+    user_faults: tuple[str, ...] = ()
+    excluded: bool = False
+    attempts: int = 0
+    first_reward: float | None = None
+    review: Mapping[str, Any] | None = None
 
     @cached_property
     def group(self) -> Group:
@@ -82,9 +117,34 @@ class TrialRecord:
         return Group.of(self.test, self.domain, self.task_id)
 
     @property
+    def attack_name(self) -> str:
+        """Return the name of the attack; empty without one."""
+        return str((self.attack or {}).get("name") or (self.conditions or {}).get("attack") or "")
+
+    @property
+    def attack_success(self) -> bool:
+        """Return whether an attack has reached its goal."""
+        return bool((self.attack or {}).get("success"))
+
+    @property
+    def attack_delivered(self) -> bool:
+        """Return whether the agent has read a payload."""
+        return bool((self.attack or {}).get("delivered"))
+
+    @property
     def passed(self) -> bool:
         """Return whether the reward is 1."""
         return self.outcome == "passed"
+
+    @property
+    def counted_as(self) -> str:
+        """Return the outcome, or ``excluded`` for a trial with a verdict that is excluded from rates."""
+        return "excluded" if self.excluded and self.outcome != "error" else self.outcome
+
+    @property
+    def ran(self) -> bool:
+        """Return whether the trial counts in rates and means: it has a verdict and is not excluded."""
+        return self.counted_as in ("passed", "failed")
 
     @property
     def known_cost(self) -> float:
@@ -103,12 +163,38 @@ class TrialRecord:
             return self.cost_told
         return None if self.unpriced_calls else self.known_cost
 
+    @property
+    def recall(self) -> float | None:
+        """Return the share of the required documents that the agent has read; None if none is required."""
+        found = self.retrieval or {}
+        return found["required_read"] / found["required"] if found.get("required") else None
+
+    @property
+    def policy_score(self) -> float | None:
+        """Return 1 if no rule of the policy was breached, else 0; None if no rule was checked."""
+        found = self.policy or {}
+        return float(not found.get("counts")) if found.get("checked") else None
+
+    @property
+    def policy_counts(self) -> Mapping[str, int]:
+        """Return the number of breaches of each rule that was breached."""
+        found: Mapping[str, int] = (self.policy or {}).get("counts") or {}
+        return found
+
+    def kept_rule(self, name: str) -> float | None:
+        """Return 1 if a rule of the policy was not breached, else 0; None if it was not checked."""
+        return float(name not in self.policy_counts) if name in ((self.policy or {}).get("checked") or ()) else None
+
     def as_dict(self) -> dict[str, Any]:
         """Return the record as JSON, without fields that have their default."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
         values |= {name: list(values[name]) for name in _TUPLES}
-        return {name: value for name, value in values.items() if value or name in _ALWAYS}
+        return {
+            name: value
+            for name, value in values.items()
+            if value or name in _ALWAYS or (name in _IF_KNOWN and value is not None)
+        }
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> TrialRecord:
@@ -145,8 +231,7 @@ class TrialRecord:
             restored: It was taken from an earlier run.
             evaluators: The components of plugins, if they are available.
         """
-        calls = simulation.calls
-        verdict, info = simulation.reward_info, simulation.info or {}
+        calls, verdict, info = simulation.calls, simulation.reward_info, simulation.info or {}
         return cls(
             domain=domain,
             task_id=simulation.task_id,
@@ -165,7 +250,7 @@ class TrialRecord:
             failed_calls=sum(bool(made.result and made.result.error) for made in calls),
             duration=simulation.duration,
             usage=simulation.model_usage,
-            groups=groups_of(task) if task else {},
+            groups=_with_persona(groups_of(task) if task else {}, simulation.conditions),
             cost_told=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
             blame=info.get("blame"),
             seed=simulation.seed,
@@ -173,13 +258,24 @@ class TrialRecord:
             saw_reference=tuple(simulation.saw_reference),
             foreign_agent=info.get(FOREIGN_AGENT),
             outside_tools=_outside_tools(info.get(OUTSIDE)),
+            conditions=simulation.conditions,
+            retrieval=_retrieval(info.get(RETRIEVAL)),
+            fork=info.get(FORK),
+            partial=(verdict.partial if verdict else None) or {},
+            attack=_attack(AttackFacts.read(info)),
+            policy=_policy(info),
+            tool_faults=_tool_faults(info.get(TOOL_FAULTS)),
+            **_validity(simulation),
+            review=review.facts() if (review := any_review(info)) else None,
         )
 
 
 #: Fields that are lists in JSON.
-_TUPLES = ("failed_checks", "saw_reference", "outside_tools")
+_TUPLES = ("failed_checks", "saw_reference", "outside_tools", "user_faults")
 #: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
+#: Fields that are written if they are known, even 0 or empty.
+_IF_KNOWN = frozenset({"first_reward", "tool_faults"})
 
 
 def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tuple[str, ...]:
@@ -188,15 +284,90 @@ def _failed_checks(verdict: RewardInfo, evaluators: Sequence[Evaluator]) -> tupl
     return tuple(check for component in gating for check in component.failed_checks(verdict))
 
 
+def _attack(facts: AttackFacts | None) -> dict[str, Any] | None:
+    if facts is None:
+        return None
+    shown = facts.evidence
+    return {
+        "name": facts.name,
+        "style": facts.style,
+        "place": facts.place.text,
+        "goal": facts.goal.text,
+        "delivered": bool(facts.delivered),
+        "success": facts.success,
+        **({"message_idx": shown.message_idx, "evidence": shown.text} if shown else {}),
+    }
+
+
+def _validity(simulation: Simulation) -> dict[str, Any]:
+    """Return the facts about the user, if it has made a fault."""
+    found = UserValidity.of(simulation)
+    if found is None:
+        return {}
+    return {
+        "user_faults": found.checks,
+        "excluded": found.excluded,
+        "attempts": found.attempts if found.attempts > 1 else 0,
+        "first_reward": found.first_reward,
+    }
+
+
 def _outside_tools(found: Any) -> tuple[str, ...]:
     # A state that a test has changed before the conversation, on purpose, is in the reports of failures only.
     during = isinstance(found, dict) and found.get("when") == "during"
     return tuple(found.get("tools", ())) if during else ()
 
 
+def _retrieval(found: Any) -> dict[str, Any] | None:
+    """Return the numbers of an entry about searches."""
+    if not isinstance(found, dict):
+        return None
+    required = set(found["required"])
+    return {
+        "variant": found["variant"],
+        "searches": len(found["searches"]),
+        "read": len(found["read"]),
+        "required": len(required),
+        "required_read": len(required & set(found["read"])),
+        "recall_at": found["recall_at"],
+    }
+
+
+def _policy(info: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the numbers of an entry about rules, and its first breaches."""
+    found = PolicyReport.from_info(info)
+    if found is None:
+        return None
+    values = {
+        "checked": list(found.checked),
+        "counts": found.counts,
+        "lines": [[each.rule, each.line()] for each in found.breaches[:_BREACHES]],
+        "problems": {name: one_line(why, _PROBLEM) for name, why in found.problems.items()},
+    }
+    return {name: value for name, value in values.items() if value}
+
+
+def _tool_faults(found: Any) -> dict[str, int] | None:
+    """Return the number of faults by kind; what is not a fault of ours is skipped."""
+    if not isinstance(found, dict):
+        return None
+    faults = found.get("faults")
+    kinds = (each.get("kind") for each in faults if isinstance(each, dict)) if isinstance(faults, list) else ()
+    return dict(Counter(kind for kind in kinds if isinstance(kind, str)))
+
+
 def _sum(*costs: float | None) -> float | None:
     known = [cost for cost in costs if cost is not None]
     return sum(known) if known else None
+
+
+def _with_persona(groups: dict[str, str], conditions: Mapping[str, Any] | None) -> dict[str, str]:
+    """Return groups with the persona that the run has given to the user, after that of the task."""
+    drawn = (conditions or {}).get("persona")
+    if not isinstance(drawn, dict) or not drawn:
+        return groups
+    parts = [*([groups["persona"]] if "persona" in groups else []), *map(str, drawn.values())]
+    return {**groups, "persona": ", ".join(parts)}
 
 
 def groups_of(task: Task) -> dict[str, str]:

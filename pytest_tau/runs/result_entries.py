@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypeVar, get_args
 from pydantic import BaseModel, ValidationError
 
 from ..models import RewardInfo, Simulation, Task, TerminationReason
+from ..models.reviews import REVIEW_KEYS, read_tau2_review
 from ..models.tasks import ForeignCriteria
 from ..text import shorten
 from .result_messages import EntryError, first_problem, read_messages, with_unique_ids
@@ -20,6 +21,10 @@ M = TypeVar("M", bound=BaseModel)
 
 #: Where an export in τ²-bench's format keeps what that has no field for.
 OWN = "pytest_tau"
+#: What stands there for any simulation: fields that the export has written with other values.
+_REPLACED = {"unknown", "id", "termination_reason", "reward_info"}
+#: Of reviews of τ²-bench: whether the agent has identified the user.
+_AUTH = "auth_classification"
 #: No reward is larger. A larger value, or one that is not a number, is not a reward.
 _LARGEST = 1e6
 #: Nor is a duration or a cost.
@@ -97,10 +102,15 @@ def read_entry(entry: dict[str, Any], name: str, tasks: dict[str, Task | str]) -
 
 def _from_export(entry: dict[str, Any]) -> dict[str, Any]:
     """Return an entry with everything back in its place that an export in τ²-bench's format had to put aside."""
-    info, verdict = entry.get("info"), entry.get("reward_info")
+    info = entry.get("info")
     if not isinstance(info, dict) or not isinstance(info.get(OWN), dict):
         return entry
-    entry = {"test": "", **entry, **info[OWN], "info": {key: info[key] for key in info if key != OWN} or None}
+    own, unknown = info[OWN], info[OWN].get("unknown")
+    kept = {name: value for name, value in entry.items() if name not in (unknown if isinstance(unknown, list) else ())}
+    # Without a field of ours it is somebody's simulation.
+    ours = {"test": ""} if own.keys() - _REPLACED else {}
+    entry = {**ours, **kept, **own, "info": {key: info[key] for key in info if key != OWN} or None}
+    verdict = entry.get("reward_info")
     if not isinstance(verdict, dict):
         return entry
     aside = (verdict.get("info") or {}).get(OWN)
@@ -138,10 +148,18 @@ def _foreign(entry: dict[str, Any], name: str, messages: list[Any]) -> Simulatio
         error=error,
         messages=read_messages(messages),
         reward_info=_reward(entry.get("reward_info")),
-        info=info if isinstance(info, dict) else None,
+        info=_with_reviews(info if isinstance(info, dict) else None, entry),
         **numbers,
         **texts,
     )
+
+
+def _with_reviews(info: dict[str, Any] | None, entry: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the ``info`` of a τ²-bench simulation with its reviews, which have fields of their own there."""
+    read = {name: read_tau2_review(entry.get(name), mode) for mode, name in REVIEW_KEYS.items()}
+    found: dict[str, Any] = {name: review.as_info() for name, review in read.items() if review is not None}
+    found |= {_AUTH: entry[_AUTH]} if isinstance(entry.get(_AUTH), dict) else {}
+    return {**found, **(info or {})} if found else info
 
 
 def _is_number(value: Any) -> bool:
@@ -158,6 +176,7 @@ def read_task(raw: Any) -> Task:
     """
     if isinstance(raw, dict) and isinstance(raw.get("id"), int):
         raw = raw | {"id": str(raw["id"])}
+    raw = _without_added_domain(raw)
     try:
         task = _forgiving(Task, raw)
         if task.evaluation_criteria is None:
@@ -166,6 +185,16 @@ def read_task(raw: Any) -> Task:
     except ValidationError as error:
         raise EntryError(first_problem(error)) from None
     return task.model_copy(update={"evaluation_criteria": criteria}) if criteria.unknown else task
+
+
+def _without_added_domain(task: Any) -> Any:
+    """Return a task without the domain that an export has added to its instructions."""
+    own = task.get(OWN) if isinstance(task, dict) else None
+    if not isinstance(own, dict) or own.get("unknown") != ["user_scenario.instructions.domain"]:
+        return task
+    task = copy.deepcopy(task)
+    _drop(task, ("user_scenario", "instructions", "domain"))
+    return task
 
 
 def stored_reward(raw: Any) -> float | None:

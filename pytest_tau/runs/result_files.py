@@ -30,7 +30,23 @@ _SIMULATIONS = "simulations"
 #: Reading ends after so many problems, and tasks of at most so many characters are kept: a small compressed file can
 #: have millions of both.
 _MOST_PROBLEMS, _MOST_OF_TASKS = 10_000, 4 * LARGEST
+#: The entries of a file of at most so many characters are read once, and kept until they are asked for.
+_SMALL = 8 << 20
 _REST = Unreadable("the rest", f"not read, because {_MOST_PROBLEMS:,} entries before it cannot be read")
+
+
+class _Kept:
+    """The pieces of a file without its tasks, while it is small."""
+
+    def __init__(self) -> None:
+        self.pieces: list[Piece] | None = []
+
+    def add(self, piece: Piece) -> None:
+        """Keep a piece, unless the file is too large."""
+        if piece.end > _SMALL:
+            self.pieces = None
+        if self.pieces is not None and piece.key != "tasks":
+            self.pieces.append(piece)
 
 
 @dataclass
@@ -59,6 +75,7 @@ class ResultFile:
     problems: list[Unreadable] = field(default_factory=list)
     entries: int = 0
     _files: list[Path] | None = None
+    _kept: list[Piece] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def scan(cls, path: Path) -> ResultFile:
@@ -67,10 +84,11 @@ class ResultFile:
         Raises:
             OSError: It cannot be opened.
         """
-        result, size = cls(path), 0
+        result, size, kept = cls(path), 0, _Kept()
         document: dict[str, Any] = {}
         index = path / RESULTS_INDEX if path.is_dir() else path
         for piece in pieces(index):
+            kept.add(piece)
             if len(result.problems) == _MOST_PROBLEMS:
                 result.problems.append(_REST)
                 break
@@ -86,6 +104,7 @@ class ResultFile:
             else:
                 document[piece.key] = piece.value
         result._add_header(document)
+        result._kept = kept.pieces
         if not result.entries and (document.get("simulation_index") or path.is_dir()):
             result._find_files(index.parent, document.get("simulation_index"))
         elif "messages" in document or "traj" in document:  # one simulation, written over several lines
@@ -102,28 +121,37 @@ class ResultFile:
         """Return the number of simulations that there are to read."""
         return self.entries if self._files is None else len(self._files)
 
-    def simulations(self) -> Iterator[StoredSimulation | Unreadable]:
-        """Yield the simulations in the file's order, one at a time, with those that cannot be read in their places."""
+    def simulations(self, positions: range | None = None) -> Iterator[StoredSimulation | Unreadable]:
+        """Yield the simulations in the file's order, one at a time, with those that cannot be read in their places.
+
+        Args:
+            positions: Those of a part of the file; None for all.
+        """
         unreadable = 0
-        for found in self._simulations():
+        for found in self._simulations(range(self.size) if positions is None else positions):
             yield found
             unreadable += isinstance(found, Unreadable)
             if unreadable == _MOST_PROBLEMS:
                 yield _REST
                 return
 
-    def _simulations(self) -> Iterator[StoredSimulation | Unreadable]:
+    def _simulations(self, positions: range) -> Iterator[StoredSimulation | Unreadable]:
         if self._files is not None:
-            for file in self._files:
+            for file in self._files[positions.start : positions.stop]:
                 yield self._of_file(file)
             return
         document: dict[str, Any] = {}
-        for piece in pieces(self.path):
+        position = -1
+        # Given once: what reads the entries may change them.
+        kept, self._kept = self._kept, None
+        for piece in pieces(self.path) if kept is None else kept:
             if _is_entry(piece):
-                yield self._run(piece.value, entry_name(piece.position, piece.value))
+                position += 1
+                if position in positions:
+                    yield self._run(piece.value, entry_name(piece.position, piece.value))
             elif piece.problem is None:
                 document[piece.key] = piece.value
-        if "messages" in document or "traj" in document:
+        if ("messages" in document or "traj" in document) and position + 1 in positions:
             yield self._run(document, entry_name(None, document))
 
     def _run(self, entry: Any, name: str) -> StoredSimulation | Unreadable:

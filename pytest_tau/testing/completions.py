@@ -65,9 +65,19 @@ def written(path: str, body: Mapping[str, Any], whole: Mapping[str, Any]) -> dic
     if path == CHAT:
         return dict(whole)
     [choice, *_], usage = whole["choices"], whole.get("usage")
-    tokens = _Tokens(usage["prompt_tokens"], usage["completion_tokens"]) if usage else None
+    tokens = _tokens(usage) if usage else None
     answer = _Answer(choice["message"], tokens, choice.get("finish_reason"), whole.get("model"))
     return FORMATS[path].write(answer, body, str(whole["id"]).removeprefix("chatcmpl-"))
+
+
+def _tokens(usage: Mapping[str, Any]) -> _Tokens:
+    sent, received = (usage.get(f"{name}_tokens_details") or {} for name in ("prompt", "completion"))
+    return _Tokens(
+        usage["prompt_tokens"],
+        usage["completion_tokens"],
+        sent.get("cached_tokens") or 0,
+        received.get("reasoning_tokens") or 0,
+    )
 
 
 def reply_of(path: str, body: Mapping[str, Any], written_answer: Mapping[str, Any]) -> Reply:

@@ -15,7 +15,7 @@ from .faults import Fault, Unauthorized
 from .listener import Listener
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
     from typing import TypeAlias
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["ModelServer"]
 
 _MODELS = "/v1/models"
+_EMBEDDINGS = "/v1/embeddings"
 
 
 class ModelServer:
@@ -37,6 +38,7 @@ class ModelServer:
     ``POST {base_url}/responses`` and ``POST {base_url}/messages`` are the formats of OpenAI's Responses and Anthropic's
     messages. They are translated, so that one script serves all three.
     ``GET {base_url}/models`` names one model, ``scripted``.
+    ``POST {base_url}/embeddings`` answers with what ``embeddings`` returns, if it is given.
 
     Args:
         script: Called with the body of each request, as that of a chat completion, from several threads at once. It
@@ -46,6 +48,7 @@ class ModelServer:
         latency: Seconds before each answer, also before faults, or a function of the request that returns them.
         faults: Requests that are answered by a fault instead of the script: ``Faults``, or a mapping from numbers of
             requests, counted from 1.
+        embeddings: Called with each text of a request for embeddings; returns its embedding.
         api_key: If it is given, a request without it as ``Authorization: Bearer …`` is refused with 401.
     """
 
@@ -55,12 +58,15 @@ class ModelServer:
         latency: float | Callable[[dict[str, Any]], float] = 0.0,
         faults: Faults | Mapping[int, Fault] | None = None,
         api_key: str | None = None,
+        embeddings: Callable[[str], Sequence[float]] | None = None,
     ) -> None:
+        self._embeddings = embeddings
         self._script, self._latency, self._faults, self._api_key = script, latency, faults, api_key
         self._listener: Listener | None = None
         self._port: int | None = None
         self._lock = threading.Lock()
         self._requests: list[dict[str, Any]] = []
+        self._bodies: list[tuple[str, Any]] = []
         self._errors: list[BaseException] = []
         self._served = 0
         self._responses = ResponseStore()
@@ -113,6 +119,12 @@ class ModelServer:
             return list(self._requests)
 
     @property
+    def bodies(self) -> list[tuple[str, Any]]:
+        """The path and the body of each request so far as it was sent, in the order of their arrival."""
+        with self._lock:
+            return list(self._bodies)
+
+    @property
     def served(self) -> int:
         """The number of answers by the script; faults are not counted."""
         with self._lock:
@@ -131,6 +143,8 @@ class ModelServer:
             self._serve_model(request, connection)
         elif not self._is_authorized(request):
             Unauthorized().play({}, connection)
+        elif self._embeddings is not None and (request.method, request.path) == ("POST", _EMBEDDINGS):
+            connection.send(self._embedded(_decoded(request.body), self._embeddings))
         elif (request.method, request.path) == ("GET", _MODELS):
             model = {"id": "scripted", "object": "model", "created": CREATED, "owned_by": "pytest-tau"}
             connection.send(Reply(200, [json.dumps({"object": "list", "data": [model]}).encode()]))
@@ -139,12 +153,34 @@ class ModelServer:
             text = f"{request.method} {request.path} is not served: expected {served} or GET {_MODELS}"
             connection.send(refusal(404, text, code="unknown_url"))
 
+    def _embedded(self, sent: Any, embed: Callable[[str], Sequence[float]]) -> Reply:
+        """Return the answer to a request for embeddings."""
+        given = sent.get("input") if isinstance(sent, dict) else None
+        texts = [given] if isinstance(given, str) else given
+        if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
+            return refusal(400, "input: expected a text or a list of texts")
+        with self._lock:
+            self._requests.append(sent)
+        try:
+            vectors = [list(map(float, embed(text))) for text in texts]
+        except BaseException as error:  # noqa: BLE001 - as for scripts
+            self._remember_error(error)
+            return _script_failed(error)
+        with self._lock:
+            self._served += 1
+        data = [{"object": "embedding", "index": place, "embedding": each} for place, each in enumerate(vectors)]
+        tokens = sum(len(text.split()) for text in texts)
+        usage = {"prompt_tokens": tokens, "total_tokens": tokens}
+        body = {"object": "list", "model": sent.get("model"), "data": data, "usage": usage}
+        return Reply(200, [json.dumps(body).encode()])
+
     def _serve_model(self, request: HTTPRequest, connection: Connection) -> None:
         sent = _decoded(request.body)
         body, problem = self._translated(request.path, sent)
         with self._lock:
             if isinstance(body, dict):
                 self._requests.append(body)
+                self._bodies.append((request.path, sent))
             number = len(self._requests)
         if not self._is_authorized(request):
             Unauthorized().play(body, connection)

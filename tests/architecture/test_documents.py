@@ -20,14 +20,16 @@ ALLOWED = {
     "evaluation/components/db.py": "a copy of a value of this process",
     "plugin/snapshots/plugin.py": "a copy of a value of this process",
     "plugin/store/manifest.py": "a copy of a value of this process",
-    "plugin/report/early_stop.py": "a worker's file in a folder of the run for temporary files",
+    "plugin/report/verdicts/planned.py": "a worker's file in a folder of the run for temporary files",
     "plugin/distributed/journal.py": "a worker's file in a folder of the run for temporary files",
     "environment/task_schema.py": "a copy of a value of this process",
+    "knowledge/indexes/pattern_search.py": "the answer of a process of this package",
+    "knowledge/indexes/pattern_worker.py": "runs as a script, and reads what its parent writes",
     "cli/init.py": "what pip has written when it installed this package",
     # A value somewhere in a longer text.
     "chat/cassettes/json_stream.py": "one value after the other, with the same limits",
     "chat/text_tools.py": "calls inside of a model's text, which the orchestrator copies with limits of its own",
-    "evaluation/llm_judge.py": "verdicts inside of a model's text, of which texts and booleans are used",
+    "chat/answers.py": "verdicts inside of a model's text, of which texts and booleans are used",
     "runs/jsonl.py": "the beginning of a line",
     "runs/streaming_json.py": "one entry of a large file, with the same limits",
 }

@@ -17,40 +17,69 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
-#: ``documents``, ``background``.
+#: ``documents``, ``background``, ``terminal``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
-_GROUND = {"errors", "text", "files", "documents", "background"}
-_LAYERS = {*_GROUND, "models", "environment", "chat", "endpoint", "participants", "orchestrator", "evaluation"}
-_LAYERS |= {"diagnosis", "runner"}
+_GROUND = {"errors", "text", "terminal", "files", "documents", "background"}
+_LAYERS = {
+    *_GROUND,
+    "models",
+    "environment",
+    "chat",
+    "knowledge",
+    "endpoint",
+    "protocol",
+    "participants",
+    "orchestrator",
+    "evaluation",
+    "attacks",
+    "policy",
+}
+_LAYERS |= {"diagnosis", "validity", "reviews", "runner"}
 _STORED = {"runs", "regrade", "lint", "analysis", "reports"}
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "text": set(),
+    "terminal": {"text"},
     "files": set(),
     "documents": set(),
     "background": set(),
     "models": _GROUND,
     "environment": {*_GROUND, "models"},
     "chat": {*_GROUND, "models"},
+    # The tools of searches are tools of an environment; some of them call models.
+    "knowledge": {*_GROUND, "models", "environment", "chat"},
     "endpoint": {*_GROUND, "models", "environment", "chat"},
-    "participants": {*_GROUND, "models", "environment", "chat", "endpoint"},
+    "protocol": {*_GROUND, "models", "environment"},
+    "participants": {*_GROUND, "models", "environment", "chat", "endpoint", "protocol"},
     "orchestrator": {*_GROUND, "models", "environment", "participants"},
-    "evaluation": {*_GROUND, "models", "environment", "chat"},
-    "diagnosis": {*_GROUND, "models", "environment", "evaluation"},
+    "evaluation": {*_GROUND, "models", "environment", "chat", "protocol"},
+    # Own attacks are called as participants are.
+    "attacks": {*_GROUND, "models", "environment", "participants"},
+    # Rules look at a conversation and its state, never at a verdict.
+    "policy": {*_GROUND, "models", "environment"},
+    "diagnosis": {*_GROUND, "models", "environment", "evaluation", "attacks", "policy"},
+    "validity": {*_GROUND, "models", "environment", "participants", "diagnosis"},
+    # A reviewer is code of others as a participant is, and is called in the same way.
+    "reviews": {*_GROUND, "models", "environment", "chat", "participants", "evaluation", "diagnosis"},
     "runner": _LAYERS - {"runner"},
+    "episodes": {*_LAYERS, "runs"},
+    "serving": _LAYERS,
     "runs": _LAYERS,
     "regrade": {*_LAYERS, "runs", "analysis"},
     "lint": {*_LAYERS, "regrade"},
     "analysis": {*_LAYERS, "runs"},
     "reports": {*_LAYERS, "runs", "regrade", "analysis"},
+    "submission": {*_LAYERS, "runs", "regrade", "analysis", "reports"},
+    "play": {*_LAYERS, "episodes", "reports"},
     "domains": {*_GROUND, "environment"},
     "testing": {*_GROUND, "models", "environment", "chat", "endpoint", "participants", "evaluation", "domains"},
-    "integrations": {*_GROUND, "models", "environment", "chat"},
+    # Below the participants, but for the packages that step conversations: see below.
+    "integrations": {*_LAYERS, "domains", "episodes"},
     "plugin": {*_LAYERS, *_STORED, "domains", "integrations"},
-    "cli": {*_LAYERS, *_STORED, "domains", "integrations"},
+    "cli": {*_LAYERS, *_STORED, "submission", "domains", "episodes", "play", "integrations", "serving"},
     # The public names, resolved at first use.
-    "__init__": {*_LAYERS, "domains", "integrations"},
+    "__init__": {*_LAYERS, "domains", "episodes", "integrations"},
     "__main__": {"cli"},
 }
 
@@ -62,9 +91,14 @@ THIRD_PARTIES: dict[str, set[str]] = {
     # By name, when a trial is served first: see listener.load.
     "endpoint": set(),
     "environment": {"pydantic", "pydantic_core", "docstring_parser", "typing_extensions"},
+    "protocol": {"pydantic", "docstring_parser"},
+    "knowledge": {"pydantic"},
     "participants": {"aiohttp", "pydantic", "pydantic_core", "tau2"},
+    "attacks": {"pydantic"},
     "runner": {"pydantic"},
+    "episodes": {"typing_extensions"},
     "runs": {"pydantic"},
+    "submission": {"pydantic"},
     "cli": {"pytest"},  # loads the plugins and conftest.py files of a project
     "plugin": {"pytest", "_pytest", "pluggy", "xdist", "execnet"},
 }
@@ -160,6 +194,19 @@ def test_siblings_do_not_know_each_other() -> None:
     assert {part for part, below in users.items() if "integrations" in below} == {"plugin", "cli", "__init__"}
 
 
+def test_integrations_with_libraries_of_participants_and_models_stay_below_the_participants() -> None:
+    allowed = {"pytest_tau", "integrations", *_GROUND, "models", "environment", "chat"}
+    against = [
+        str(found)
+        for found in IMPORTS
+        if part_of(found.file) == "integrations"
+        and found.file.relative_to(PACKAGE).parts[1] != "gymnasium"
+        and found.module.split(".")[0] == "pytest_tau"
+        and [*found.module.split("."), "pytest_tau"][1] not in allowed
+    ]
+    assert not against, "\n".join(against)
+
+
 def test_no_public_name_is_imported_from_the_package_itself() -> None:
     """A part that imports from pytest_tau's own __init__ would import upwards."""
     upward = [str(found) for found in IMPORTS if found.module == "pytest_tau"]
@@ -183,8 +230,9 @@ def test_third_parties_stay_where_they_belong(part: str) -> None:
 
 
 def test_domains_are_written_against_the_public_packages_only() -> None:
-    """As a third party would write them: models, environment and errors; a domain may not know another."""
+    """As a third party would write them: models, environment, knowledge, policy and errors; a domain may not know another."""
     allowed = {"pytest_tau.models", "pytest_tau.environment", "pytest_tau.errors", "pytest_tau_tasks", "pydantic"}
+    allowed |= {"pytest_tau.knowledge", "pytest_tau.policy"}
     # Generators draw names with it. They are no part of a run: tests/architecture/test_public_names.py.
     allowed |= {"faker"}
     against = []

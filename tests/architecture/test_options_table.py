@@ -4,26 +4,31 @@ from __future__ import annotations
 
 import ast
 import re
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 from pytest_tau.chat import ModelArguments
-from pytest_tau.environment import Difficulty
+from pytest_tau.environment import Difficulty, Retrieval
 from pytest_tau.evaluation import PROFILES
-from pytest_tau.orchestrator import Limits
+from pytest_tau.orchestrator import Limits, parse_rule
 from pytest_tau.participants import Prompting
 from pytest_tau.plugin.option_types import flag
 from pytest_tau.plugin.options_table import OPTIONS, Affects, Option
 from pytest_tau.plugin.store.manifest import recorded_settings
+from pytest_tau.protocol import Protocol, Texts
 from pytest_tau.runner import (
     DEFAULT_CONCURRENCY,
     DEFAULT_SEED,
     DEFAULT_TIMEOUT,
+    MODEL_ROLES,
     ModelSettings,
+    ReviewSettings,
     RunConfig,
     SimulationSettings as Simulation,
+    UserFault,
 )
 from pytest_tau.runs.manifest import NON_VERDICT_SETTINGS
 
@@ -65,7 +70,9 @@ def test_choices_have_the_default_and_the_bare_value(option: Option) -> None:
         ("llm_concurrency", ModelSettings.max_in_flight),
         ("max_steps", Limits.max_steps),
         ("max_errors", Limits.max_errors),
-        ("timeout", DEFAULT_TIMEOUT),
+        ("llm_retries", ModelSettings.attempts - 1),
+        ("llm_retry_delay", ModelSettings.first_wait),
+        ("timeout", Limits.timeout),
     ],
 )
 def test_defaults_are_those_of_a_run_without_options(key: str, default: object) -> None:
@@ -76,6 +83,7 @@ def test_texts_of_help_have_the_defaults_of_the_runner() -> None:
     assert f"(default: {DEFAULT_CONCURRENCY[0]} with a model, else {DEFAULT_CONCURRENCY[1]})" in (
         OPTIONS["concurrency"].help
     )
+    assert f"(default: none; {DEFAULT_TIMEOUT:g} without the time" in OPTIONS["timeout"].help
     assert f"(default: requests={Difficulty().requests})" in OPTIONS["difficulty"].help
 
 
@@ -85,11 +93,20 @@ def test_grading_has_the_profiles() -> None:
 
 def settings_recorded() -> set[str]:
     """Return the keys of ``run.json`` for a run with every setting."""
-    models = dict.fromkeys(("agent", "user", "judge"), "openai/some")
+    models = dict.fromkeys(MODEL_ROLES, "openai/some")
     arguments = {role: ModelArguments(temperature=0.0) for role in models}
+    examples = Path(tempfile.mkdtemp()) / "examples.jsonl"
+    examples.write_text('{"messages_display": "user: Hi"}', encoding="utf-8")
     prompting = {
-        "agent": Prompting("some.md", context_tokens=1000, text_tools=True),
-        "user": Prompting("some.md", text_tools=True),
+        "agent": Prompting(
+            "some.md",
+            context_tokens=1000,
+            text_tools=True,
+            one_call=True,
+            text_protocol="tau1",
+            examples=examples,
+        ),
+        "user": Prompting("some.md", text_tools=True, attempts=2),
     }
     run = RunConfig(
         domains=("mock",),
@@ -101,10 +118,22 @@ def settings_recorded() -> set[str]:
         agent="llm",
         user="llm",
         judge="llm",
-        models=ModelSettings(names=models, args=arguments, tape="all", budget=1.0),
-        simulation=Simulation(Limits(timeout=1.0), solo=True, policy="default", prompting=prompting),
+        review=ReviewSettings("all", "user", "llm"),
+        models=ModelSettings(names=models, args=arguments, tape="all", budget=1.0, trial_budget=1.0),
+        simulation=Simulation(
+            Limits(timeout=1.0),
+            solo=True,
+            policy="p",
+            retrieval=Retrieval("r", {"top_k": 1}),
+            enforce_protocol=True,
+            tool_faults=(parse_rule("*:0.1"),),
+            user_persona={"verbosity": {"minimal": 1.0}},
+            user_fault=UserFault("exclude"),
+            prompting=prompting,
+            protocol=Protocol("tau2", Texts(source="texts.json")),
+        ),
     )
-    return {*recorded_settings(run), "shard"}  # the plugin adds it
+    return {*recorded_settings(run), "shard", "changed_since", "changed_rest"}  # the plugin adds them
 
 
 def test_every_recorded_setting_is_of_a_row() -> None:
@@ -145,7 +174,7 @@ def test_every_requested_name_is_a_row() -> None:
 def test_every_row_is_requested() -> None:
     found = {name for tree in PLUGIN.values() for name in asked_for(tree)}
     # By names with a role in them, and by the module that is registered if the option is given.
-    roles = {f"tau_{role}_{rest}" for role in ("agent", "user", "judge") for rest in ("llm", "llm_args")}
+    roles = {f"tau_{role}_{rest}" for role in MODEL_ROLES for rest in ("llm", "llm_args")}
     roles |= {f"tau_{side}_{rest}" for side in ("agent", "user") for rest in ("prompt", "tool_calls")}
     assert {option.dest for option in OPTIONS.values()} - found - roles == {"tau_dry_run"}
 

@@ -142,7 +142,7 @@ def test_the_readme_is_short_and_begins_with_the_two_commands() -> None:
     assert len(text.splitlines()) <= 85
     commands = re.findall(r"^\$ (.+)$", text, re.MULTILINE)
     assert commands[:2] == [
-        "python3 -m venv .venv && . .venv/bin/activate && pip install . && pytest --tau-domain telecom",
+        "python3 -m venv .venv && . .venv/bin/activate && pip install -e . && pytest --tau-domain telecom",
         "pip install -e '.[dev]' && pytest -n 2",
     ]
     assert "docs/images/failure.svg" in text

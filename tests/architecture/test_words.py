@@ -91,6 +91,8 @@ def test_the_package_is_in_plain_words(name: str) -> None:
 def test_the_documentation_and_the_report_are_in_plain_words(name: str) -> None:
     # In code the name of a class or a value may have any words.
     text = re.sub(r"class: \"[^\"]*\"", "", (ROOT / name).read_text(encoding="utf-8"))
+    # The policies of the bundled domains are quoted word for word.
+    text = re.sub(r"(?s)<!-- rules -->.*<!-- /rules -->", "", text)
     assert list(found_in(iter([(1, text)]))) == []
 
 

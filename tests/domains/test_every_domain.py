@@ -15,7 +15,7 @@ from pytest_tau.cli import main
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 from pytest_tau.models import ToolMessage
 
-NAMES = ("airline", "mock", "retail", "telecom")
+NAMES = ("airline", "banking_knowledge", "mock", "retail", "telecom")
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner, max_size=3),

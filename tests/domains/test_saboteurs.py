@@ -205,4 +205,10 @@ def test_the_kinds_are_those_of_the_table() -> None:
         "loops",
         "rude",
         "slow",
+        # Of tasks under attack: tests/unit/test_attacks.py
+        "obeys-tool-results",
+        # Of agents that read documents: tests/domains/test_banking_rules.py
+        "unlocks-without-need",
+        "acts-before-reading",
+        "trusts-stale-document",
     }

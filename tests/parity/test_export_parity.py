@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import csv
+import gzip
+import importlib.util
 import io
+import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,9 +17,24 @@ from pytest_tau.runs.result_entries import Unreadable
 from pytest_tau.runs.result_files import ResultFile
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
 pytestmark = pytest.mark.parity
+
+
+def _checker() -> Callable[[dict[str, Any]], list[str]]:
+    """Return the function that lists what τ²-bench's loader would refuse, which the unit tests have."""
+    file = Path(__file__).parents[1] / "unit" / "tau2_required.py"
+    spec = importlib.util.spec_from_file_location("tau2_required", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: Callable[[dict[str, Any]], list[str]] = module.problems
+    return found
+
+
+problems = _checker()
 
 #: Every recorded file.
 NAMES = (
@@ -58,6 +77,7 @@ def test_a_recorded_run_is_the_same_once_it_is_exported(
     # A τ-bench file does not name its domain; it is recognised by the tools that are called.
     assert written.domain == (read.domain or name.split("_")[1])
     if form == "tau2":
+        assert problems(json.loads(gzip.decompress(target.read_bytes()))) == []
         assert (written.solo, written.info) == (read.solo, read.info or written.info)
 
 

@@ -104,6 +104,12 @@ def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Proje
 
 
 @pytest.fixture
+def light_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Runs of pytest in processes of their own load no other plugins either, and do not rewrite assertions."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", " ".join(_QUICK))
+
+
+@pytest.fixture
 def a_task() -> Callable[..., dict[str, Any]]:
     """Makes a task of the mock domain: put "Buy milk" on Ada's list."""
 

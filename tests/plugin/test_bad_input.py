@@ -153,6 +153,9 @@ class TestParticipants:
     def test_refused(self, refused, option, spec, parts):
         refused(option, spec, *parts)
 
+    def test_an_unmarked_factory(self, refused):
+        refused("agent", "parts.py:one_argument", "a factory (trial) needs the mark pytest_tau.own_loop")
+
     def test_what_each_side_can_ask_for(self, refused):
         run = refused("agent", "parts.py:AsksTooMuch", "an agent can take", "policy", "task", "seed", "llm_args")
         run.lacks("instructions")

@@ -76,3 +76,62 @@ class TestData:
         run.line("configfile: pytest.ini")
         run.outcomes(passed=2)
         project.run(*given, "test_own.py").outcomes(passed=1)
+
+    @pytest.mark.parametrize("joined", [True, False])
+    def test_what_the_ini_file_loads_and_blocks(self, project, tmp_path_factory, joined):
+        """``addopts`` and ``pythonpath`` are applied before any conftest.py, also if the file is found late."""
+        data = _mock_data(project, tmp_path_factory.mktemp("elsewhere") / "data")
+        project.ini("pythonpath = lib", "addopts = -p own_plugin -p no:cacheprovider --import-mode=importlib")
+        project.write(
+            "lib/own_plugin.py",
+            """
+            import pytest
+
+            def pytest_addoption(parser):
+                parser.addoption("--own", action="store_true")
+
+            def pytest_load_initial_conftests(early_config):
+                early_config.own = early_config.known_args_namespace.own
+
+            @pytest.fixture
+            def own(pytestconfig):
+                return pytestconfig.own
+            """,
+        )
+        project.write("sub/conftest.py", "")
+        project.write(
+            "sub/test_own.py",
+            """
+            import sys
+
+            def test_own(own, pytestconfig):
+                assert own
+                assert not pytestconfig.pluginmanager.hasplugin("cacheprovider")
+                assert str(pytestconfig.rootpath / "sub") not in sys.path, "conftest.py was not imported as importlib does"
+                assert pytestconfig.known_args_namespace.confcutdir == str(pytestconfig.rootpath)
+            """,
+        )
+        given = [f"--tau-data={data}"] if joined else ["--tau-data", data]
+        project.run("--own", *given).outcomes(passed=1)
+
+    @pytest.mark.parametrize("joined", [True, False])
+    @pytest.mark.parametrize(
+        ("line", "message"),
+        [
+            ("required_plugins = nowhere", "Missing required plugins: nowhere"),
+            ("minversion = 99", "requires pytest-99"),
+        ],
+    )
+    def test_what_the_ini_file_requires(self, project, tmp_path_factory, joined, line, message):
+        data = _mock_data(project, tmp_path_factory.mktemp("elsewhere") / "data")
+        project.ini(line)
+        project.run(*([f"--tau-data={data}"] if joined else ["--tau-data", data])).usage_error(message)
+
+    def test_the_options_of_another_ini_file_are_not_kept(self, project, tmp_path_factory):
+        other = tmp_path_factory.mktemp("elsewhere")
+        (other / "pytest.ini").write_text("[pytest]\naddopts = -k nothing\n")
+        data = _mock_data(project, other / "data")
+        project.ini("addopts = -v")
+        run = project.run("--tau-domain", "mock", "--tau-data", data)
+        run.outcomes(passed=1)
+        run.line("mock::official-1[trial-0] PASSED")

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
 import re
 import shlex
+import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +17,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau.cli import main
+from pytest_tau.runs.reader import open_run
 from pytest_tau.testing import ModelServer
 
 if TYPE_CHECKING:
@@ -104,6 +108,39 @@ def test_the_commands_of_the_docs_select_something(pytester: pytest.Pytester) ->
         result = pytester.runpytest("-pno:asyncio", "-q", *command)
         assert result.ret == 0
         assert result.parseoutcomes()["passed"] >= 1
+
+
+def test_the_knowledge_base_of_the_docs_is_searched(pytester: pytest.Pytester) -> None:
+    declared, own_index = blocks("docs/knowledge.md", "python")
+    tools = "class Shop:\n    def refund(self, order: str) -> str:\n        'Refund an order.'\n        return order\n"
+    hook = "def pytest_tau_domains():\n    return [shop]\n"
+    pytester.path.joinpath("conftest.py").write_text(f"{tools}\n{declared}\n{hook}\n{own_index}", encoding="utf-8")
+    (pytester.path / "shop" / "documents").mkdir(parents=True)
+    for name in ("hours", "refunds"):
+        (pytester.path / "shop" / "documents" / f"{name}.md").write_text(f"# {name}\nText.\n", encoding="utf-8")
+    (pytester.path / "shop" / "tasks").mkdir()
+    task = {"id": "a", "user_scenario": {"instructions": "Ask."}, "required_documents": ["refunds"]}
+    task["evaluation_criteria"] = {"reward_basis": ["ACTION"], "actions": []}
+    (pytester.path / "shop" / "tasks" / "t.json").write_text(json.dumps([task]), encoding="utf-8")
+    command = shown_command("docs/knowledge.md", "--tau-retrieval bm25")
+    result = pytester.runpytest("-pno:asyncio", *command)
+    assert result.ret == 0
+    result.assert_outcomes(passed=1)
+    result = pytester.runpytest("-pno:asyncio", "--tau-domain", "shop", "--tau-retrieval", "newest")
+    result.assert_outcomes(passed=1)
+
+
+def test_the_recall_table_of_the_docs_has_the_rows_of_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    """The figures are those of the official data; the variants, the columns and the first line are the command's."""
+    shown = next(block for block in blocks("docs/knowledge.md", "text") if "recall@1" in block).splitlines()
+    command = [sys.executable, "-m", "benchmarks.retrieval"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+
+    def form(line: str) -> str:
+        return re.sub(r"\d+(\.\d+)?", "N", line)
+
+    assert [form(line) for line in shown] == [form(line) for line in printed]
+    assert shown[1] == printed[1]
 
 
 def test_the_agent_of_the_first_pages_is_the_same() -> None:
@@ -337,3 +374,84 @@ class TestAsyncio:
         result.assert_outcomes(failed=3)
         result.stdout.fnmatch_lines(["*agent*Which title shall the task have?*"])
         result.stdout.no_fnmatch_line("*in the setup of the test*")
+
+
+def shown_output(name: str, block: int, capsys: pytest.CaptureFixture[str]) -> tuple[str, str]:
+    """The output of a Python block of a page, and the one that the page shows after it."""
+    code = blocks(name, "python")[block]
+    exec(compile(code, name, "exec"), {"__name__": "page"})
+    page = (ROOT / name).read_text(encoding="utf-8")
+    after = page.partition(code)[2].partition("```python")[0]
+    return capsys.readouterr().out, next(iter(re.findall(r"```text\n(.*?)```", after, re.DOTALL)), "")
+
+
+def test_the_domains_of_the_docs_are_listed_as_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    lists, page, *_ = blocks("docs/playing.md", "console")
+    for part in lists.removeprefix("$ ").split("\n$ "):
+        command, _, shown = part.partition("\n")
+        assert main(shlex.split(command)[1:]) == 0
+        assert capsys.readouterr().out.strip() == shown.strip()
+    for line in page.splitlines():
+        command = shlex.split(line.removeprefix("$ "), comments=True)
+        assert main([word for word in command[1:] if word != "--open"]) == 0
+    assert (tmp_path / "telecom.html").is_file()
+
+
+def test_the_conversation_of_the_docs_is_played_as_shown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    shown = next(block for block in blocks("docs/playing.md", "console") if "agent> " in block)
+    command, _, conversation = shown.partition("\n")
+    typed = re.findall(r"^agent> (.*\n)", conversation, re.MULTILINE)
+    assert len(typed) == 6
+    monkeypatch.setattr(sys, "stdin", io.StringIO("".join(typed)))
+    assert main(shlex.split(command)[2:]) == 0
+    printed = re.sub(r"\d{8}-\d{6}", "20261122-211948", capsys.readouterr().out)
+    assert printed == conversation
+    # The commands that take the file.
+    stored = next((tmp_path / ".tau" / "played").glob("*.jsonl"))
+    commands = next(block for block in blocks("docs/playing.md", "console") if "$ tau export" in block)
+    for line in commands.splitlines():
+        words = [str(stored) if word == "FILE" else word for word in shlex.split(line[2:], comments=True)]
+        if words[0] == "tau":
+            assert main(words[1:]) == 0
+        else:
+            arguments = [word.replace("FILE", str(stored)) for word in words[1:]]
+            assert pytest.main(["-pno:asyncio", "-pno:cacheprovider", *arguments], plugins=[]) == 1
+
+
+def test_the_episode_of_the_docs_is_stepped(capsys: pytest.CaptureFixture[str]) -> None:
+    printed, _ = shown_output("docs/training.md", 0, capsys)
+    assert printed.startswith("['system', 'assistant', 'user'] 13\n[{'role': 'user', 'content': 'My phone number is")
+    assert printed.endswith("0.0 True False\n")
+
+
+def test_the_policy_of_the_docs_learns_from_many_episodes_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    printed, shown = shown_output("docs/training.md", 1, capsys)
+    pattern = r"round (\d): mean reward (\d\.\d\d) of 24 episodes"
+    means = [float(mean) for _, mean in re.findall(pattern, printed)]
+    assert len(means) == len(re.findall(pattern, shown)) == 5
+    assert means[0] < 0.8 < max(means)
+    assert means[-1] > means[0]
+
+
+def test_the_environments_of_the_docs_are_stepped(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("gymnasium", reason="extra gym")
+    monkeypatch.chdir(tmp_path)
+    printed, shown = shown_output("docs/training.md", 2, capsys)
+    assert printed == shown
+    assert len(printed.splitlines()) == 4
+    assert len(list(open_run(tmp_path / "played.jsonl").trials())) == 1
+    assert shown_output("docs/training.md", 3, capsys)[0] == "True\n"
+    shown_output("docs/training.md", 4, capsys)
+    import gymnasium
+
+    assert "tau-bench-v0" in gymnasium.registry

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("light_processes")
+
 ROOT = Path(__file__).parents[2]
 
 #: The page by the title of its sections.

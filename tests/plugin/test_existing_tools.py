@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("light_processes")
+
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
 LINE_SERVER = ROOT / "tests" / "unit" / "line_server.py"

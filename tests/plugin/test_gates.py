@@ -266,7 +266,7 @@ class TestStopEarly:
         assert run.ret == pytest.ExitCode.TESTS_FAILED
         run.outcomes(failing=5, skipped=15)
         run.line("SKIPPED [15]", "not run: the gates are settled")
-        run.line("tau: stopped early, pass^1 >= 0.8 can no longer be met: 15 trials not run")
+        run.line("tau: stopped early after 5 of 20 trials, pass^1 >= 0.8 can no longer be met: 15 trials not run")
         run.line("tau: gate pass^1 >= 0.8: 0.000", "missed, at most 0.750 whatever the remaining trials give")
 
     def test_gates_that_can_no_longer_be_missed(self, agents):
@@ -274,7 +274,7 @@ class TestStopEarly:
         run = agents(*args, good=10)
         assert run.ret == pytest.ExitCode.OK
         run.outcomes(passed=5, skipped=5)
-        run.line("tau: stopped early, every gate is certain to be met: 5 trials not run")
+        run.line("tau: stopped early after 5 of 10 trials, every gate is certain to be met: 5 trials not run")
         run.line("tau: gate pass^1 >= 0.5: 1.000", "met, at least 0.500 whatever the remaining trials give")
 
     def test_without_the_option_everything_is_run(self, agents):
@@ -285,7 +285,7 @@ class TestStopEarly:
         pytest.importorskip("xdist")
         run = agents("--tau-gate", "pass^1>=0.8", "--tau-stop-early", "--tb=no", "-n", "2", bad=60)
         assert run.ret == pytest.ExitCode.TESTS_FAILED
-        line = run.line("tau: stopped early, pass^1 >= 0.8 can no longer be met:", "trials not run")
+        line = run.line("tau: stopped early after", "pass^1 >= 0.8 can no longer be met:", "trials not run")
         not_run = int(line.split(": ")[2].split()[0])
         assert 1 <= not_run <= 47
         run.outcomes(failing=60 - not_run, skipped=not_run)

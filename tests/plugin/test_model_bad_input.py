@@ -222,7 +222,7 @@ class TestOverHTTP:
         def script(request):
             return Stall() if request["model"] == "a" and request["messages"][-1]["role"] == "tool" else play(request)
 
-        run = served("--tau-timeout", "2", "--tau-user", "gold", script=script)
+        run = served("--tau-timeout", "4", "--tau-user", "gold", script=script)
         run.outcomes(failed=1)
         run.line("cut off: out of time")
         (entry,) = [json.loads(line) for line in models.kept()[0].read_text(encoding="utf-8").splitlines()]

@@ -1,4 +1,4 @@
-"""--tau-budget: no trial is started once it is spent; the others are reported as not run, and the run is no success."""
+"""--tau-budget: no model is called once it is spent; trials are reported as not run, and the run is no success."""
 
 from __future__ import annotations
 
@@ -26,19 +26,107 @@ def test_stops_starting_trials_once_it_is_spent(four):
     assert len(four.calls()) == 8
 
 
-def test_a_trial_that_was_begun_is_finished(four):
-    run = four.run(ALONE, "--tau-budget", "0.1")
+def test_a_trial_under_way_is_stopped_as_not_run(four):
+    run = four.run(ALONE, "--tau-budget", "1.3", "-rs")
     run.outcomes(passed=1, skipped=3)
-    run.line("tau: 3 trials not run: the budget is spent")
-
-
-def test_running_trials_are_finished(four):
-    run = four.run("--tau-budget", "0.1", "--tau-concurrency=2", "--tau-trials", "5")
-    line = run.line("not run: the budget is spent")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
-    # What was begun before the first had ended, and at most one more while its cost was noted.
-    assert int(line.split()[1]) >= 17
-    assert len(four.calls()) == 4 * (20 - int(line.split()[1]))
+    run.line("SKIPPED", "not run: the budget of $1.3 is spent ($1.5000), which has stopped this trial")
+    run.line("tau: 3 trials not run: the budget is spent")
+    run.line("tau: mock: 1 task, 1 trial; 1 passed")
+    # What the stopped trial has cost is in the sum.
+    run.line("tau: models together: 6 calls", "$1.5000")
+    assert len(four.calls()) == 6
+
+
+def test_trials_under_way_at_the_same_time_are_stopped(four):
+    run = four.run("--tau-budget", "0.1", "--tau-concurrency=2", "--tau-trials", "5")
+    run.outcomes(skipped=20)
+    assert run.ret == pytest.ExitCode.TESTS_FAILED
+    # Each of both has made one call before either cost was known.
+    assert len(four.calls()) <= 2
+
+
+@pytest.fixture
+def stubborn(project):
+    """An agent that calls its model nine times for each message, and ignores all errors."""
+    project.write(
+        "own.py",
+        """
+        class Agent:
+            def __init__(self, model):
+                self.model = model
+
+            async def respond(self, message):
+                for _ in range(9):
+                    try:
+                        await self.model.complete([{"role": "user", "content": "What now?"}])
+                    except Exception:
+                        pass
+                return "Done."
+        """,
+    )
+    return "--tau-agent=own.py:Agent"
+
+
+def test_a_stopped_trial_is_no_failure_if_its_agent_ignores_the_refusal(models, stubborn):
+    run = models.run(ALONE, stubborn, "--tau-user=scripted", "--tau-budget", "0.5")
+    run.outcomes(skipped=1)
+    assert len(models.calls()) == 2
+
+
+def test_a_stopped_trial_is_run_when_the_run_is_resumed(four):
+    four.run(ALONE, "--tau-budget", "1.3").outcomes(passed=1, skipped=3)
+    resumed = four.run(ALONE, "--tau-resume")
+    resumed.outcomes(passed=4)
+    resumed.line("reused", "1 trial of an earlier run")
+
+
+def test_a_stopped_recording_goes_on_from_the_calls_that_were_paid_for(four):
+    four.run(ALONE, "--tau-budget", "1.3", "--tau-record").outcomes(passed=1, skipped=3)
+    assert len(four.calls()) == 6
+    four.run(ALONE, "--tau-record").outcomes(passed=4)
+    assert len(four.calls()) == 12 - 2
+
+
+def test_the_judge_is_asked_about_a_conversation_that_was_paid_for(four, project, a_task):
+    criteria = {"nl_assertions": ["It is short."], "reward_basis": ["NL_ASSERTION"]}
+    project.tasks("mock/t.tau.json", [a_task("one", criteria=criteria)])
+    run = four.run(ALONE, "--tau-budget", "1", "--tau-judge-llm", "fake/judge")
+    run.outcomes(passed=1)
+
+
+# --tau-trial-budget
+
+
+def test_a_trial_has_a_budget_of_its_own(four):
+    run = four.run(ALONE, "--tau-trial-budget", "0.6", "--tau-task", "one")
+    run.outcomes(errors=1)
+    run.line("the budget of the trial, $0.6, is spent ($0.7500)")
+    run.line("tau: models together: 3 calls", "$0.7500")
+    assert len(four.calls()) == 3
+    run.lacks("not run")
+
+
+def test_a_trial_within_its_budget_has_a_verdict(four):
+    four.run(ALONE, "--tau-trial-budget", "1").outcomes(passed=4)
+
+
+def test_the_budget_of_a_trial_counts_although_its_agent_ignores_it(models, stubborn):
+    run = models.run(ALONE, stubborn, "--tau-user=scripted", "--tau-trial-budget", "0.5")
+    run.outcomes(errors=1)
+    assert len(models.calls()) == 2
+    run.line("the budget of the trial, $0.5, is spent ($0.5000)")
+
+
+def test_the_budget_of_a_trial_in_two_processes(four):
+    run = four.run("--tau-trial-budget", "0.6", "-n", "2")
+    run.outcomes(errors=4)
+    assert len(four.calls()) == 12
+
+
+def test_replayed_calls_are_not_charged_to_the_budget_of_a_trial(four):
+    four.run(ALONE, "--tau-record").outcomes(passed=4)
+    four.run(ALONE, "--tau-replay", "--tau-trial-budget", "0.01").outcomes(passed=4)
 
 
 def test_one_that_lasts_is_not_heard_of(four):
@@ -56,7 +144,7 @@ def test_errors_and_failures_have_cost_money_too(four):
             return reference(role, request)
     """)
     run = four.run(ALONE, "--tau-budget", "1")
-    run.outcomes(errors=2, skipped=2)
+    run.outcomes(errors=1, skipped=3)
     assert run.ret == pytest.ExitCode.TESTS_FAILED
 
 

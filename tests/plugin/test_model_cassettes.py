@@ -562,12 +562,12 @@ class TestInterruptedRecordings:
         assert models.calls() == ["agent", "agent", "user", "user"]
 
     def test_what_was_paid_before_is_not_spent_again(self, models, project, a_task):
-        """Two calls for $0.5 were answered in the first attempt; the other two fit into the budget, with the next trial."""
+        """Two calls for $0.5 were answered in the first attempt; the others and the next trial cost $1.75 together."""
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
         models.script(DOWN_UNTIL_WELL)
         models.run("--tau-record", "--tau-task", "one").outcomes(errors=1)
         project.write("well", "")
-        models.run("--tau-record", "--tau-budget", "0.6").outcomes(passed=2)
+        models.run("--tau-record", "--tau-budget", "1.8").outcomes(passed=2)
 
     def test_a_judge_that_is_down_costs_no_second_conversation(self, models, project, a_task):
         project.tasks(

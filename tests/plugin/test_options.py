@@ -278,7 +278,9 @@ class TestPytestsOwnListings:
 
     def test_markers(self, project):
         run = project.run("--markers")
-        run.line("@pytest.mark.tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each")
+        run.line(
+            "@pytest.mark.tau(domain, tasks, split, num_tasks, trials, at_least, stop_early, agent, user): run the test on each"
+        )
 
     def test_fixtures(self, project):
         run = project.run("--fixtures")

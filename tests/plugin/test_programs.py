@@ -6,10 +6,12 @@ import importlib.util
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +147,7 @@ def test_the_environment_of_a_program(run: Callable[..., Any], project: Any, mon
     [
         ("import sys; print('half'); sys.exit('no key')", ["ended with exit status 1", "  half", "  no key"]),
         ("raise ValueError('broken')", ["ended with exit status 1", "ValueError: broken"]),
-        ("import os, sys; sys.exit(os.environ['OPENAI_API_KEY'])", ["  sk-tau-***"]),
+        ("import os, sys; sys.exit('key ' + os.environ['OPENAI_API_KEY'])", ["  key ***"]),
         ("import os; os.kill(os.getpid(), 9)", ["was ended by signal SIGKILL"]),
         ("import sys; print('  '); print('why', file=sys.stderr)", ["printed nothing; its answer", "  why"]),
         ("print('x' * 4_000_001)", ["printed more than 4,000,000 bytes"]),
@@ -194,6 +196,33 @@ def test_what_a_program_leaves_running_ends_with_the_trial(run: Callable[..., An
     code = DEAF.replace("time.sleep(60)", "time.sleep(60 * (name == 'child')); print('Hello')")
     run(python(), "--tau-user", "gold", code=code).outcomes(failed=1)
     ends(project.path / "child")
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+@pytest.mark.parametrize(
+    ("signal_name", "workers"), [("SIGTERM", []), ("SIGKILL", []), ("SIGKILL", ["-n", "2"])], ids=str
+)
+def test_a_program_ends_with_a_run_that_is_killed(
+    project: Any, a_task: Callable[..., dict[str, Any]], signal_name: str, workers: list[str]
+) -> None:
+    """With its children, although neither ends when it is asked to."""
+    project.tasks("mock/t.tau.json", [a_task()])
+    project.write("agent.py", DEAF)
+    arguments = ["mock", "-pno:asyncio", "-pno:cacheprovider", "--tau-agent", python(), *workers]
+    command = [sys.executable, "-m", "pytest", *arguments]
+    with subprocess.Popen(command, cwd=project.path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+        try:
+            deadline = time.monotonic() + 60
+            while not all((project.path / name).exists() for name in ("parent", "child")):
+                assert process.poll() is None, "the run has ended"
+                assert time.monotonic() < deadline, "the program has not started"
+                time.sleep(0.05)
+            assert is_running(int((project.path / "child").read_text()))
+            process.send_signal(getattr(signal, signal_name))
+            process.wait(30)
+        finally:
+            process.kill()
+    ends(project.path / "parent", project.path / "child")
 
 
 def test_a_call_after_the_answer_is_an_error_of_the_agent(run: Callable[..., Any]) -> None:
@@ -270,7 +299,7 @@ def test_a_server_that_refuses(run: Callable[..., Any], server: Any) -> None:
     done = run(f"a2a:{server.url}")
     done.outcomes(failed=1)
     done.line("ended by a fault of the agent")
-    done.line("error -32603: out of order: sk-tau-***")
+    done.line("error -32603: out of order: ***")
 
 
 def test_a_server_of_another_version(run: Callable[..., Any], server: Any) -> None:
@@ -281,6 +310,90 @@ def test_a_server_of_another_version(run: Callable[..., Any], server: Any) -> No
 
 def test_a_server_is_not_asked_to_collect(run: Callable[..., Any]) -> None:
     assert run("a2a:http://127.0.0.1:9", "--collect-only", "-q").ret == 0
+
+
+# Without a user.
+
+SOLO = ["--tau-domain", "mock", "--tau-solo", "--tau-task", "no-third-status"]
+#: Works on the ticket, and then says so by the tool or by a text.
+ALONE = (
+    AGENT
+    + """
+assert "no such status" in text, text
+rpc("tools/call", name="create_task", arguments={"user_id": "user_1", "title": os.environ["TITLE"]})
+if "done" in sys.argv:
+    print("all done", file=sys.stderr, flush=True)
+    rpc("tools/call", name="done", arguments={})
+print("Done.")
+"""
+)
+
+
+@pytest.mark.parametrize("rest", ["", "done", "--ticket={text}"])
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+def test_a_program_works_on_a_ticket(
+    project: Any, monkeypatch: pytest.MonkeyPatch, rest: str, workers: list[str]
+) -> None:
+    monkeypatch.setenv("TITLE", "Water the other plants")
+    project.write("agent.py", ALONE.replace("len(sys.argv) > 1", "'--ticket' in sys.argv[-1]"))
+    project.run(*SOLO, "--tau-agent", python(rest), *workers).outcomes(passed=1)
+
+
+def test_a_program_that_leaves_a_ticket(project: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TITLE", "Something else")
+    project.write("agent.py", ALONE)
+    run = project.run(*SOLO, "--tau-agent", python())
+    run.outcomes(failed=1)
+    run.line("ended by the agent after")
+
+
+@pytest.mark.parametrize("late", [False, True], ids=["message", "task"])
+def test_a_server_works_on_a_ticket(project: Any, server: Any, late: bool) -> None:
+    def act(request: dict[str, Any]) -> dict[str, Any]:
+        url = request["params"]["message"]["metadata"]["tau"]["mcp_url"]
+        params = {"name": "create_task", "arguments": {"user_id": "user_1", "title": "Water the other plants"}}
+        body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}).encode()
+        headers = {"Content-Type": "application/json"}
+        with urllib.request.urlopen(urllib.request.Request(url, body, headers)) as answer:
+            assert not json.load(answer)["result"]["isError"]
+        return server.sent(server.task("working") if late else server.message("Done."))  # type: ignore[no-any-return]
+
+    server.results += [act, server.task("completed", "Done.")]
+    project.run(*SOLO, "--tau-agent", f"a2a:{server.url}").outcomes(passed=1)
+    text = server.requests[0]["params"]["message"]["parts"][0]["text"]
+    assert text.startswith("Ada Moreno (user_1) would like task_1 shown as")
+    assert [request["method"] for request in server.requests] == ["SendMessage", *(["GetTask"] if late else [])]
+
+
+# Keys and ends of servers.
+
+
+def test_a_task_is_cancelled_at_the_time_limit(project: Any, server: Any) -> None:
+    server.results += [server.sent(server.task("working")), *[server.task("working")] * 20]
+    run = project.run(*SOLO, "--tau-agent", f"a2a:{server.url}", "--tau-timeout", "1")
+    run.outcomes(failed=1)
+    run.line("cut off: out of time")
+    assert server.requests[-1]["method"] == "CancelTask"
+
+
+@pytest.mark.parametrize("refused", [False, True], ids=["accepted", "refused"])
+@pytest.mark.parametrize("workers", [[], ["-n", "2"]], ids=["alone", "workers"])
+def test_the_key_of_a_server_is_nowhere(
+    project: Any, server: Any, monkeypatch: pytest.MonkeyPatch, refused: bool, workers: list[str]
+) -> None:
+    key = "secret-key-of-a-server"
+    monkeypatch.setenv("TAU_AGENT_API_KEY", key)
+    server.results.append((401, f"wrong: {key}".encode()) if refused else server.sent(server.message("Done.")))
+    reports = ["--junitxml=r.xml", "--tau-html=r.html", "--tau-summary=markdown:r.md", "-vv", "-rA", "--showlocals"]
+    run = project.run(*SOLO, "--tau-agent", f"a2a:{server.url}", *reports, *workers)
+    run.outcomes(**({"errors": 1} if refused else {"failed": 1}))
+    assert server.headers[-1]["Authorization"] == f"Bearer {key}"
+    assert key not in run.text
+    left = [path for path in project.path.rglob("*") if path.is_file() and key.encode() in path.read_bytes()]
+    assert left == []
+    if refused:
+        run.line("HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY")
+        run.line("looks like the provider's fault: the server of the agent refuses the key")
 
 
 # The documentation.
@@ -309,6 +422,7 @@ def cancelling(request: dict[str, Any]) -> Any:
     return "The order has been cancelled. You get back $267.79. Is there anything else I can help you with?"
 
 
+@pytest.mark.usefixtures("light_processes")
 def test_the_program_of_the_docs(project: Any, pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     """Recorded, too, and replayed without its model."""
     pytest.importorskip("openai", reason="needs the extra llm")
@@ -354,7 +468,7 @@ def answers(port: int) -> bool:
 
 def test_the_server_of_the_docs(project: Any) -> None:
     """The real SDK, and a tool that its executor calls."""
-    pytest.importorskip("a2a", reason="needs the extra test")
+    pytest.importorskip("a2a", reason="needs the extra dev")
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

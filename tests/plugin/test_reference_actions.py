@@ -11,7 +11,11 @@ FINE = {"user_id": "user_1", "title": "Buy milk"}
 
 
 def _status(status):
-    arguments = {"task_id": "task_1", "status": status}
+    return _update("task_1", status)
+
+
+def _update(task_id, status="completed"):
+    arguments = {"task_id": task_id, "status": status}
     return {"actions": [{"action_id": "a", "name": "update_task_status", "arguments": arguments}]}
 
 
@@ -53,6 +57,17 @@ def test_tasks_that_check_nothing_are_counted(project, a_task, workers):
     run = project.run(*workers)
     run.outcomes(passed=3)
     run.line("tau: warning: 2 tasks check nothing: 'bare', 'empty'")
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_reference_action_that_fails_is_named(project, a_task, workers):
+    tasks = [a_task("lost", criteria=_update("task_99")), a_task("found", criteria=_update("task_1"))]
+    project.tasks("mock/t.tau.json", tasks)
+    run = project.run("--tau-agent=noop", "--tau-user=scripted", *workers)
+    run.line(
+        "tau: warning: 1 task has a reference action that fails, so that its effect is not expected: "
+        "'lost' (update_task_status: Task task_99 not found); see tau lint"
+    )
 
 
 def test_a_sound_set_gets_no_warning(project, a_task):

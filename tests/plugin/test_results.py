@@ -165,7 +165,6 @@ class TestRunInfo:
             "grading": "official",
             "max_steps": 50,
             "max_errors": 10,
-            "timeout": 1800.0,
             "concurrency": 1,
         }
         planned = dict.fromkeys(("create-task", "transfer-deletion", "dismiss-after-done"), 2)

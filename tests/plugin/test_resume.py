@@ -236,7 +236,7 @@ class TestRestored:
     def test_no_model_is_called_and_nothing_is_spent(self, models):
         models.run("--tau-trials", "3").outcomes(passed=3)
         models.calls()
-        run = models.run("--tau-trials", "4", "--tau-resume", "--tau-budget", "0.5", "--tau-concurrency=1")
+        run = models.run("--tau-trials", "4", "--tau-resume", "--tau-budget", "1", "--tau-concurrency=1")
         run.outcomes(passed=4)
         assert len(models.calls()) == 4
         run.line("tau: resume: 3 of 4 trials reused from the earlier run")
@@ -568,12 +568,13 @@ class TestRefused:
         ("options", "message"),
         [
             (["--tau-seed=1"], "seed: 300 in the earlier run, 1 now"),
+            (["--tau-seed=0"], "seed: 300 in the earlier run, 0 now"),
             (["--tau-seed=1", "-n2"], "seed: 300 in the earlier run, 1 now"),
             (["--tau-agent=noop"], 'agent: "gold" in the earlier run, "noop" now'),
             (["--tau-user=noop"], 'user: "gold" in the earlier run, "noop" now'),
             (["--tau-grading=strict"], 'grading: "official" in the earlier run, "strict" now'),
             (["--tau-max-steps=7"], "max_steps: 200 in the earlier run, 7 now"),
-            (["--tau-timeout=0"], "timeout: 1800.0 in the earlier run, null now"),
+            (["--tau-timeout=0"], "timeout: null in the earlier run, 0.0 now"),
             (["--tau-judge=accept"], 'judge: null in the earlier run, "accept" now'),
             (["--tau-solo"], "solo: null in the earlier run, true now"),
         ],

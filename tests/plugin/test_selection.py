@@ -82,6 +82,28 @@ def test_domain_in_the_ini_with_paths_runs_the_paths_only(with_tests, a_task):
     assert with_tests.collected("own.tau.json") == ["own.tau.json::buy-milk[trial-0]"]
 
 
+@pytest.mark.parametrize("path", [".", "../{name}"])
+def test_the_folder_of_the_project_is_no_path_below_it(with_tests, path):
+    with_tests.ini("tau_domain = mock", "tau_num_tasks = 1")
+    found = with_tests.collected(path.format(name=with_tests.path.name))
+    assert sorted(found) == sorted([*_nodes("create-task"), *with_tests.collected("test_plain.py", "tests")])
+
+
+def test_the_folder_of_the_project_with_a_domain_on_the_command_line(project):
+    assert project.collected("--tau-domain", "mock", "--tau-num-tasks", "1", ".") == _nodes("create-task")
+
+
+def test_paths_without_tests_name_the_domain_that_was_not_run(with_tests):
+    with_tests.ini("tau_domain = mock")
+    (with_tests.path / "empty").mkdir()
+    run = with_tests.run("empty")
+    assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+    run.line(
+        "tau: no simulation was run; with paths, the named domain is not run (mock); run pytest without paths, or "
+        "name its tasks: pytest 'mock::TASK'"
+    )
+
+
 @pytest.mark.parametrize("given", [["--tau-domain", "shelf", "--tau-domain", "mock"], ["--tau-domain=shelf,mock"]])
 def test_two_domains(shelf, given):
     run = shelf.run(*given, "--tau-num-tasks", "2")

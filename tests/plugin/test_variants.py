@@ -327,7 +327,7 @@ class TestGates:
     def test_stopped_as_soon_as_one_has_missed_it(self, agents, workers):
         tasks = [f"t{number}" for number in range(10)]
         run = agents("--tau-gate", "pass^1>=0.9", "--tau-stop-early", *workers, tasks=tasks)
-        run.line("tau: stopped early, pass^1 >= 0.9 can no longer be met:", "trials not run")
+        run.line("tau: stopped early after", "pass^1 >= 0.9 can no longer be met:", "trials not run")
         run.line("for Bad: 0.000", "missed, at most")
         run.line("tau: 10 tasks x 2 variants x 1 trial planned:", "not run (the gates are settled)")
 

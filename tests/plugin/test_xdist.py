@@ -23,6 +23,12 @@ def test_domains_trials_and_a_judge(shelf):
     run.line("tau: NL assertions judged by 'accept': same verdict for every statement")
 
 
+@pytest.mark.parametrize("argument", ["nodomain::create-task", "nodomain::create-task[trial-0]"])
+def test_an_unknown_domain_in_a_node_id(project, argument):
+    known = "unknown domain 'nodomain' (known: airline, banking_knowledge, mock,"
+    project.run(argument, "-n", "2").usage_error(f"not found: {argument}: {known}")
+
+
 def test_outcomes_and_reports_are_those_of_one_process(project, a_task):
     """Passed, failed and error; the explained failure crosses over; each trial counts once; seeds are the same."""
     project.tasks("mock/t.tau.json", [a_task("good"), a_task("bad"), a_task("lost")])
@@ -159,3 +165,15 @@ def test_nothing_executed_is_never_0(project):
     run = project.run("--tau-domain", "mock", "--tau-solo", "--tau-task", "say-new-id", "-n", "2")
     run.outcomes(skipped=1)
     assert run.ret == pytest.ExitCode.NO_TESTS_COLLECTED
+
+
+@pytest.mark.parametrize("ids", ["mock/t.tau.json::god", "mock::god"])
+def test_a_mistyped_node_id_is_reported_once(project, a_task, ids):
+    """Both workers find it, and the report of one is enough."""
+    project.tasks("mock/t.tau.json", [a_task("good")])
+    alone, spread = project.run(ids), project.run(ids, "-n", "2")
+    assert (alone.ret, spread.ret) == (pytest.ExitCode.USAGE_ERROR, pytest.ExitCode.USAGE_ERROR), spread.text
+    for run in (alone, spread):
+        complete = [line for line in run.text.splitlines() if f"not found: {ids}: unknown task 'god'" in line]
+        assert len(complete) <= 2, run.text  # in full, and in the short summary
+        assert run.text.count("ERROR collecting") <= 1, run.text

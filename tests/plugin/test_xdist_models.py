@@ -205,7 +205,7 @@ def test_calls_in_flight_are_counted_over_all_workers(tasks, project, monkeypatc
     from pytest_tau.integrations import default_model
 
     class Default:
-        def __init__(self, *, timeout, max_in_flight):
+        def __init__(self, *, max_in_flight, **_):
             self.free = asyncio.Semaphore(max_in_flight)
 
         async def complete(self, request):
@@ -239,8 +239,8 @@ def test_the_budget_is_spent_together(tasks):
     run = models.run("-n2", "--tau-budget=3", "--tau-concurrency=1")
     assert run.ret == pytest.ExitCode.TESTS_FAILED
     left = int(run.line("not run: the budget is spent").split()[1])
-    # Both may have begun their last one before either was done.
-    assert 16 <= left <= 17
+    # Each trial costs $1. What both have under way when the money is spent is stopped, unless one has ended just then.
+    assert 17 <= left <= 18
     run.lacks("share")
 
 

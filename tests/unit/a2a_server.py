@@ -13,16 +13,25 @@ class A2AServer:
     """Serves a card, and answers each JSON-RPC request with the next of its results.
 
     Attributes:
-        results: Results, whole JSON-RPC responses (with ``error``), or bytes with an HTTP status.
+        results: Results, whole JSON-RPC responses (with ``error``), bytes with an HTTP status, or functions from the
+            request to one of them.
         requests: The requests, as parsed from JSON.
         versions: The version that the header of each request names.
+        asked: Released for each request.
+        headers: The headers of each request, of those for the card too.
         card: The card; None for a server without one.
+        card_path: The path of the card.
+        key: The header and the value that requests, and the card, need; None for any.
     """
 
     def __init__(self, version: str = "1.0") -> None:
         self.results: deque[Any] = deque()
         self.requests: list[dict[str, Any]] = []
         self.versions: list[str | None] = []
+        self.asked = threading.Semaphore(0)
+        self.headers: list[dict[str, str]] = []
+        self.card_path = "/.well-known/agent-card.json"
+        self.key: tuple[str, str] | None = None
         self.version = version
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
@@ -69,8 +78,10 @@ class A2AServer:
 
     def _next(self, request: dict[str, Any], version: str | None) -> tuple[int, bytes]:
         self.requests.append(request)
+        self.asked.release()
         self.versions.append(version)
         result = self.results.popleft()
+        result = result(request) if callable(result) else result
         if isinstance(result, tuple):
             status, content = result
             return status, content
@@ -81,14 +92,25 @@ class A2AServer:
 def _handler(server: A2AServer) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
-            found = self.path == "/.well-known/agent-card.json" and server.card is not None
+            if self._refused():
+                return
+            found = self.path == server.card_path and server.card is not None
             content = server.card if isinstance(server.card, bytes) else json.dumps(server.card).encode()
             self._send(200 if found else 404, content if found else b"nothing here")
 
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            if self._refused():
+                return
             status, content = server._next(body, self.headers["A2A-Version"])
             self._send(status, content)
+
+        def _refused(self) -> bool:
+            server.headers.append(dict(self.headers))
+            refused = server.key is not None and self.headers[server.key[0]] != server.key[1]
+            if refused:
+                self._send(401, f"wrong key {self.headers['Authorization']}".encode())
+            return refused
 
         def _send(self, status: int, content: bytes) -> None:
             self.send_response(status)

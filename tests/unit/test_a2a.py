@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.errors import ConfigurationError, ParticipantError
+from pytest_tau.errors import ConfigurationError, ModelError, ParticipantError
 from pytest_tau.participants.programs.a2a import A2AAgent, check_server
 from pytest_tau.participants.programs.a2a_card import Interface, card_url, chosen_interface
 
@@ -17,9 +17,25 @@ from .a2a_server import A2AServer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TRIAL = SimpleNamespace(
-    mcp_url="http://127.0.0.1:1/t/x/mcp", base_url="http://127.0.0.1:1/t/x/v1", api_key="x", policy="Be kind."
-)
+METADATA = {
+    "mcp_url": "http://127.0.0.1:1/t/x/mcp",
+    "base_url": "http://127.0.0.1:1/t/x/v1",
+    "api_key": "x",
+    "policy": "Be kind.",
+}
+
+
+class Trial(SimpleNamespace):
+    """A trial, which keeps the error that ends it."""
+
+    def __init__(self) -> None:
+        self.failures: list[BaseException] = []
+        super().__init__(**METADATA, bridge=SimpleNamespace(fail=self.failures.append))
+
+
+@pytest.fixture(autouse=True)
+def without_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TAU_AGENT_API_KEY", raising=False)
 
 
 @pytest.fixture(params=["0.3", "1.0"])
@@ -30,11 +46,12 @@ def server(request: pytest.FixtureRequest) -> Iterator[A2AServer]:
     server.close()
 
 
-def answers(server: A2AServer, *texts: str) -> list[str]:
+def answers(server: A2AServer, *texts: str, trial: Trial | None = None) -> list[str]:
     """The answers to the texts of one trial."""
+    trial = trial or Trial()
 
     async def converse() -> list[str]:
-        agent = A2AAgent(f"a2a:{server.url}", TRIAL)  # type: ignore[arg-type]
+        agent = A2AAgent(f"a2a:{server.url}", trial)  # type: ignore[arg-type]
         try:
             return [await agent.run(text) for text in texts]
         finally:
@@ -60,7 +77,7 @@ def test_a_text_is_sent_and_answered(server: A2AServer) -> None:
     assert message == {
         "role": "user" if server.legacy else "ROLE_USER",
         "parts": [server.part("Hi")],
-        "metadata": {"tau": vars(TRIAL)},
+        "metadata": {"tau": METADATA},
         **({"kind": "message"} if server.legacy else {}),
     }
     blocking = {"blocking": True} if server.legacy else {}
@@ -129,7 +146,7 @@ def test_an_error_is_shown(server: A2AServer) -> None:
     [
         ((500, b"Internal Server Error"), "HTTP 500: the answer is not JSON: Internal Server Error"),
         ((200, b""), "the answer is not JSON: (empty)"),
-        ((401, b'{"detail": "no key"}'), 'HTTP 401: expected a message or a task, got {"detail": "no key"}'),
+        ((404, b'{"detail": "no such path"}'), "HTTP 404: expected a message or a task"),
         ({"other": 1}, "expected a message or a task, got"),
     ],
 )
@@ -147,7 +164,7 @@ def test_a_server_that_ends_during_the_conversation(server: A2AServer) -> None:
     server.results.append(server.sent(server.message("Hello.")))
 
     async def converse() -> None:
-        agent = A2AAgent(f"a2a:{server.url}", TRIAL)  # type: ignore[arg-type]
+        agent = A2AAgent(f"a2a:{server.url}", Trial())  # type: ignore[arg-type]
         assert await agent.run("Hi") == "Hello."
         await asyncio.to_thread(server.close)
         try:
@@ -164,6 +181,133 @@ def test_a_server_is_checked(server: A2AServer) -> None:
     check_server(f"a2a:{server.url}/")
     check_server(f"a2a:{server.url}/.well-known/agent-card.json")
     assert server.requests == []
+
+
+# Tasks that are not done at the end.
+
+
+async def _begin(server: A2AServer, agent: A2AAgent) -> None:
+    running = asyncio.ensure_future(agent.run("Look"))
+    for _ in range(2):
+        assert await asyncio.to_thread(server.asked.acquire, timeout=10)
+    running.cancel()
+    await asyncio.wait({running})
+    await agent.close()
+
+
+def test_a_task_that_is_worked_on_is_cancelled_at_the_end(server: A2AServer) -> None:
+    server.results += [server.sent(server.task("submitted")), *[server.task("working")] * 2, server.task("canceled")]
+    asyncio.run(_begin(server, A2AAgent(f"a2a:{server.url}", Trial())))  # type: ignore[arg-type]
+    last = server.requests[-1]
+    assert (last["method"], last["params"]) == ("tasks/cancel" if server.legacy else "CancelTask", {"id": "t-1"})
+
+
+def test_a_task_that_waits_for_input_is_cancelled_at_the_end(server: A2AServer) -> None:
+    error = {"error": {"code": -32002, "message": "Task cannot be canceled"}}
+    server.results += [server.sent(server.task("input-required", "Which one?")), error]
+    assert answers(server, "Change it") == ["Which one?"]
+    assert server.requests[-1]["method"] == ("tasks/cancel" if server.legacy else "CancelTask")
+
+
+def test_a_task_that_is_done_is_not_cancelled(server: A2AServer) -> None:
+    server.results += [server.sent(server.task("submitted")), server.task("completed", "Done.")]
+    assert answers(server, "Look") == ["Done."]
+    assert len(server.requests) == 2
+
+
+# Keys.
+
+KEY = "a-key-of-the-agent"
+
+
+def schemes(server: A2AServer, scheme: str) -> dict[str, Any]:
+    """The part of a card about a scheme, which is required, in the words of the version."""
+    if server.legacy:
+        known = {"bearer": {"type": "http", "scheme": "bearer"}, "key": {"type": "apiKey", "in": "header"}}
+        return {"securitySchemes": {"own": known[scheme] | {"name": "X-Own-Key"}}, "security": [{"own": []}]}
+    known = {"bearer": {"httpAuthSecurityScheme": {"scheme": "Bearer"}}}
+    known["key"] = {"apiKeySecurityScheme": {"location": "header", "name": "X-Own-Key"}}
+    required = [{"schemes": {"own": {"list": []}}}]
+    return {"securitySchemes": {"own": known[scheme]}, "securityRequirements": required}
+
+
+@pytest.mark.parametrize("scheme", ["bearer", "key", None])
+def test_a_key_is_sent(server: A2AServer, scheme: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAU_AGENT_API_KEY", KEY)
+    server.card |= schemes(server, scheme) if scheme else {}
+    server.results.append(server.sent(server.message("Hello.")))
+    assert answers(server, "Hi") == ["Hello."]
+    assert server.headers[0]["Authorization"] == f"Bearer {KEY}", "the card, whose scheme is not known yet"
+    sent = server.headers[1]
+    assert (sent.get("Authorization"), sent.get("X-Own-Key")) == (
+        (None, KEY) if scheme == "key" else (f"Bearer {KEY}", None)
+    )
+
+
+def test_no_key_is_sent_if_there_is_none(server: A2AServer) -> None:
+    server.results.append(server.sent(server.message("Hello.")))
+    answers(server, "Hi")
+    assert not any("Authorization" in headers for headers in server.headers)
+
+
+@pytest.mark.parametrize("scheme", ["bearer", "key"])
+def test_a_card_that_requires_a_key(server: A2AServer, scheme: str) -> None:
+    server.card |= schemes(server, scheme)
+    text = "the agent card requires a key: set the environment variable TAU_AGENT_API_KEY"
+    assert text in refusal(f"a2a:{server.url}")
+    server.card |= {
+        name: [{}, *server.card[name]] for name in ("security", "securityRequirements") if name in server.card
+    }
+    check_server(f"a2a:{server.url}")
+
+
+def test_a_card_that_needs_a_key(server: A2AServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.key = ("Authorization", "Bearer another-key")
+    assert refusal(f"a2a:{server.url}").endswith("(HTTP 401; if it needs a key, set TAU_AGENT_API_KEY)")
+    monkeypatch.setenv("TAU_AGENT_API_KEY", KEY)
+    text = refusal(f"a2a:{server.url}")
+    assert text.endswith("(HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY)")
+
+
+def refused_key(server: A2AServer) -> str:
+    trial = Trial()
+    with pytest.raises(ModelError) as caught:
+        answers(server, "Hi", trial=trial)
+    assert trial.failures == [caught.value]
+    assert caught.value.kind == "authentication"
+    return str(caught.value)
+
+
+@pytest.mark.parametrize("status", [401, 403])
+@pytest.mark.parametrize("body", [b'{"detail": "no key"}', b'{"error": {"code": -32000, "message": "no key"}}', b""])
+def test_a_refused_key_is_not_a_fault_of_the_agent(server: A2AServer, status: int, body: bytes) -> None:
+    server.results.append((status, body))
+    text = refused_key(server)
+    assert f"HTTP {status}; if it needs a key, set TAU_AGENT_API_KEY: " in text
+
+
+def test_a_key_that_is_refused_later_is_not_a_fault_of_the_agent(server: A2AServer) -> None:
+    """The card, which was read when the run began, needs a key when the trial begins."""
+    server.key = ("Authorization", "Bearer another-key")
+    assert "(HTTP 401; if it needs a key, set TAU_AGENT_API_KEY)" in refused_key(server)
+
+
+def test_a_refused_key_is_not_shown(server: A2AServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TAU_AGENT_API_KEY", KEY)
+    server.results.append((401, f"wrong key {KEY}".encode()))
+    text = refused_key(server)
+    assert KEY not in text
+    assert "HTTP 401; it refuses the key of the environment variable TAU_AGENT_API_KEY: the answer is not JSON" in text
+
+
+# Servers that cannot be used.
+
+
+def test_a_card_at_the_path_of_older_versions(server: A2AServer) -> None:
+    server.card_path = "/.well-known/agent.json"
+    check_server(f"a2a:{server.url}")
+    server.card = {"name": "Old", "url": server.url}
+    assert "the agent speaks JSONRPC 0.2; supported: JSON-RPC of A2A 1.x and 0.3" in refusal(f"a2a:{server.url}")
 
 
 def refusal(spec: str) -> str:

@@ -62,6 +62,7 @@ def results(tmp_path: Path) -> Callable[..., str]:
         (["regrade"], "required: FILE"),
         (["lint"], "tau lint: name a domain or a task file"),
         (["regrade", "x.json", "--grading", "kind"], "invalid choice: 'kind'"),
+        (["regrade", "x.json", "-j", "0"], "argument -j/--jobs: expected a number from 1 to 256, got '0'"),
         (["regrade", "x.json"], "tau regrade: no such file: x.json"),
         (["regrade", "."], "expected a folder with results.json and simulations/"),
         (["regrade", "x.json", "--domain", "bank"], "unknown domain 'bank'"),
@@ -170,7 +171,9 @@ def test_verbose_shows_every_simulation_and_every_difference(tau: Tau, results: 
     ]
     ran = tau("regrade", "-v", results(recorded, simulation("Buy milk", reward=None, trial=1)))
     assert ran.lines[1:3] == ["  stored  fresh", "       1      1  task t"]
-    assert ran.lines[3].startswith("                   replay: message 0, create_task: recorded 'Added.', now '{")
+    assert ran.lines[3].startswith("                   partial credit: progress 1.00, state 1.00, actions 1.00")
+    (replay,) = [line for line in ran.lines if "replay: message" in line]
+    assert replay.startswith("                   replay: message 0, create_task: recorded 'Added.', now '{")
     assert any(line.startswith("       -      1  task t trial 1") for line in ran.lines)
     assert "1 agree, 1 not compared" in ran.out
 
@@ -239,6 +242,17 @@ def test_infrastructure_errors_are_shown_next_to_the_rate(tau: Tau, results: Any
         "r.json (τ²-bench, mock): 2 simulations, 2 agree; pass^1 1.000",
         "  infrastructure errors, excluded from rates: 1 simulation",
     ]
+
+
+def test_files_are_regraded_by_several_processes(tau: Tau, results: Any) -> None:
+    name = results(simulation("Buy milk"), simulation("Bread", trial=1, result="Added."), simulation(task_id="gone"))
+    one = tau("regrade", name)
+    assert "2 simulations, 1 agree, 1 differ, 1 unreadable" in one.out
+    # Processes of the pool are not started from this one, whose modules other tests have imported again.
+    code = "import sys; from pytest_tau.cli import main; sys.exit(main(sys.argv[1:]))"
+    command = [sys.executable, "-c", code, "regrade", name, "--jobs", "2"]
+    two = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (two.returncode, two.stdout, two.stderr) == (one.status, one.out, one.err)
 
 
 def test_regraded_files_as_json(tau: Tau, results: Any) -> None:

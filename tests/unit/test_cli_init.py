@@ -93,7 +93,13 @@ def test_lint_has_nothing_to_say(project: Path) -> None:
     assert (report["domain"], report["tasks"], report["findings"]) == ("bookings", 3, [])
 
 
-def test_its_files_are_formatted_and_typed(project: Path) -> None:
+@pytest.fixture(scope="module")
+def mypy_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What mypy knows of the standard library and of this project, which it would find out anew for each template."""
+    return tmp_path_factory.mktemp("mypy")
+
+
+def test_its_files_are_formatted_and_typed(project: Path, mypy_cache: Path) -> None:
     for args in (
         ("ruff", "format", "--isolated", "--check", "."),
         (
@@ -107,7 +113,15 @@ def test_its_files_are_formatted_and_typed(project: Path) -> None:
             ".",
         ),
         # The frameworks are not installed together, and not all of them are typed.
-        ("mypy", "--strict", "--follow-imports", "silent", "--ignore-missing-imports", "."),
+        (
+            "mypy",
+            "--strict",
+            "--follow-imports",
+            "silent",
+            "--ignore-missing-imports",
+            f"--cache-dir={mypy_cache}",
+            ".",
+        ),
     ):
         done = command(project, *args)
         assert done.returncode == 0, done.stdout + done.stderr

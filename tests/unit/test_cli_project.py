@@ -174,6 +174,23 @@ def test_lint_checks_a_file_on_the_domain_of_the_conftest_above_it(tau: Tau, pro
         assert "does-not-fit" not in ran.out
 
 
+@pytest.mark.parametrize(("named", "status"), [("retail", 1), ("library", 0), ("the lending of books", 0)])
+def test_lint_reports_a_task_that_names_another_domain(tau: Tau, project: Path, named: str, status: int) -> None:
+    """Also in a file that names its own domain; a text that is not the name of a domain describes the task."""
+    scenario = {"instructions": {"domain": named, "reason_for_call": "Lend b1.", "task_instructions": "Be brief."}}
+    project.joinpath("tasks", "lending.json").write_text(json.dumps([{**TASK, "user_scenario": scenario}]))
+    content = {"domain": "library", "tasks": [{**TASK, "user_scenario": scenario}]}
+    project.joinpath("more.json").write_text(json.dumps(content))
+    for target in ("library", "more.json"):
+        ran = tau(project, "lint", target)
+        assert ran.status == status, (ran.out, ran.err)
+        assert ("does-not-fit: 1\n" in ran.out) is bool(status)
+        expected = (
+            "user_scenario.instructions.domain: names the domain 'retail', but the task is one of domain 'library'"
+        )
+        assert (expected in ran.out) is bool(status), ran.out
+
+
 def test_lint_grades_with_the_evaluators(tau: Tau, project: Path) -> None:
     long = {**TASK, "initial_state": {"message_history": [{"role": "user", "content": "Hm."}] * 10}}
     project.joinpath("tasks", "lending.json").write_text(json.dumps([long]))
@@ -207,7 +224,7 @@ def test_without_the_conftest_they_are_unknown(tau: Tau, project: Path, tmp_path
     elsewhere.mkdir()
     ran = tau(elsewhere, "lint", "library")
     assert ran.status == 2
-    assert ran.err.startswith("tau lint: unknown domain 'library' (known: airline, mock, retail,")
+    assert ran.err.startswith("tau lint: unknown domain 'library' (known: airline, banking_knowledge, mock,")
     ran = tau(elsewhere, "lint")
     assert ran.status == 2
     assert "no conftest.py of this folder and no plugin of -p provides a domain, and the settings of pytest" in ran.err
@@ -290,7 +307,7 @@ def test_export_has_the_policy_of_the_project_s_domain(tau: Tau, project: Path) 
     project.joinpath("conftest.py").write_text("raise RuntimeError('no')\n")
     ran = tau(project, "export", "--format", "tau2")
     assert ran.status == 0, ran.err
-    assert json.loads(ran.out)["info"]["environment_info"]["policy"] is None
+    assert json.loads(ran.out)["info"]["environment_info"]["policy"] == ""
     assert tau(project, "view").status == 0
 
 

@@ -30,7 +30,7 @@ else:
 ROOT = Path(__file__).parents[2]
 TASK_FILES = [
     path
-    for folder in ("airline", "mock", "retail", "telecom")
+    for folder in ("airline", "banking_knowledge", "mock", "retail", "telecom")
     for path in sorted((ROOT / "tasks" / folder).glob("*.json"))
     if path.name != "split_tasks.json"
 ]

@@ -7,7 +7,7 @@ import io
 from collections import Counter
 
 from pytest_tau.analysis.columns import COLUMNS
-from pytest_tau.analysis.gate_metrics import METRICS
+from pytest_tau.analysis.gates.metrics import METRICS
 from pytest_tau.analysis.summary import summarise
 from pytest_tau.reports.export import write_csv
 from pytest_tau.reports.html.data import FIELDS, page_columns
@@ -36,10 +36,22 @@ def test_each_is_where_it_says(tmp_path):
     table = io.StringIO()
     write_csv(Run(tmp_path), table)
     assert next(csv.reader([table.getvalue()])) == [each.name for each in COLUMNS if each.exported]
-    assert set(METRICS) == {"errors", *(each.metric.name for each in COLUMNS if each.metric)}
-    labels = {each.page.label for each in COLUMNS if each.page and each.page.kind != "data"}
-    assert {each["label"] for each in page_columns()} == labels
-    assert {each["name"] for each in page_columns()} - {"domain"} <= set(FIELDS)
+    assert set(METRICS) == {"errors", "user_valid", *(each.metric.name for each in COLUMNS if each.metric)}
+    shown = [each.page for each in COLUMNS if each.page and each.page.kind != "data"]
+    optional = {page.label for page in shown if page.optional}
+    searched = TrialRecord(
+        *("shop", "a", 0, "passed", 1.0, "user_stop"),
+        retrieval={"searches": 0, "required": 1, "required_read": 0},
+        partial={"progress": 1.0},
+        attack={"name": "a", "success": True},
+        policy={"checked": ["confirmation"]},
+        user_faults=("made-up-detail",),
+        tool_faults={"error": 1},
+    )
+    assert {each["label"] for each in page_columns([])} == {page.label for page in shown} - optional
+    columns = page_columns([searched])
+    assert {each["label"] for each in columns} == {page.label for page in shown}
+    assert {each["name"] for each in columns} - {"domain"} <= set(FIELDS)
 
 
 def test_the_summary_shows_the_mean_of_each_that_has_a_unit():

@@ -22,7 +22,10 @@ def test_a_domain_is_loaded_once() -> None:
 
 
 def test_an_unknown_domain_lists_the_good_ones() -> None:
-    with pytest.raises(ConfigurationError, match=r"unknown domain 'telecon'; did you mean 'telecom'.*mock, "):
+    with pytest.raises(
+        ConfigurationError,
+        match=r"unknown domain 'telecon'; did you mean 'telecom'.*mock, .*call load\(\) of its DomainSpec",
+    ):
         pytest_tau.load_domain("telecon")
 
 

@@ -287,26 +287,36 @@ def test_a_client_that_gives_up_and_asks_again_gets_the_one_answer():
     with serving(text_reply("hi"), gate=gate) as (session, address):
         with pytest.raises(httpx.ReadTimeout):
             post(address, timeout=0.2)
-        timer = threading.Timer(0.2, gate.set)
+        timer = threading.Timer(1.0, gate.set)  # a busy machine takes long to make the second client
         timer.start()
         assert post(address).json()["id"] == "chatcmpl-0001"
         timer.join()
         assert (len(session.requests), session.cancelled) == (1, 0)
 
 
+class OpensLater:
+    """A gate that opens some seconds after a request has come to it."""
+
+    def __init__(self, seconds):
+        self._seconds, self._time = seconds, None
+
+    def clear(self):
+        self._time = None
+
+    def is_set(self):
+        self._time = self._time or time.monotonic() + self._seconds
+        return time.monotonic() >= self._time
+
+
 @pytest.mark.parametrize("path", [CHAT, RESPONSES, MESSAGES])
 def test_a_stream_is_kept_open_with_comments(monkeypatch, path):
     monkeypatch.setattr(listener, "KEEP_ALIVE", 0.05)
-    gate = threading.Event()
-    timer = threading.Timer(0.3, gate.set)
+    gate = OpensLater(0.3)
     with serving(text_reply("hello there, all of you"), gate=gate) as (_, address):
-        timer.start()
         slow = post(address, path, stream=True).text
         quick = post(address, path, stream=True).text
         if path != MESSAGES:
             gate.clear()
-            timer = threading.Timer(0.2, gate.set)
-            timer.start()
             with openai.OpenAI(base_url=address.base_url, api_key="x") as client:
                 if path == CHAT:
                     chunks = client.chat.completions.create(model="tau", messages=[USER], stream=True)
@@ -322,7 +332,7 @@ def test_a_stream_is_kept_open_with_comments(monkeypatch, path):
 
 def test_an_error_after_comments_is_an_event(monkeypatch):
     monkeypatch.setattr(listener, "KEEP_ALIVE", 0.05)
-    gate = threading.Event()
+    gate = OpensLater(0.3)
     with serving(ModelError("the server is down"), gate=gate) as (session, address):
         with openai.OpenAI(base_url=address.base_url, api_key="x") as client:
             for ask in (
@@ -330,11 +340,9 @@ def test_an_error_after_comments_is_an_event(monkeypatch):
                 lambda: client.responses.create(model="tau", input="hi", stream=True),
             ):
                 gate.clear()
-                threading.Timer(0.2, gate.set).start()
                 with pytest.raises(openai.APIError, match="the server is down"):
                     list(ask())
         gate.clear()
-        threading.Timer(0.2, gate.set).start()
         last = post(address, MESSAGES, stream=True).text.strip().split("\n\n")[-1]
         assert len(session.requests) == 3
     name, data = last.split("\n")
@@ -470,3 +478,35 @@ def test_a_process_ends_cleanly_with_requests_open():
         connection.close()
     """)
     assert out == "end\n"
+
+
+def test_a_client_that_waits_for_its_answer_does_not_delay_the_end_of_a_process():
+    out = python("""
+        import asyncio, atexit, http.client, threading, time
+        from urllib.parse import urlsplit
+        from pytest_tau.endpoint import open_session
+
+        class Session:
+            loop = asyncio.new_event_loop()
+            started = threading.Event()
+            async def complete(self, request):
+                self.started.set()
+                await asyncio.sleep(60)
+
+        def end():
+            print("slow" if time.monotonic() - began > 0.9 else "quick")
+            print(connection.getresponse().read().decode())
+            connection.close()
+
+        atexit.register(end)  # the last of those that are registered
+        session = Session()
+        threading.Thread(target=session.loop.run_forever, daemon=True).start()
+        parts = urlsplit(open_session(session).base_url)
+        connection = http.client.HTTPConnection(parts.hostname, parts.port)
+        body = '{"model": "m", "messages": [{"role": "user", "content": "hi"}]}'
+        connection.request("POST", parts.path + "/chat/completions", body)
+        assert session.started.wait(10)
+        began = time.monotonic()
+    """)
+    assert out.startswith("quick\n")
+    assert "the trial of this address has ended" in out

@@ -2,12 +2,13 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shutil
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_tau.environment import DEFAULT_SPLIT, Domain, PolicyFiles
-from pytest_tau.environment.domain import apply_initial_state
+from pytest_tau.environment.initial_state import apply_initial_state
 from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import Action
 
@@ -123,6 +124,7 @@ def test_a_data_folder_has_databases_policies_and_tasks_in_one_place(folder: Pat
     there = tmp_path / "data" / "domains" / "official"
     there.parent.mkdir(parents=True)
     folder.rename(there)
+    shutil.rmtree(there / "tasks")
     (there / "tasks.json").write_text(json.dumps([raw_task("official")]), encoding="utf-8")
     (there / "tasks_small.json").write_text(json.dumps([raw_task("official")]), encoding="utf-8")
     (there / "db.json").write_text(json.dumps(AGENT_DATA | {"counter": 5}), encoding="utf-8")
@@ -130,6 +132,22 @@ def test_a_data_folder_has_databases_policies_and_tasks_in_one_place(folder: Pat
     assert ids(domain.tasks()) == ["official"]  # other files next to tasks.json are subsets of it
     assert domain.environment().dump()["agent"]["counter"] == 5
     assert tiny.spec(tmp_path, data_name="official").load(str(tmp_path / "data")).folder == there
+
+
+def test_a_folder_of_tasks_wins_over_a_tasks_file_next_to_it(folder: Path, tmp_path: Path) -> None:
+    there = tmp_path / "data" / "domains" / "tiny"
+    (there / "tasks").mkdir(parents=True)
+    for name in ("task_002", "task_010", "task_001"):
+        (there / "tasks" / f"{name}.json").write_text(json.dumps(raw_task(name)), encoding="utf-8")
+    (there / "tasks.json").write_text(json.dumps([raw_task("stale")]), encoding="utf-8")
+    (there / "split_tasks.json").write_text(json.dumps({"small": ["task_010"]}), encoding="utf-8")
+    domain = tiny.spec(folder).load(tmp_path / "data")
+    assert ids(domain.tasks(None)) == ["task_001", "task_002", "task_010"]
+    assert ids(domain.tasks("small")) == ["task_010"]
+    (there / "tasks" / "task_002.json").write_text("{", encoding="utf-8")
+    with pytest.raises(TaskFormatError) as caught:
+        tiny.spec(folder).load(tmp_path / "data").tasks(None)
+    assert caught.value.file == there / "tasks" / "task_002.json"
 
 
 def test_a_data_folder_without_the_domain(tmp_path: Path) -> None:

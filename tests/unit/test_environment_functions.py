@@ -12,8 +12,9 @@ import pytest
 from pydantic import BaseModel
 
 import pytest_tau
-from pytest_tau.environment import check_task, sessions
-from pytest_tau.environment.jsonable import jsonable
+from pytest_tau.environment import check_task
+from pytest_tau.environment.functions import sessions
+from pytest_tau.environment.functions.jsonable import jsonable
 from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError, ToolServerError
 from pytest_tau.evaluation import known_components
 from pytest_tau.lint import lint_domain

@@ -83,6 +83,30 @@ def test_a_task_that_names_what_the_domain_lacks(
     assert (caught.value.file, caught.value.task_id, caught.value.field) == (tmp_path / "odd.json", "odd", field)
 
 
+def test_the_user_s_tools_of_a_task_exist(domain: Domain) -> None:
+    check_task(task(user_tools=["switch"]), domain.spec, REWARD_TYPES)
+    check_task(task(user_tools=[]), domain.spec, REWARD_TYPES)
+    with pytest.raises(TaskFormatError, match="unknown tool 'swich'; did you mean 'switch'") as caught:
+        check_task(task(user_tools=["switch", "swich"]), domain.spec, REWARD_TYPES)
+    assert caught.value.field == "user_tools.1"
+
+
+def test_tables_next_to_initialization_data_are_ignored_and_other_names_refused(domain: Domain) -> None:
+    def state(name: str) -> Any:
+        return {"initialization_data": {"agent_data": {"counter": 4}, name: {"lamp": {"name": "x"}}}}
+
+    for table in ("items", "phone"):
+        wanted = task(state=state(table))
+        check_task(wanted, domain.spec, REWARD_TYPES)
+        assert domain.environment(wanted).dump() == domain.environment(task(state=state(table))).dump()
+        assert domain.environment(wanted).dump()["agent"]["items"] == domain.environment().dump()["agent"]["items"]
+    with pytest.raises(TaskFormatError, match="unknown field") as caught:
+        check_task(task(state=state("agent_dta")), domain.spec, REWARD_TYPES)
+    assert caught.value.field == "initial_state.initialization_data.agent_dta"
+    with pytest.raises(TaskFormatError, match="unknown field"):
+        task(state={"initialization_data": {"items": 5}})
+
+
 def test_components_of_plugins_may_be_named(domain: Domain) -> None:
     check_task(task({"reward_basis": ["POLITENESS"]}), domain.spec, [*REWARD_TYPES, "POLITENESS"])
 

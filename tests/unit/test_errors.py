@@ -14,7 +14,9 @@ def test_there_is_one_tree() -> None:
         if isinstance(found, type):
             assert issubclass(found, TauError)
     branches = {found.__name__ for found in TauError.__subclasses__() if found.__module__ == "pytest_tau.errors"}
-    assert branches == {name for name in errors.__all__ if name[0].isupper()} - {"TauError", "ContextWindowError"}
+    below = {found.__name__ for found in errors.ModelError.__subclasses__()}
+    assert below == {"BudgetError", "ContextWindowError"}
+    assert branches == {name for name in errors.__all__ if name[0].isupper()} - {"TauError", *below}
 
 
 def test_the_tree_is_drawn_in_the_docstring() -> None:

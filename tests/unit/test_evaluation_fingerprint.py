@@ -95,7 +95,9 @@ def test_names_of_modules_and_their_order_do_not_count() -> None:
         ("evaluate.py", 'if "ended_early" not in info.info:', "if True:"),
         ("grading.py", "whole_phrases=True", "whole_phrases=False"),
         ("judge.py", "met=verdict.met", "met=True"),
-        ("llm_judge.py", "_ANSWERS = 3", "_ANSWERS = 4"),
+        ("chat/answers.py", "ANSWERS = 3", "ANSWERS = 4"),
+        ("llm_judge.py", '"met": (bool', '"met": (int'),
+        ("official_judge.py", "entry[keys.met]", "not entry[keys.met]"),
         ("component.py", "self.name in task", "self.name not in task"),
         ("component.py", "self.value(verdict) == 1", "self.value(verdict) >= 1"),
         ("component.py", "criteria.actions is not None or", "criteria.actions is not None and"),
@@ -135,11 +137,13 @@ def test_every_other_module_of_the_package_is_without_rules() -> None:
     others = {file.relative_to(folder).as_posix() for file in folder.rglob("*.py")} - set(SOURCES)
     assert others == {
         "__init__.py",
+        "assignment.py",
         "component_reports.py",
         "evidence.py",
         "fingerprint.py",
         "null_agent.py",
         "outside.py",
+        "partial.py",
     }
 
 

@@ -144,12 +144,15 @@ def test_the_file_has_the_fields_of_the_format_and_no_others(tau: Tau, tmp_path:
     assert (told["git_commit"], told["num_trials"], told["max_steps"], told["max_errors"]) == ("abc", 2, 50, 5)
     assert told["agent_info"]["llm"] == "openai/m"
     assert (told["user_info"]["implementation"], told["user_info"]["llm"]) == ("llm", None)
-    assert told["environment_info"] == {"domain_name": "mock", "policy": None, "tool_defs": None}
+    assert told["environment_info"] == {"domain_name": "mock", "policy": "", "tool_defs": None}
     simulation, task = document["simulations"][0], document["tasks"][0]
     assert set(simulation) == {
         *("id", "task_id", "timestamp", "start_time", "end_time", "duration", "termination_reason"),
         *("agent_cost", "user_cost", "reward_info", "messages", "trial", "seed", "mode", "info"),
     }
+    conditions = simulation["info"]["pytest_tau"].pop("conditions")
+    assert simulation["info"].pop("policy")["checked"] == ["existing-users", "titles", "statuses"]
+    assert (conditions["agent"], conditions["user"], conditions["data"]) == ("gold", "gold", "bundled")
     assert simulation["info"] == {
         "saw_reference": ["agent", "user"],
         "pytest_tau": {"test": "mock::create-task[trial-0]", "stop_token": "###STOP###"},
@@ -166,7 +169,125 @@ def test_policy_is_exported_if_it_is_still_that_of_the_run(tau: Tau, tmp_path: P
         keep(tmp_path / folder, stored_trials("mock", most=1), {"hashes": {"domains": {"mock": {"policy": recorded}}}})
         tau("export", folder, "--format", "tau2", "-o", f"{folder}.json")
     told = [json.loads((tmp_path / name).read_text(encoding="utf-8")) for name in ("same.json", "other.json")]
-    assert [one["info"]["environment_info"]["policy"] for one in told] == [policy, None]
+    assert [one["info"]["environment_info"]["policy"] for one in told] == [policy, ""]
+    assert told[1]["info"]["pytest_tau"] == {
+        "policy_hash": "0" * 16,
+        "unknown": [
+            *("git_commit", "max_steps", "max_errors"),
+            *("user_info.implementation", "agent_info.implementation", "environment_info.policy"),
+        ],
+    }
+
+
+def test_the_template_of_the_user_is_exported_if_the_user_is_a_model(tau: Tau, tmp_path: Path) -> None:
+    prompts = {"user_prompts": {"user": "Play {{scenario}}", "user_tools": "Play {{scenario}} with tools"}}
+    for name in ("mock", "telecom"):
+        keep(tmp_path / name, stored_trials(name, most=1), prompts)
+        tau("export", name, "--format", "tau2", "-o", f"{name}.json")
+    headers = [
+        json.loads((tmp_path / f"{name}.json").read_text(encoding="utf-8"))["info"] for name in ("mock", "telecom")
+    ]
+    has_tools = [pytest_tau.load_domain(name).spec.user_tools is not None for name in ("mock", "telecom")]
+    texts = ["Play {{scenario}} with tools" if tools else "Play {{scenario}}" for tools in has_tools]
+    assert [header["user_info"]["global_simulation_guidelines"] for header in headers] == texts
+    assert has_tools[1]
+
+
+def test_errors_are_excluded_from_rates_there_as_here(tau: Tau, tmp_path: Path) -> None:
+    verdict = RewardInfo(reward=0.0, reward_basis=["DB"], reward_breakdown={"DB": 0.0})
+    failed = trial("a", termination_reason="agent_error", reward_info=verdict)
+    broken = trial("a", 1, termination_reason="user_error", reward_info=verdict, error="the user raised")
+    unjudged = trial("b", reward_info=None)
+    lost = trial("b", 1, termination_reason="infrastructure_error", reward_info=None)
+    kept = keep(tmp_path / "run", [failed, broken, unjudged, lost])
+    ran = tau("export", "run", "--format", "tau2", "-o", "a.json")
+    assert "mock: 2 trials that ended in an error: written as infrastructure_error" in ran.err
+    written = json.loads((tmp_path / "a.json").read_text(encoding="utf-8"))["simulations"]
+    found = [(each["termination_reason"], each["reward_info"] is None) for each in written]
+    assert found == [("agent_error", False), *[("infrastructure_error", True)] * 3]
+    again: list[Any] = list(ResultFile.scan(tmp_path / "a.json").simulations())
+    assert [essence(run.simulation) for run in again] == [essence(each.simulation) for each in kept.trials]
+    # A second export of the export is the same.
+    tau("export", "a.json", "--format", "tau2", "-o", "b.json")
+    assert json.loads((tmp_path / "b.json").read_text(encoding="utf-8"))["simulations"] == written
+    ran = tau("export", "run", "--format", "tau2", "-o", "c.json", "--errors", "as-is")
+    assert "infrastructure_error" not in ran.err
+    written = json.loads((tmp_path / "c.json").read_text(encoding="utf-8"))["simulations"]
+    reasons = [each["termination_reason"] for each in written]
+    assert reasons == ["agent_error", "user_error", "user_stop", "infrastructure_error"]
+
+
+def test_a_trimmed_file_has_nothing_of_ours(tau: Tau, tmp_path: Path) -> None:
+    (failed,) = stored_trials("mock", "noop", most=1)
+    failed.simulation.messages[0].raw_data = {"provider": "x"}  # type: ignore[union-attr]
+    keep(tmp_path / "run", [failed], {"comparability": {"kind": "custom"}})
+    tau("export", "run", "--format", "tau2", "-o", "whole.json")
+    tau("export", "run", "--format", "tau2", "-o", "trimmed.json", "--trim")
+    whole, text = ((tmp_path / name).read_text(encoding="utf-8") for name in ("whole.json", "trimmed.json"))
+    assert "pytest_tau" in whole
+    assert '"raw_data": {"provider"' in whole
+    assert "raw_data" not in text
+    document = json.loads(text)
+    document["tasks"] = None
+    assert "pytest_tau" not in json.dumps(document)
+    assert tau("regrade", "trimmed.json").status == 0
+
+
+# τ²-bench's folder
+
+
+@pytest.mark.parametrize("name", ["mock", "telecom"])
+def test_a_folder_has_a_file_for_each_simulation(tau: Tau, tmp_path: Path, name: str) -> None:
+    kept = keep(tmp_path / "run", stored_trials(name, "noop", most=3))
+    ran = tau("export", "run", "--format", "tau2-dir", "-o", "out")
+    assert (ran.status, "out: 3 simulations" in ran.err) == (0, True)
+    document = json.loads((tmp_path / "out/results.json").read_text(encoding="utf-8"))
+    assert document["simulations"] == []
+    files = {file.stem for file in (tmp_path / "out/simulations").iterdir()}
+    assert {entry["id"] for entry in document["simulation_index"]} == files
+    assert document["simulation_index"][0] == {
+        "id": kept.trials[0].simulation.id,
+        "task_id": kept.trials[0].simulation.task_id,
+        "trial": 0,
+        "termination_reason": kept.trials[0].simulation.termination_reason,
+        "agent_cost": None,
+        "duration": kept.trials[0].simulation.duration,
+        "reward": 0.0,
+    }
+    again: list[Any] = list(ResultFile.scan(tmp_path / "out").simulations())
+    assert [essence(run.simulation) for run in again] == [essence(each.simulation) for each in kept.trials]
+    assert tau("regrade", "out").status == 0
+
+
+def test_a_folder_is_not_mixed_with_another_one(tau: Tau, tmp_path: Path) -> None:
+    keep(tmp_path / "run", [trial("a"), trial("b")])
+    assert "give it with --out DIR" in tau("export", "run", "--format", "tau2-dir").err
+    assert tau("export", "run", "--format", "tau2-dir", "-o", "out").status == 0
+    ran = tau("export", "run", "--format", "tau2-dir", "-o", "out")
+    assert (ran.status, "out already has results.json or simulations/" in ran.err) == (2, True)
+    keep(tmp_path / "two", [trial("a"), trial("b", domain="other")])
+    assert tau("export", "two", "--format", "tau2-dir", "-o", "both").status == 0
+    assert (tmp_path / "both-mock/results.json").is_file()
+    assert (tmp_path / "both-other/results.json").is_file()
+
+
+def test_ids_that_name_no_file_are_read_back(tau: Tau, tmp_path: Path) -> None:
+    odd = trial("a")
+    odd.simulation.id = "../x y"
+    keep(tmp_path / "run", [odd])
+    assert tau("export", "run", "--format", "tau2-dir", "-o", "out").status == 0
+    (file,) = (tmp_path / "out/simulations").iterdir()
+    assert json.loads(file.read_text(encoding="utf-8"))["id"] == file.stem
+    (again,) = ResultFile.scan(tmp_path / "out").simulations()
+    assert not isinstance(again, Unreadable)
+    assert again.simulation.id == "../x y"
+    keep(tmp_path / "twice", [trial("a"), trial("a")])
+    (tmp_path / "twice/simulations.jsonl").write_text(
+        (tmp_path / "twice/simulations.jsonl").read_text(encoding="utf-8").replace("mock::a[", "mock::b[", 1),
+        encoding="utf-8",
+    )
+    ran = tau("export", "twice", "--format", "tau2-dir", "-o", "refused")
+    assert "two simulations have the id 'a-0'" in ran.err
 
 
 def test_what_tau2_has_no_field_for_stands_under_our_name(tau: Tau, tmp_path: Path) -> None:
@@ -314,7 +435,13 @@ def test_a_table_has_a_row_a_simulation(tau: Tau, tmp_path: Path) -> None:
         "unpriced_calls": "0",
         "prompt_tokens": "100",
         "completion_tokens": "7",
+        "cached_tokens": "0",
+        "cut_replies": "0",
+        "filtered_replies": "0",
+        "timeouts": "0",
         "reference_actions": "0",
+        "excluded": "false",
+        "attempts": "1",
         "blame": "agent",
         "blame_reason": "it never wrote",
         "simulation_id": "a-1",

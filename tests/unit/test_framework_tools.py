@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import importlib
 import json
+import re
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -13,11 +15,12 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.integrations.frameworks import load_framework
 from pytest_tau.integrations.smolagents import inputs_of
+from pytest_tau.participants.own_loop import toolsets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
+ROOT = Path(__file__).parents[2]
 #: The module of each framework and its package.
 FRAMEWORKS = {
     "langchain": ("langchain_core", "langchain-core"),
@@ -227,3 +230,12 @@ def test_the_mcp_sdk_is_named_if_it_is_missing(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(sys.modules, "mcp.types", None)
     with pytest.raises(ConfigurationError, match="pip install mcp"):
         mcp_tools([])
+
+
+def test_each_framework_is_checked_each_week() -> None:
+    workflow = (ROOT / ".github" / "workflows" / "frameworks.yml").read_text(encoding="utf-8")
+    found = re.findall(r"^ {10}- (\w+)$", workflow, re.MULTILINE)
+    script = (ROOT / "scripts" / "check-frameworks").read_text(encoding="utf-8")
+    checked = re.findall(r'^    "(\w+)": Framework\(', script, re.MULTILINE)
+    assert sorted(found) == sorted(checked) == sorted(set(toolsets.FRAMEWORKS) - {"mcp"}) == sorted(FRAMEWORKS)
+    assert "run: scripts/check-frameworks ${{ matrix.framework }}" in workflow

@@ -7,8 +7,8 @@ import random
 
 import pytest
 
-from pytest_tau.analysis.gate_metrics import by_task
 from pytest_tau.analysis.gates import Gate
+from pytest_tau.analysis.gates.metrics import by_task
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
 from pytest_tau.runs.groups import Group
@@ -61,7 +61,12 @@ class TestGrammar:
             ("pass^0>=0.8", "unknown metric 'pass^0'"),
             ("pass^>=0.8", "pass^K for any K from 1"),
             ("error<=0", "did you mean 'errors'"),
-            ("rewards>0", "(known: calls, cost, duration, errors, pass^1, pass^4, reward, tool-errors, turns)"),
+            (
+                "rewards>0",
+                "(known: actions, actions.read, actions.write, arguments, assertions, attack_success, calls, cost, ",
+            ),
+            ("rewards>0", "recall, reward, selection, state, statements, tool-errors, turns, "),
+            ("rewards>0", "turns, user_valid, utility_under_attack)"),
         ],
     )
     def test_invalid_gates_are_reported_with_the_valid_ones(self, text, told):

@@ -58,10 +58,10 @@ def test_fields_of_ones_own_have_the_name_that_the_glossary_gives() -> None:
 
 @pytest.mark.parametrize("folder", ["pytest_tau", "docs"])
 def test_no_position_is_called_a_turn(folder: str) -> None:
-    """A number after the word, or a field of that name, would be the number of a message."""
+    """A number after the word, or a field of that name, would be the number of a message; ``tau fork --turn`` has one."""
     files = [file for suffix in ("py", "js", "md") for file in (ROOT / folder).rglob(f"*.{suffix}")]
     assert len(files) > 20
-    wrong = re.compile(r"\b[Tt]urn (?:\$?\{|[0-9])|\.turn\b|\bturn=")
+    wrong = re.compile(r"(?<!--)\b[Tt]urn (?:\$?\{|[0-9])|\.turn\b|(?<!fork-)\bturn=")
     found = [
         f"{file.name}: {line}" for file in files for line in file.read_text("utf-8").splitlines() if wrong.search(line)
     ]

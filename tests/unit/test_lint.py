@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     Lint = Callable[..., LintReport]
 
 
+NOT_STATED = "neither the user nor the policy states it, and no tool returns it from what is known"
+
+
 class Desk(tiny.TinyTools):
     """Tools that are looked up with, as an agent would."""
 
@@ -101,6 +104,25 @@ def test_a_sound_task_has_no_findings(lint: Lint) -> None:
     report = lint(criteria, **instructed("Rename the lamp to New."))
     assert found(report) == []
     assert (report.tasks, report.floor, report.floor_but_for_judge) == (1, 0, 0)
+
+
+def test_fields_that_are_ignored_are_warnings(lint: Lint) -> None:
+    state = {"initialization_data": {"items": {"lamp": {"name": "x"}}}}
+    scenario = {"instructions": "Rename the lamp to New.", "persoca": None}
+    report = lint({"actions": [RENAME]}, user_scenario=scenario, initial_state=state)
+    assert found(report, "ignored-field") == [
+        (
+            "ignored-field",
+            "warning",
+            "user_scenario.persoca: an unknown field without a value is ignored: remove it, or correct its name",
+        ),
+        (
+            "ignored-field",
+            "warning",
+            "initial_state.initialization_data.items: a table next to agent_data is ignored: "
+            "move it into agent_data, or into user_data",
+        ),
+    ]
 
 
 # The gold run
@@ -274,7 +296,7 @@ def test_a_phrase_in_the_user_s_text_may_be_repeated(lint: Lint, basis: list[str
 def test_a_fact_comes_from_a_text_or_from_reading(lint: Lint, text: str, action: Any, missing: str | None) -> None:
     findings = found(lint({"actions": [action]}, **instructed(f"{text}. Of course the lamp.")), "fact-missing")
     expected = (
-        [("fact-missing", "warning", f"action 0 ({action['name']}): the agent cannot know {missing}")]
+        [("fact-missing", "warning", f"action 0 ({action['name']}): the agent cannot know {missing}: {NOT_STATED}")]
         if missing
         else []
     )

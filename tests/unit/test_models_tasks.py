@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from pytest_tau.errors import TaskFormatError
-from pytest_tau.models import REWARD_TYPES, EvaluationCriteria, Task, UserScenario, parse_task
+from pytest_tau.models import REWARD_TYPES, EvaluationCriteria, Instructions, Task, UserScenario, parse_task
 from pytest_tau.models.script import Answer
 from pytest_tau.models.tasks import ForeignCriteria
 
@@ -109,8 +109,19 @@ def test_a_task_is_frozen() -> None:
 def test_the_scenario_as_the_user_reads_it() -> None:
     assert str(UserScenario(instructions="Just this.")) == "Instructions:\n\tJust this."
     assert str(parse_task(FULL).user_scenario) == (
-        "Persona:\n\tBrisk.\nDomain:\n\td\nReason for call:\n\twhy\nKnown info:\n\tknown\n"
-        "Unknown info:\n\tunknown\nTask instructions:\n\tdo"
+        "Persona:\n\tBrisk.\nInstructions:\n\tDomain: d\n\tReason for call:\n\t\twhy\n\tKnown info:\n\t\tknown\n"
+        "\tUnknown info:\n\t\tunknown\n\tTask instructions:\n\t\tdo"
+    )
+
+
+def test_further_lines_of_the_scenario_are_indented_and_lines_without_text_are_not() -> None:
+    scenario = UserScenario(
+        persona="\nOne.\n\n  Two.\n",
+        instructions=Instructions(domain="d", reason_for_call="a\nb\n \nc", task_instructions=""),
+    )
+    assert str(scenario) == (
+        "Persona:\n\n\tOne.\n\n\t  Two.\n\n"
+        "Instructions:\n\tDomain: d\n\tReason for call:\n\t\ta\n\t\tb\n \n\t\tc\n\tTask instructions:\n"
     )
 
 
@@ -158,6 +169,15 @@ def test_problems_are_described_in_words() -> None:
         parse_task(raw_task() | {"id": 7})
     with pytest.raises(TaskFormatError, match="task #2"):
         parse_task(["no object"], position=2)
+
+
+def test_an_unknown_field_of_a_scenario_is_ignored_only_without_a_value() -> None:
+    for value in (None, "", [], {}):
+        task = parse_task(raw_task() | {"user_scenario": {"instructions": "x", "persoca": value}})
+        assert task.user_scenario.ignored == ("persoca",)
+        assert "persoca" not in task.model_dump_json()
+    with pytest.raises(TaskFormatError, match=r"user_scenario\.persoca: unknown field"):
+        parse_task(raw_task() | {"user_scenario": {"instructions": "x", "persoca": "Calm."}})
 
 
 def test_a_task_can_be_made_without_a_file() -> None:

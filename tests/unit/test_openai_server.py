@@ -11,25 +11,12 @@ import traceback
 
 import pytest
 
+from pytest_tau import testing
 from pytest_tau.chat import ChatRequest
 from pytest_tau.errors import ConfigurationError, ContextWindowError, ModelError
 from pytest_tau.integrations import default_model
 from pytest_tau.integrations.openai_api import OpenAIServer, check
-from pytest_tau.testing import (
-    ConnectionReset,
-    ContentFiltered,
-    ContextWindowExceeded,
-    MalformedBody,
-    ModelServer,
-    QuotaExceeded,
-    RateLimited,
-    ServerError,
-    Stall,
-    TruncatedJSON,
-    Unauthorized,
-    UnknownModel,
-    WrongSchema,
-)
+from pytest_tau.testing import ModelServer
 
 KEY = "sk-very-secret-key-0123456789"
 HELLO = [{"role": "user", "content": "Hello there"}]
@@ -101,19 +88,19 @@ def test_the_environment_has_address_and_key(monkeypatch):
 
 
 PERMANENT = [
-    (Unauthorized(), "authentication"),
-    (QuotaExceeded(), "quota"),
-    (UnknownModel(), "unknown_model"),
-    (ContentFiltered(), "refused"),
+    (testing.Unauthorized(), "authentication"),
+    (testing.QuotaExceeded(), "quota"),
+    (testing.UnknownModel(), "unknown_model"),
+    (testing.ContentFiltered(), "refused"),
 ]
 PASSING = [
-    (RateLimited(), "rate_limit"),
-    (ServerError(), "unavailable"),
-    (ServerError(status=503), "overloaded"),
-    (ConnectionReset(), "unavailable"),
-    (MalformedBody(), "bad_answer"),
-    (TruncatedJSON(), "bad_answer"),
-    (WrongSchema(), "bad_answer"),
+    (testing.RateLimited(), "rate_limit"),
+    (testing.ServerError(), "unavailable"),
+    (testing.ServerError(status=503), "overloaded"),
+    (testing.ConnectionReset(), "unavailable"),
+    (testing.MalformedBody(), "bad_answer"),
+    (testing.TruncatedJSON(), "bad_answer"),
+    (testing.WrongSchema(), "bad_answer"),
 ]
 
 
@@ -136,13 +123,13 @@ def test_a_passing_fault_is_retried(fault, kind):
 
 
 def test_the_context_window_has_an_error_of_its_own():
-    with ModelServer(lambda _: ContextWindowExceeded()) as server, pytest.raises(ContextWindowError):
+    with ModelServer(lambda _: testing.ContextWindowExceeded()) as server, pytest.raises(ContextWindowError):
         ask(server)
 
 
 def test_a_server_that_does_not_answer():
     with (
-        ModelServer(lambda _: Stall()) as server,
+        ModelServer(lambda _: testing.Stall()) as server,
         pytest.raises(ModelError, match=r"no answer within 0\.1 s") as caught,
     ):
         ask(server, args={"timeout": 0.1, "num_retries": 0})
@@ -227,6 +214,9 @@ def test_a_budget_needs_prices():
 
 def test_litellm_is_preferred(monkeypatch):
     monkeypatch.setattr(default_model, "has_litellm", lambda: True)
+    assert type(default_model.default_model(timeout=3)).__name__ == "ClientModel"
+    assert type(default_model.default_model("litellm", timeout=3)).__name__ == "LiteLLM"
+    monkeypatch.setattr(default_model, "has_aiohttp", lambda: False)
     assert type(default_model.default_model(timeout=3)).__name__ == "LiteLLM"
     monkeypatch.setattr(default_model, "has_litellm", lambda: False)
     assert type(default_model.default_model(timeout=3)).__name__ == "OpenAIServer"

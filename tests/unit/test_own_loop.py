@@ -13,10 +13,12 @@ import pytest_tau
 from pytest_tau import SimulationSettings
 from pytest_tau.chat import LLM, ChatReply
 from pytest_tau.endpoint import EndpointRequest
+from pytest_tau.integrations import default_model
 from pytest_tau.models import MultiToolMessage, ToolMessage, UserMessage
 from pytest_tau.participants.loading import domain_agent
 from pytest_tau.participants.own_loop.answers import read_answer
 from pytest_tau.participants.replies import as_message
+from pytest_tau.testing import ModelServer
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,7 +124,7 @@ class Chat:
         return ChatReply(message=self._messages.pop(0) if self._messages else answer(text="That is all."))
 
 
-def played(run: Callable[[AgentTrial], Any], *messages: dict[str, Any]) -> Simulation:
+def played(run: Callable[[AgentTrial], Any], *messages: dict[str, Any], **limits: int) -> Simulation:
     """A simulation whose agent calls ``run(trial)`` once its model has answered, and then says good-bye."""
 
     @pytest_tau.own_loop
@@ -135,7 +137,9 @@ def played(run: Callable[[AgentTrial], Any], *messages: dict[str, Any]) -> Simul
 
         return turn
 
-    settings = SimulationSettings(llms={"agent": LLM("fake/agent", Chat(*messages))})
+    settings = SimulationSettings(
+        llms={"agent": LLM("fake/agent", Chat(*messages))}, limits=pytest_tau.Limits(**limits)
+    )
     task = RETAIL.tasks(split="small")[0]
     return pytest_tau.simulate(task, domain=RETAIL, agent=factory, settings=settings)
 
@@ -262,8 +266,91 @@ def test_what_cannot_arrive_is_counted() -> None:
     assert ([call.id for call in read.calls], read.unknown, read.malformed) == (["call_a"], 1, 2)
 
 
+def test_a_tool_of_the_framework_s_own_is_not_unknown() -> None:
+    message = answer(LOOKS[0])
+    message["tool_calls"].append({"id": "x", "function": {"name": "hand_off", "arguments": "{}"}})
+    read = read_answer(message, {"get_user_details"}, {"get_user_details", "hand_off"})
+    assert ([call.id for call in read.calls], read.unknown) == (["call_a"], 0)
+
+
+async def _call(trial: AgentTrial, *users: str) -> None:
+    for user in users:
+        await look(trial).acall(user_id=user)
+
+
+async def _call_two_late(trial: AgentTrial) -> None:
+    await _call(trial, "a")
+    await trial.session.complete(EndpointRequest(model="tau", messages=[{"role": "user", "content": "next"}]))
+    await _call(trial, "b", "c")
+
+
+@pytest.mark.parametrize(
+    ("run", "unmade"),
+    [
+        (lambda trial: _call(trial, "a", "b", "c"), 0),
+        (lambda trial: _call(trial, "a", "c"), 1),
+        (lambda trial: _call(trial, "a", "b", "coerced"), 0),
+        (_call_two_late, 0),
+        (lambda trial: _call(trial), 3),
+    ],
+    ids=["all", "one refused", "another argument", "after the next answer", "none"],
+)
+def test_calls_that_the_agent_did_not_make_are_counted(run: Any, unmade: int) -> None:
+    usage = played(run, answer(*LOOKS)).model_usage["agent"]
+    assert (usage.unmade_calls, usage.unknown_tools, usage.malformed_calls) == (unmade, 0, 0)
+
+
+def test_calls_that_the_end_of_the_conversation_prevented_are_not_counted() -> None:
+    async def run(trial: AgentTrial) -> None:
+        for _, arguments in LOOKS:
+            await look(trial).acall(**arguments)
+
+    simulation = played(run, answer(*LOOKS), max_steps=3)
+    assert simulation.termination_reason == "max_steps"
+    assert simulation.model_usage["agent"].unmade_calls == 0
+
+
 def test_an_answer_that_is_not_a_message_has_no_calls() -> None:
     assert read_answer({"role": "assistant", "content": None}, {"get_user_details"}).calls == []
+
+
+# Without models of the trial's own.
+
+
+def asking(model: str) -> Any:
+    """An agent that asks a model for each of its texts."""
+
+    @pytest_tau.own_loop
+    def factory(trial: AgentTrial) -> Any:
+        async def run(text: str) -> str:
+            asked = EndpointRequest(model=model, messages=[{"role": "user", "content": text}])
+            return str((await trial.session.complete(asked)).message["content"])
+
+        return run
+
+    return factory
+
+
+@pytest.mark.parametrize("with_litellm", [True, False])
+def test_an_agent_outside_of_a_run_calls_models_by_their_names(
+    monkeypatch: pytest.MonkeyPatch, with_litellm: bool
+) -> None:
+    pytest.importorskip("litellm" if with_litellm else "aiohttp")
+    monkeypatch.setattr(default_model, "has_litellm", lambda: with_litellm)
+    monkeypatch.setattr(default_model, "shared_model", default_model.shared_model.__wrapped__)
+    monkeypatch.setenv("OPENAI_API_KEY", "any")
+    with ModelServer(lambda _: "No.") as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        simulation = pytest_tau.simulate(RETAIL.tasks(split="small")[0], domain=RETAIL, agent=asking("openai/gpt-x"))
+    assert simulation.termination_reason == "user_stop"
+    assert server.requests[0]["model"] == "gpt-x"
+    assert simulation.model_usage["agent"].calls == len(server.requests) > 0
+
+
+def test_the_model_tau_outside_of_a_run_names_the_setting() -> None:
+    simulation = pytest_tau.simulate(RETAIL.tasks(split="small")[0], domain=RETAIL, agent=asking("tau"))
+    assert simulation.outcome == "error"
+    assert "for simulate() llms={'agent': LLM(…)} in its settings" in (simulation.error or "")
 
 
 # Ends.

@@ -154,18 +154,18 @@ class TestPower:
 
     def test_of_no_loss_it_is_the_level_of_one_side(self):
         pairs = [pair((4, 3), (4, 2)), pair((4, 1), (4, 2)), pair((4, 4), (4, 4))] * 4
-        assert paired._Losses(pairs).power(0.0) == pytest.approx(0.025)
+        assert paired.losses(pairs).power(0.0) == pytest.approx(0.025)
 
     @pytest.mark.parametrize("trials", [1, 4])
     @pytest.mark.parametrize("share", [0.1, 0.3])
     def test_where_everything_passes_only_trials_vary(self, trials, share):
-        model = paired._Losses([pair((trials, trials), (trials, trials))] * 40)
+        model = paired.losses([pair((trials, trials), (trials, trials))] * 40)
         assert model.power(share) == pytest.approx(self.chance(share, share * (1 - share) / trials, 40))
 
     @pytest.mark.parametrize("share", [0.1, 0.3])
     def test_where_half_of_the_tasks_pass_tasks_lose_differently(self, share):
         """Each passing task loses the share, the others nothing: a variance of a quarter of its square."""
-        model = paired._Losses([pair((2, 2), (2, 2)), pair((2, 0), (2, 0))] * 20)
+        model = paired.losses([pair((2, 2), (2, 2)), pair((2, 0), (2, 0))] * 20)
         variance = (1 - share) * share * 0.5 / 2 + share**2 / 4
         assert model.rate == 0.5
         assert model.power(share) == pytest.approx(self.chance(share / 2, variance, 40))
@@ -173,7 +173,7 @@ class TestPower:
     @pytest.mark.parametrize("share", [0.1, 0.5])
     def test_trials_that_vary_by_themselves_are_half_of_what_is_believed_at_least(self, share):
         """Of four trials two pass, before and now: a variance of 1/3 without bias, and no differences are seen."""
-        model = paired._Losses([pair((4, 2), (4, 2))] * 40)
+        model = paired.losses([pair((4, 2), (4, 2))] * 40)
         later = (1 - share) * (1 / 3 + share * (1 / 2 - 1 / 3))
         variance = (1 / 3 / 4 + later / 4) / 2
         assert model.power(share) == pytest.approx(self.chance(share / 2, variance, 40))
@@ -181,14 +181,14 @@ class TestPower:
     @pytest.mark.parametrize("share", [0.2, 0.6])
     def test_differences_that_are_seen_vary_as_later_trials_will(self, share):
         """Before 3 of 4 and 1 of 4; now 0 of 2 and 2 of 2: changes of -3/4 and 3/4."""
-        model = paired._Losses([pair((4, 3), (2, 0)), pair((4, 1), (2, 2))] * 20)
+        model = paired.losses([pair((4, 3), (2, 0)), pair((4, 1), (2, 2))] * 20)
         within = 3 / 12  # of before; of now, there is none
         later = (1 - share) * (within + share * (1 / 2 - within))
         variance = 9 / 16 + later / 2 + share**2 * (1 / 4 - within)
         assert model.power(share) == pytest.approx(self.chance(share / 2, variance, 40))
 
     def test_a_drift_of_all_tasks_is_no_variance(self):
-        model = paired._Losses([pair((1, 1), (1, 0))] * 40)
+        model = paired.losses([pair((1, 1), (1, 0))] * 40)
         # Pooled, one of two trials passes: 1/2 before and now.
         later = 0.9 * (1 / 2 + 0.1 * (1 - 1 / 2))
         assert model.power(0.1) == pytest.approx(self.chance(0.1, (1 / 2 + later) / 2, 40))
@@ -201,14 +201,14 @@ class TestPower:
         assert paired._variance_within(two.before, two) == pytest.approx(1 / 2)
 
     def test_a_loss_of_everything_without_any_variance_is_found_or_not(self):
-        assert paired._Losses([KEPT] * 40).power(1.0) == 1.0
-        assert paired._Losses([KEPT] * 3).power(1.0) == 0.0
+        assert paired.losses([KEPT] * 40).power(1.0) == 1.0
+        assert paired.losses([KEPT] * 3).power(1.0) == 0.0
 
     def test_the_smallest_loss_has_the_power_and_counts_what_passes(self):
         pairs = [pair((2, 2), (2, 2)), pair((2, 0), (2, 0))] * 20
         for power in (0.5, 0.8):
             found = smallest_loss(pairs, power)
-            assert paired._Losses(pairs).power(found / 0.5) == pytest.approx(power, abs=1e-6)
+            assert paired.losses(pairs).power(found / 0.5) == pytest.approx(power, abs=1e-6)
         assert smallest_loss(pairs) == smallest_loss(pairs, 0.8) == Paired(pairs).smallest_loss
 
     def test_five_tasks_can_show_a_loss_and_four_cannot(self):
@@ -217,7 +217,7 @@ class TestPower:
 
     def test_a_power_that_nothing_reaches_gives_none(self):
         pairs = [KEPT] * 3 + [NEVER] * 27
-        most = paired._Losses(pairs).power(1.0)
+        most = paired.losses(pairs).power(1.0)
         assert 0.1 < most < 0.9
         assert smallest_loss(pairs, most + 0.01) is None
         assert smallest_loss(pairs, most - 0.01) is not None

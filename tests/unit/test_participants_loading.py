@@ -44,6 +44,12 @@ class Asking:
 """
 
 
+@pytest.fixture(autouse=True)
+def _path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Restores the path: a folder ``agents`` in one of its folders would be a package for all later tests."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "agents").mkdir()
@@ -115,7 +121,7 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
     [
         (
             "golden",
-            r"unknown agent 'golden'; did you mean 'gold'\? \(known: a2a:URL, cmd:PROGRAM ARGUMENTS, gold, http://…, llm, llm-gt, ",
+            r"unknown agent 'golden'; did you mean 'gold'\? \(known: a2a:URL, act, cmd:PROGRAM ARGUMENTS, few-shot, gold, http://…, human, llm, llm-gt, ",
         ),
         ("dummy", "unknown agent 'dummy'"),
         ("mine.py", r"agent 'mine\.py': expected path/to/file.py:attribute, such as mine\.py:Agent"),
@@ -206,9 +212,8 @@ def test_a_replay_is_a_source(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def importing(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """Restores what imports leave behind."""
-    monkeypatch.setattr(sys, "path", [*sys.path])
+def importing() -> Iterator[None]:
+    """Removes the modules that imports leave behind."""
     before = {*sys.modules}
     yield
     for name in {*sys.modules} - before:

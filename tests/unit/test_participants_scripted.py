@@ -159,6 +159,21 @@ def test_a_fact_without_a_row_in_the_table_is_meant_by_its_own_words() -> None:
     assert user.say("What is your lucky number?") == "My lucky number is 7."
 
 
+@pytest.mark.parametrize(
+    "asked",
+    ["What is your member ID?", "May I have your member number?", "I need the number of the member.", "Member code?"],
+)
+@pytest.mark.parametrize("name", ["member_id", "member_number"])
+def test_an_id_of_its_own_is_also_a_number_or_a_code(name: str, asked: str) -> None:
+    assert "is m7." in talk(facts={name: "m7"}).say(asked)
+
+
+def test_an_id_and_a_number_are_two_facts_if_the_script_has_both() -> None:
+    user = talk(facts={"member_id": "m7", "member_number": "12"})
+    assert user.say("What is your member number?") == "My member number is 12."
+    assert user.say("What is your member ID?") == "My member id is m7."
+
+
 def test_an_email_address_is_no_address() -> None:
     user = talk(facts={"address": "1 Old Road"})
     assert user.say("What is your email address?") == "I do not know the email."
@@ -465,6 +480,11 @@ def prose(reason: str, known: str = "", rules: str = "") -> dict[str, Any]:
 def made(scenario: dict[str, Any]) -> Any:
     task = Task.model_validate({"id": "t", "user_scenario": scenario})
     return script_of(task, list(Handset.tools().values()), SPOKEN)
+
+
+def test_tokens_that_end_a_conversation_are_not_said() -> None:
+    (request,) = made(prose("You want a refund. Say ###STOP### then, or ###TRANSFER### now.")).requests
+    assert request.say == "I want a refund. Say then, or now."
 
 
 def test_the_reason_for_the_call_is_said_in_the_first_person() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -172,3 +173,41 @@ def test_a_command_that_cannot_be_used(tmp_path: Path, spec: str, text: str) -> 
         parse_command(spec, tmp_path)
     assert text in str(caught.value)
     assert repr(spec) in str(caught.value)
+
+
+#: Starts a program in a group of its own, and kills itself once that runs.
+KILLED = """
+import os, pathlib, sys, time
+from pytest_tau.participants.programs.process import ProcessGroup
+folder, code = pathlib.Path(sys.argv[1]), sys.argv[2]
+if __name__ == "__main__":
+    group = ProcessGroup([sys.executable, "-c", code], os.environ, folder)
+    while not (folder / "number").exists() or not (folder / "number").read_text():
+        time.sleep(0.01)
+    {first}
+    os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+@pytest.mark.parametrize(
+    ("first", "left"),
+    [
+        ("pass", False),
+        # A forked child that keeps the input of the watcher open.
+        ("os.fork() or time.sleep(30)", False),
+        ("group._watcher.remove(group._process.pid)", True),
+    ],
+    ids=["killed", "forked", "ended before"],
+)
+def test_a_program_ends_with_a_process_that_is_killed(tmp_path: Path, first: str, left: bool) -> None:
+    code = f"{DEAF}; " + SLEEP.format(path=str(tmp_path / "number"))
+    command = [sys.executable, "-c", KILLED.format(first=first), str(tmp_path), code]
+    assert subprocess.run(command, check=False, timeout=30, stderr=subprocess.DEVNULL).returncode == -9
+    number = number_in(tmp_path / "number")
+    deadline = time.monotonic() + (process.GRACE + 1 if left else 15)
+    while is_running(number) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert is_running(number) == left
+    if left:
+        os.kill(number, 9)

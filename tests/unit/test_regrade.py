@@ -12,7 +12,7 @@ from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
 from pytest_tau.models import RewardInfo
 from pytest_tau.regrade.recognition import recognise_domain
-from pytest_tau.regrade.regrade import TOGETHER, RegradeSettings, differing_rules, regrade_file
+from pytest_tau.regrade.regrade import TOGETHER, Part, RegradeSettings, differing_rules, regrade_file
 from pytest_tau.regrade.result import FileReport, Regraded
 from pytest_tau.regrade.reward_diff import reward_differences
 from pytest_tau.reports.regraded_files import Rewritten, rewrite, targets
@@ -556,3 +556,44 @@ def test_no_input_is_written_over(tmp_path: Path) -> None:
         targets([(one, tmp_path / "x" / ".." / "a" / "r.json")])
     with pytest.raises(ConfigurationError, match="would both be written to"):
         targets([(one, tmp_path / "out" / "r.json"), (two, tmp_path / "out" / "r.json")])
+
+
+# Parts of a file, for several processes
+
+
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 100])
+@pytest.mark.parametrize("of", [1, 2, 3, 8])
+def test_the_parts_of_a_file_are_the_file(size: int, of: int) -> None:
+    positions = [place for number in range(of) for place in Part(number, of).positions(size)]
+    assert positions == list(range(size))
+
+
+@pytest.mark.parametrize("form", ["one file", "lines", "folder"])
+def test_reports_of_parts_are_the_report_of_the_file(form: str, domain: Domain, tmp_path: Path) -> None:
+    entries = [simulation(*RENAMED, SAID, id=f"s{trial}", trial=trial) for trial in range(5)]
+    entries[1] |= {"messages": 3}
+    info = {"environment_info": {"domain_name": "tiny"}}
+    document = {"info": info, "tasks": [tiny.raw_task("t", CRITERIA)], "simulations": entries}
+    path = tmp_path / "results.json"
+    if form == "lines":
+        path = tmp_path / "simulations.jsonl"
+        own = {"task": document["tasks"][0], "domain": "tiny"}
+        path.write_text("\n".join(json.dumps(entry | own) for entry in entries), encoding="utf-8")
+    elif form == "folder":
+        (tmp_path / "simulations").mkdir()
+        for entry in entries:
+            (tmp_path / "simulations" / f"{entry['id']}.json").write_text(json.dumps(entry), encoding="utf-8")
+        path.write_text(json.dumps(document | {"simulations": []}), encoding="utf-8")
+        path = tmp_path
+    else:
+        path.write_text(json.dumps(document), encoding="utf-8")
+
+    def regraded(part: Part) -> FileReport:
+        return tiny.run(regrade_file(path, RegradeSettings(), Shelf(tiny=domain), part))
+
+    whole = regraded(Part())
+    first, *others = [regraded(Part(number, 3)) for number in range(3)]
+    for other in others:
+        first.extend(other)
+    assert (len(whole.results), len(whole.unreadable)) == (4, 1)
+    assert first == whole

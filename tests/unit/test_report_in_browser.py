@@ -5,17 +5,19 @@ from __future__ import annotations
 import itertools
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.models import Review, ReviewFinding
+from pytest_tau.reviews import add_review
 from pytest_tau.runs.reader import Run
 from pytest_tau.runs.record import TrialRecord
 
 from . import tiny
 from .chromium import browser, chromium
-from .report_pages import WISH, line, report, run_folder, simulated
-from .test_report import HOSTILE, hostile_run, trials
+from .report_pages import WISH, bad, line, report, run_folder, simulated
+from .test_report import HOSTILE, WANTED, hostile_run, trials
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,6 +155,31 @@ def test_rows_show_task_outcome_and_failed_checks(page: Page, files: dict[str, P
     ]
 
 
+def test_columns_of_some_trials_only(page: Page, domain: Domain, tmp_path: Path) -> None:
+    facts: list[dict[str, Any]] = [
+        {"attack": {"name": "important-message", "style": "s", "success": True}, "test": "t[attack.a-trial-0]"},
+        {"user_faults": ("made-up-detail", "stop-while-asked"), "policy": {"checked": ["confirmation"]}},
+        {"tool_faults": {"error": 2}},
+        {},
+    ]
+    (tmp_path / "run").mkdir()
+    with (tmp_path / "run" / "records.jsonl").open("w", encoding="utf-8") as file:
+        for number, more in enumerate(facts):
+            record = TrialRecord("tiny", f"task-{number}", 0, "failed", 0.0, "user_stop", failed_checks=("DB",), **more)
+            file.write(json.dumps(record.as_dict()) + "\n")
+    report(tmp_path / "some.html", domain, Run(tmp_path / "run"))
+    opened(page, tmp_path / "some.html")
+    heads, rows = page.texts(".row.head .cell"), [row.split("\n") for row in page.texts(".rows .row")]
+    assert len(rows) == 4
+    shown = [dict(zip(heads, row, strict=True)) for row in rows]
+    assert [row["Attack"] for row in shown] == ["important-message", "–", "–", "–"]
+    assert [row["Success"] for row in shown] == ["1", "–", "–", "–"]
+    assert [row["User faults"] for row in shown] == ["–", "made-up-detail; stop-while-asked", "–", "–"]
+    assert [row["Policy"] for row in shown] == ["–", "1", "–", "–"]
+    assert [row["Tool faults"] for row in shown] == ["–", "–", "2", "–"]
+    assert [row["Failed checks"] for row in shown] == ["DB"] * 4
+
+
 def test_a_click_on_a_column_sorts_by_it(page: Page, files: dict[str, Path]) -> None:
     opened(page, files["one"])
     names = lambda: [row.split("\n")[1] for row in page.texts(".rows .row")]  # noqa: E731
@@ -264,6 +291,26 @@ def test_unmet_checks_are_at_the_top_and_lead_to_their_message(page: Page, files
     ]
     page.key("k")
     assert page.js("document.activeElement.className").startswith("message")
+
+
+def test_a_review_is_next_to_the_blame_and_leads_to_its_message(page: Page, domain: Domain, tmp_path: Path) -> None:
+    simulation = bad(domain, WANTED)
+    error = ReviewFinding(
+        source="agent", severity="critical", turn_idx=4, error_type="wrong price", reasoning="It was 5."
+    )
+    add_review(simulation, Review(errors=[error], summary="It failed.", fault_owner="agent"))
+    add_review(simulation, Review(mode="user", status="failed", error="no answer within 1 s"))
+    file = tmp_path / "reviewed.html"
+    report(file, domain, run_folder(tmp_path / "run", line(simulation, WANTED)))
+    opened(page, file, "#/0")
+    heads = page.texts(".box h3")
+    assert "Review: the agent's fault" in heads
+    assert "Review: failed" in heads
+    assert "wrong price" in page.texts(".box li strong")
+    page.js("[...document.querySelectorAll('.box li button')].at(-1).click()")
+    assert page.js("document.activeElement.id") == "A-message-4"
+    assert "Partial credit" in page.texts(".panel h3")
+    assert "no answer within 1 s" in page.js("document.querySelector('.boxes').textContent")
 
 
 def test_a_check_is_broken_only_where_it_counts(page: Page, files: dict[str, Path]) -> None:

@@ -130,7 +130,8 @@ def test_settings(domain: Domain) -> None:
 
     assert simulate(domain, Reads, settings=settings).termination_reason == "max_steps"
     assert policies == ["Be brief.\nThe policy."]
-    assert SimulationSettings().limits.timeout == DEFAULT_TIMEOUT == 1800.0
+    assert SimulationSettings().limits.timeout is None
+    assert SimulationSettings().own_timeout == DEFAULT_TIMEOUT == 1800.0
     assert RunConfig().seed == DEFAULT_SEED == 300
 
 
@@ -344,7 +345,7 @@ def test_a_close_that_fails_is_harmless(domain: Domain, error: BaseException) ->
 
 
 def test_a_close_that_hangs_is_left_behind(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(importlib.import_module("pytest_tau.runner.trial"), "_CLOSING_TIME", 0.1)
+    monkeypatch.setattr(importlib.import_module("pytest_tau.runner.participants"), "_CLOSING_TIME", 0.1)
     gate = threading.Event()
 
     class Hangs(Script):

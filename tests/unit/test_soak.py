@@ -4,25 +4,16 @@ from __future__ import annotations
 
 import random
 import signal
-import sys
-from pathlib import Path
 
 import pytest
-
-from pytest_tau.environment import ToolError, Toolkit, tool
-
-from . import tiny
-
-# The benchmarks are not installed. The folder does not stay on the path: pytest would find the egg-info of an editable
-# installation there, and rewrite modules that it names.
-sys.path.append(str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.soak import __main__ as command, calls as calls_part
 from benchmarks.soak.mutations import mutate
 from benchmarks.soak.processes import Ended
 from benchmarks.soak.tally import Limits, Tally
+from pytest_tau.environment import ToolError, Toolkit, tool
 
-sys.path.pop()
+from . import tiny
 
 
 class Leaky(Toolkit[tiny.TinyDB]):

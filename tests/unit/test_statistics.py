@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from math import fsum
 from statistics import NormalDist, fmean, pvariance
+from types import SimpleNamespace
 
 import pytest
 
@@ -117,6 +118,32 @@ class TestOthers:
         assert found is not None
         assert found.low == found.high
 
+    @pytest.mark.parametrize("size", [1e-9, 1e-7, 1e-3, 1e6, 1e30])
+    def test_the_unit_of_the_values_does_not_matter(self, size):
+        """Such as the costs of trials of a cheap model, in USD."""
+        values = [1, 2, 3, 5, 8, 1, 2] * 3
+        one, other = mean_interval([[value] for value in values]), mean_interval([[size * value] for value in values])
+        assert one is not None
+        assert other == pytest.approx((one.low * size, one.high * size), rel=1e-9, abs=0)
+
+    @pytest.mark.parametrize(("tasks", "divisor"), [(300, 10), (10_000, 3e9)])
+    def test_ties_in_long_sums_are_found_whatever_their_rounding(self, monkeypatch, tasks, divisor):
+        """Whole numbers have exact sums; the same ones divided have not, and the same ties."""
+        shares = []
+        counted = statistics_module._NORMAL.inv_cdf
+        monkeypatch.setattr(
+            statistics_module,
+            "_NORMAL",
+            SimpleNamespace(cdf=NORMAL.cdf, inv_cdf=lambda p: shares.append(p) or counted(p)),
+        )
+        generator = random.Random(7)
+        values = [generator.choice([0, *range(1, tasks // 12)]) for _ in range(tasks)]
+        for by in (1, divisor):
+            mean_interval([[value / by] for value in values])
+        bias, *_ = shares
+        assert shares[: len(shares) // 2] == shares[len(shares) // 2 :]
+        assert 0 < bias < 1
+
     def test_large_values_that_differ_leave_something_open(self):
         found = mean_interval([[999_999.0], [1_000_001.0]] * 5)
         assert found is not None
@@ -216,7 +243,7 @@ class TestWilson:
     @pytest.mark.parametrize("rate", [0.0, 0.25, 0.5, 1.0])
     def test_its_ends_are_where_the_score_test_stops_rejecting(self, rate):
         """|rate - p| = z sqrt(p (1 - p) / n) at both ends, or at the one that is not 0 or 1."""
-        low, high = statistics_module._wilson(rate, 12, 0.9)
+        low, high = statistics_module.wilson(rate, 12, 0.9)
         z = NORMAL.inv_cdf(0.95)
         for end in (low, high):
             assert end == rate or abs(rate - end) == pytest.approx(z * (end * (1 - end) / 12) ** 0.5)
@@ -224,8 +251,8 @@ class TestWilson:
         assert high == 1 if rate == 1 else rate < high < 1
 
     def test_a_rate_that_all_tasks_share_is_given_one(self):
-        assert pass_hat_k_interval([(4, 2)] * 12, 1, level=0.9) == statistics_module._wilson(0.5, 12, 0.9)
-        assert proportion_interval([(4, 1)] * 12, level=0.9) == statistics_module._wilson(0.25, 12, 0.9)
+        assert pass_hat_k_interval([(4, 2)] * 12, 1, level=0.9) == statistics_module.wilson(0.5, 12, 0.9)
+        assert proportion_interval([(4, 1)] * 12, level=0.9) == statistics_module.wilson(0.25, 12, 0.9)
 
 
 class TestResampling:

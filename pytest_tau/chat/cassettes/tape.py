@@ -41,7 +41,6 @@ class Recorder:
 
     Attributes:
         reused: The number of requests that were answered from an earlier attempt.
-        saved: USD that those calls had cost.
         times: Empty: the clock is the real one.
 
     Raises:
@@ -49,7 +48,7 @@ class Recorder:
     """
 
     def __init__(self, path: Path, identity: Identity, *, fresh: bool = False, rerun_command: str = "") -> None:
-        self.reused, self.saved = 0, 0.0
+        self.reused = 0
         self.times: list[str] = []
         # Absolute: a test may change the folder before the trial ends.
         self._path, self._part = path.absolute(), Path(f"{path.absolute()}.part")
@@ -85,7 +84,6 @@ class Recorder:
         else:
             call.reply, call.context_error = earlier.reply, earlier.context_error
             self.reused += 1
-            self.saved += (earlier.reply.cost or 0.0) if earlier.reply else 0.0
         return _outcome(call)
 
     def finish(

@@ -6,7 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...environment import canonical, check_comparable
+from ...environment import Environment, canonical, check_comparable
 from ...models import DBCheck, Difference
 from ...text import plural
 from ..component import RewardComponent
@@ -15,7 +15,7 @@ from ..component_reports import Check, Line, difference_texts, more_line
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from ...environment import Change, Environment
+    from ...environment import Change
     from ...models import Call, RewardInfo
     from ..component import GradingInput
     from ..evidence import Evidence, StateHistory
@@ -45,11 +45,8 @@ def check_db(final: Environment, reference: Environment | None) -> DBFindings:
     """
     differences: list[Difference] = []
     if reference is not None:
-        for side, expected, got in (
-            ("agent", reference.agent_db, final.agent_db),
-            ("user", reference.user_db, final.user_db),
-        ):
-            if expected is not None and got is not None and not expected.equals(got):
+        for side, expected, got in Environment.databases_with(reference, final):
+            if not expected.equals(got):
                 differences += [_difference(side, change) for change in expected.changes(got)]
     match = not differences
     return DBFindings(DBCheck(db_match=match, db_reward=float(match)), differences)
@@ -57,10 +54,9 @@ def check_db(final: Environment, reference: Environment | None) -> DBFindings:
 
 def same_state(final: Environment, reference: Environment | None) -> bool:
     """Return whether the databases match, without listing their differences."""
-    if reference is None:
-        return True
-    sides = (reference.agent_db, final.agent_db), (reference.user_db, final.user_db)
-    return all(expected is None or got is None or expected.equals(got) for expected, got in sides)
+    return reference is None or all(
+        mine.equals(theirs) for _, mine, theirs in Environment.databases_with(reference, final)
+    )
 
 
 def _difference(side: str, change: Change) -> Difference:

@@ -7,6 +7,7 @@ import functools
 import importlib.util
 import logging
 import os
+import sys
 import warnings
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,22 @@ def mcp_workaround_args() -> dict[str, Any]:
     """
     looks = importlib.util.find_spec("litellm.responses.mcp.chat_completions_handler")
     return {"_skip_mcp_handler": True} if looks else {}
+
+
+def can_call_responses() -> bool:
+    """Return whether the packages are installed that litellm imports for calls of OpenAI's Responses API.
+
+    Newer versions import the package ``mcp`` for them, by the module named here, and report a fault of the connection
+    if it is missing; litellm 1.90 does not need it. Can go once litellm calls such models without ``mcp``.
+    """
+    found = sys.modules["mcp"] if "mcp" in sys.modules else importlib.util.find_spec("mcp")
+    if found is not None:
+        return True
+    try:
+        importlib.import_module("litellm.responses.mcp.litellm_proxy_mcp_handler")
+    except ImportError:
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import re
 from difflib import get_close_matches
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat.call_arguments import OWN_PRICES, refuse_arguments
+from ...chat.call_arguments import refuse_arguments
 from ...chat.masking import is_secret, mask_secrets
+from ...chat.prices import Price, refuse_unpriced
 from ...errors import ConfigurationError, unknown_name
+from . import compat
+from .anthropic import refuse_temperature
 from .client import load
-from .prices import has_price
+from .prices import will_be_priced
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,6 +25,8 @@ if TYPE_CHECKING:
 NO_KEY = "no-key-needed"
 #: Providers with OpenAI's own client and variables.
 _OPENAI = frozenset({"openai", "custom_openai", "text-completion-openai"})
+#: Providers with OpenAI's chat format that litellm does not list as compatible.
+_OPENAI_FORMAT = frozenset({"azure", "azure_ai", "openrouter", "mistral"})
 #: Providers all of whose models litellm lists. With others a name may be a deployment, a file or an endpoint.
 _LISTED = frozenset({"openai", "anthropic", "gemini", "mistral", "deepseek", "xai", "cohere", "cohere_chat"})
 
@@ -41,30 +47,69 @@ class _Route(NamedTuple):
     base: str | None
 
 
-def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
+def check(
+    name: str, args: Mapping[str, Any], *, priced: bool = False, prices: Mapping[str, Price] = MappingProxyType({})
+) -> None:
     """Check a model's name, arguments and key before it is called.
 
     Args:
         name: The model's name, with its provider as litellm spells it.
         args: The arguments of its calls.
         priced: Also check that its price is known.
+        prices: The user's price list.
 
     Raises:
         ConfigurationError: An unknown provider, a misspelt name, an argument that cannot be one, a missing key, or
             an unknown price.
     """
     refuse_arguments(name, args)
+    refuse_temperature(name, args)
     route = _route(name, args)
+    _check_packages(name)
     if route.base is None:
         _check_name(name, route)
     missing = _missing_keys(name, args, route)
     if missing:
         problem = f"model {name!r} needs a key: set {' or '.join(missing)}, or add 'api_key' to its arguments"
         raise ConfigurationError(problem)
-    if priced and not (set(args) >= set(OWN_PRICES) or has_price(name)):
-        given = " and ".join(map(repr, OWN_PRICES))
-        problem = f"model {name!r} has no known price: add {given}, in USD, to its arguments"
-        raise ConfigurationError(problem)
+    if priced and not will_be_priced(name, route.provider, args, prices):
+        refuse_unpriced(name)
+
+
+def _check_packages(name: str) -> None:
+    """Refuse a model that litellm cannot call without a package that is not installed.
+
+    Raises:
+        ConfigurationError: A model of OpenAI's Responses API, without the package ``mcp``.
+    """
+    if answers_by_responses(name) and not compat.can_call_responses():
+        problem = f"model {name!r} has OpenAI's Responses API only, for which litellm needs the package 'mcp'"
+        raise ConfigurationError(f"{problem}, which is not installed: pip install 'pytest-tau[llm]'")
+
+
+def answers_by_responses(name: str) -> bool:
+    """Return whether litellm calls a model through OpenAI's Responses API."""
+    if "responses" in name.split("/")[:-1]:
+        return True
+    try:
+        return bool(load().get_model_info(name).get("mode") == "responses")
+    except Exception:  # noqa: BLE001
+        # litellm raises various classes, a plain Exception among them, for a model that it does not list.
+        return False
+
+
+def provider_of(name: str, args: Mapping[str, Any]) -> str | None:
+    """Return litellm's name of the provider of a model; None for a name without a known provider."""
+    try:
+        return _route(name, args).provider
+    except ConfigurationError:
+        return None
+
+
+def speaks_openai(name: str, args: Mapping[str, Any]) -> bool:
+    """Return whether the messages of a model's server are those of OpenAI's chat format, as litellm receives them."""
+    provider = provider_of(name, args)
+    return provider in _OPENAI | _OPENAI_FORMAT or provider in load().openai_compatible_providers
 
 
 def connection_arguments(name: str, args: Mapping[str, Any]) -> dict[str, Any]:

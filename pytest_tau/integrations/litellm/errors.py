@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ...chat.faults import build_model_error, fault_of, retry_after_of
+from ...chat.masking import mask_secrets
+from ...errors import ConfigurationError
 from .credentials import describe_key
 
 if TYPE_CHECKING:
@@ -27,6 +29,8 @@ _BY_CLASS: dict[str, ModelFault] = {
     "BadRequestError": "bad_request",
     "UnprocessableEntityError": "bad_request",
 }
+#: Packages that litellm imports for some models only; the extra ``llm`` has them.
+_OF_EXTRA = ("mcp", "tiktoken")
 _NETWORK = ("httpx", "httpcore", "aiohttp")
 
 
@@ -66,6 +70,21 @@ def to_model_error(error: BaseException, request: ChatRequest, limit: float) -> 
         retry_after=retry_after_of(facts.headers),
         key=describe_key(request.model, request.args) if kind == "authentication" else "",
     )
+
+
+def missing_package(error: BaseException, request: ChatRequest) -> ConfigurationError | None:
+    """Return the error of a call for which a package is not installed; None if another error has ended it.
+
+    Nothing was sent then, although litellm reports a fault of the connection.
+    """
+    missing = next((one for one in _chain(error) if isinstance(one, ImportError)), None)
+    if missing is None:
+        return None
+    package = (missing.name or "").partition(".")[0]
+    needed = f"the package {package!r}, which is" if package else "a package that is"
+    remedy = "pip install 'pytest-tau[llm]'" if package in ("", *_OF_EXTRA) else f"pip install {package}"
+    reported = mask_secrets(" ".join(str(missing).split()), request.args)
+    return ConfigurationError(f"{request.model}: litellm needs {needed} not installed: {remedy} ({reported})")
 
 
 def _facts(error: BaseException) -> _Facts:

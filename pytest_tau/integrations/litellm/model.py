@@ -8,20 +8,24 @@ import functools
 from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ChatReply, Usage
-from ...chat.call_arguments import OWN_PRICES
-from ...chat.chat_messages import filled_message
+from ...chat.chat_messages import as_sent, filled_message
 from ...chat.faults import build_model_error
 from ...chat.limited_model import LimitedModel
+from ...chat.prices import OWN_PRICES
+from .anthropic import is_anthropic, mark_for_cache, thinks, without_temperature
 from .client import LOOP, load
 from .compat import mcp_workaround_args
-from .credentials import connection_arguments
-from .errors import to_model_error
+from .credentials import connection_arguments, provider_of, speaks_openai
+from .errors import missing_package, to_model_error
 from .prices import cost
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...background import BackgroundLoop
     from ...chat import ChatRequest
-    from ...errors import ModelError
+    from ...chat.prices import Price
+    from ...errors import ConfigurationError, ModelError
 
 
 class LiteLLM(LimitedModel):
@@ -38,6 +42,7 @@ class LiteLLM(LimitedModel):
         first_wait: Seconds before the second attempt; each further wait is up to twice as long, and not shorter
             than the server asks for.
         longest_wait: The longest wait in seconds.
+        options: Prices, limits of providers, and the prompt cache.
 
     Raises:
         ConfigurationError: A limit that cannot be one.
@@ -51,13 +56,19 @@ class LiteLLM(LimitedModel):
         return await asyncio.to_thread(connection_arguments, request.model, request.args)
 
     async def _send(self, request: ChatRequest, prepared: dict[str, Any], limit: float) -> Any:
-        return await load().acompletion(**_call(request, limit), **prepared)
+        call = _call(request, limit)
+        if self._options.prompt_cache and is_anthropic(request.model):
+            mark_for_cache(call)
+        return await load().acompletion(**call, **prepared)
 
-    def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError:
-        return to_model_error(error, request, limit)
+    def _provider(self, request: ChatRequest) -> str | None:
+        return super()._provider(request) and provider_of(request.model, request.args)
+
+    def _failure(self, error: Exception, request: ChatRequest, limit: float) -> ModelError | ConfigurationError:
+        return missing_package(error, request) or to_model_error(error, request, limit)
 
     def _reply(self, response: Any, request: ChatRequest, seconds: float) -> ChatReply:
-        return _chat_reply(response, request, seconds)
+        return _chat_reply(response, request, seconds, self._options.prices)
 
 
 def _call(request: ChatRequest, limit: float) -> dict[str, Any]:
@@ -69,11 +80,13 @@ def _call(request: ChatRequest, limit: float) -> dict[str, Any]:
         call["tool_choice"] = request.tool_choice
     if request.response_format is not None:
         call["response_format"] = request.response_format
-    args = {name: value for name, value in request.args.items() if name not in OWN_PRICES}
+    # An argument that is null is not sent, so that ``{"seed": null}`` takes the run's own seed out.
+    args = {name: value for name, value in request.args.items() if name not in OWN_PRICES and value is not None}
+    args = without_temperature(request.model, args)
     return call | args | {"timeout": limit, "num_retries": 0, "max_retries": 0}
 
 
-def _chat_reply(response: Any, request: ChatRequest, seconds: float) -> ChatReply:
+def _chat_reply(response: Any, request: ChatRequest, seconds: float, prices: Mapping[str, Price]) -> ChatReply:
     """Convert a ``ModelResponse`` of litellm to a reply: plain JSON, priced if the price is known.
 
     Raises:
@@ -85,6 +98,8 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float) -> ChatRepl
         raise build_model_error("bad_answer", request, message="an answer without a message")
     # Without warnings: some of litellm's fields have values that do not fit their types.
     message = filled_message(dump(mode="json", warnings=False))
+    if speaks_openai(request.model, request.args):
+        message = as_sent(message)
     finish_reason = choices[0].finish_reason
     if finish_reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
         raise build_model_error("refused", request, message="the answer was filtered")
@@ -92,7 +107,7 @@ def _chat_reply(response: Any, request: ChatRequest, seconds: float) -> ChatRepl
     return ChatReply(
         message=message,
         usage=usage,
-        cost=cost(response, request, usage) if usage else None,
+        cost=cost(response, request, usage, prices) if usage else None,
         seconds=seconds,
         finish_reason=finish_reason,
         model=getattr(response, "model", None) or None,
@@ -123,6 +138,7 @@ def litellm_model(name: str, **args: Any) -> LLM:
 
     Args:
         name: The name, with its provider as litellm spells it: ``openai/gpt-4.1``.
-        args: Arguments of each call. The temperature is 0 unless given, as in τ²-bench's defaults.
+        args: Arguments of each call. The temperature is 0 unless given, as in τ²-bench's defaults; with thinking,
+            Anthropic's models have none.
     """
-    return LLM(name, shared(), {"temperature": 0.0, **args})
+    return LLM(name, shared(), args if thinks(name, args) else {"temperature": 0.0, **args})

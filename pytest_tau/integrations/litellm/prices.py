@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ...chat.call_arguments import OWN_PRICES, own_cost
+from ...chat.prices import OWN_PRICES, cost_without_list
 from .client import load
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from ...chat import ChatRequest, Usage
+    from ...chat.prices import Price
 
 #: The beginnings of fields of price lists with the price of tokens or time.
 _FIELDS = ("input_cost", "output_cost", "cost_per", "tiered_pricing")
+#: Providers that report the cost of each call.
+_REPORTING = frozenset({"openrouter"})
 
 
 def has_price(model: str) -> bool:
@@ -29,14 +34,54 @@ def has_price(model: str) -> bool:
     return any(field.startswith(_FIELDS) for field in litellm.model_cost.get(key) or {})
 
 
-def cost(response: Any, request: ChatRequest, usage: Usage) -> float | None:
-    """Return the cost of an answer of litellm in USD; None if the price is unknown."""
-    if any(name in request.args for name in OWN_PRICES):
-        return own_cost(request.args, usage)
-    if not has_price(request.model):
+def will_be_priced(model: str, provider: str, args: Mapping[str, Any], prices: Mapping[str, Price]) -> bool:
+    """Return whether the price of a model's calls is known, or its provider reports it."""
+    return set(args) >= set(OWN_PRICES) or provider in _REPORTING or model in prices or has_price(model)
+
+
+def cost(response: Any, request: ChatRequest, usage: Usage, prices: Mapping[str, Price]) -> float | None:
+    """Return the cost of an answer of litellm in USD; None if the price is unknown.
+
+    The model that has answered decides, which may be a version of the requested one, or what a router has chosen; if
+    its name is not listed, the requested model.
+
+    Args:
+        response: litellm's ``ModelResponse``.
+        request: The request.
+        usage: The tokens of the call.
+        prices: The user's price list.
+    """
+    answering = _answering(response, request)
+    reported = getattr(getattr(response, "usage", None), "cost", None)
+    names = (answering, getattr(response, "model", None), request.model)
+    known = cost_without_list(request.args, usage, reported, prices, names)
+    if known is not None or any(name in request.args for name in OWN_PRICES):
+        return known
+    listed = next((name for name in (answering, request.model) if name and has_price(name)), None)
+    return _listed_cost(response, listed) if listed else None
+
+
+def _answering(response: Any, request: ChatRequest) -> str | None:
+    """Return the name of the model that has answered, with its provider; None if the provider does not name it."""
+    name = getattr(response, "model", None)
+    if not name:
         return None
     try:
-        return float(load().completion_cost(response, model=request.model))
+        provider = load().get_llm_provider(
+            request.model,
+            custom_llm_provider=request.args.get("custom_llm_provider"),
+            api_base=request.args.get("api_base") or request.args.get("base_url"),
+        )[1]
+    except Exception:  # noqa: BLE001
+        # The call was made, so this cannot be worth an error.
+        return None
+    return str(name) if str(name).startswith(f"{provider}/") else f"{provider}/{name}"
+
+
+def _listed_cost(response: Any, name: str) -> float | None:
+    try:
+        sent, received = load().cost_per_token(model=name, usage_object=response.usage)
+        return float(sent) + float(received)
     except Exception:  # noqa: BLE001
         # A price may depend on facts that the answer lacks. The answer is more important than its price.
         return None

@@ -10,6 +10,7 @@ import tempfile
 import threading
 import weakref
 from concurrent.futures import Future, TimeoutError as TooLong
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...errors import ToolError, ToolServerError
@@ -18,7 +19,6 @@ from . import compat
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping, Sequence
-    from pathlib import Path
 
 #: Seconds that a server and its children have to end; the SDK takes at most six.
 _CLOSING_TIME = 8.0
@@ -87,7 +87,9 @@ class _Thread:
         self._task: asyncio.Task[None] | None = None
         self._ending = False
         self._said, self._reading = "", threading.Lock()
-        self._stderr = tempfile.TemporaryFile("w", encoding="utf-8")  # noqa: SIM115
+        # Read under its name: the position in an open file is shared with the server that writes to it.
+        number, name = tempfile.mkstemp(prefix="tau-mcp-")
+        self._stderr, self._file = os.fdopen(number, "w", encoding="utf-8"), Path(name)
         self._thread = threading.Thread(target=self._run, name=f"tau-mcp-{launch.name}", daemon=True)
 
     def start(self) -> None:
@@ -138,6 +140,8 @@ class _Thread:
             with self._reading:
                 self._said = self._end_of_stderr()
                 self._stderr.close()
+                with contextlib.suppress(OSError):  # Windows: a child of the server has it open
+                    self._file.unlink()
 
     async def _serve(self) -> None:
         self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
@@ -161,9 +165,9 @@ class _Thread:
         return ToolServerError(f"{text}\nits standard error:\n{said}" if said else text)
 
     def _end_of_stderr(self) -> str:
-        file = self._stderr.fileno()
-        start = max(0, os.fstat(file).st_size - _SHOWN)
-        return os.pread(file, _SHOWN, start).decode(errors="replace").strip()
+        with self._file.open("rb") as file:
+            file.seek(max(0, self._file.stat().st_size - _SHOWN))
+            return file.read(_SHOWN).decode(errors="replace").strip()
 
 
 def _innermost(error: BaseException) -> str:

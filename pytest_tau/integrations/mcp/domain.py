@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from ...environment import Database, Domain, DomainSpec, Tool, ToolInfo, Toolkit
 from ...environment.functions import check_tool_name, files_of, folder_of_caller, kinds_of
-from ...environment.jsonable import jsonable
-from ...environment.sessions import Memo, SessionState
+from ...environment.functions.jsonable import jsonable
+from ...environment.functions.sessions import Memo, SessionState
 from ...errors import ConfigurationError, ToolServerError, unknown_name
 from .connection import Launch
 from .server import Server, result_text, result_value
@@ -19,6 +19,7 @@ from .server import Server, result_text, result_value
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
+    from ...environment import KnowledgeSpec
     from ...environment.toolkit import ToolKind
 
 
@@ -36,6 +37,8 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
     env: Mapping[str, str] | None = None,
     folder: str | Path | None = None,
     timeout: float = 30.0,
+    knowledge: KnowledgeSpec | None = None,
+    rules: Sequence[Any] | str = (),
 ) -> DomainSpec:
     """Declare a domain over a tool server that speaks MCP over standard input and output.
 
@@ -44,20 +47,19 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
     Args:
         name: The name for ``--tau-domain``.
         command: The program and its arguments, such as ``[sys.executable, "server.py"]``; no shell is involved.
-        state: What gives the state as JSON: the name of a tool without arguments, or the URI of a resource. Without
-            it, the reward component ``DB`` cannot be used. The tool is not offered to the agent, unless one of the
-            next three names it.
+        state: The name of a tool without arguments, or the URI of a resource, that gives the state as JSON; needed by
+            ``DB``. The tool is not offered to the agent, unless one of the next three names it.
         reads: Tools that change nothing, in addition to those that the server marks with ``readOnlyHint``.
         writes: Tools that change something although the server marks them. A tool without a mark is one, too.
         generic: Tools that neither read nor change anything, such as a transfer to a person.
-        functions: Tools that the agent is not offered, but ``initialization_actions`` and ``env_assertions`` of tasks
-            can name.
+        functions: Tools that are not offered, but that ``initialization_actions`` and ``env_assertions`` can name.
         policy: The text of the policy, or the path of its file.
         tasks: A task file, or a folder of task files.
         env: Environment variables for the server. It inherits a few only, such as ``PATH`` and ``HOME``.
-        folder: The server's working directory, which paths are relative to; by default the folder of the file that
-            calls this function.
+        folder: The server's working directory, which paths are relative to; by default that of the calling file.
         timeout: Seconds for the start of a server, and for each answer.
+        knowledge: Documents that the agent can search, such as ``Knowledge("documents")`` of ``pytest_tau.knowledge``.
+        rules: The rules of the policy that are checked in conversations, as for a ``DomainSpec``.
 
     Raises:
         ConfigurationError: The command is not a list.
@@ -70,6 +72,8 @@ def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and comm
         server=Server(Launch(name, _program(name, command), folder, env, timeout), state),
         kinds={"reads": reads, "writes": writes, "generic": generic},
         functions=functions,
+        knowledge=knowledge,
+        rules=rules,
         **files_of(folder, tasks, policy),
     )
 

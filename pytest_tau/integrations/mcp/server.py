@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, parse_json
-from ...environment.sessions import Session
+from ...environment.functions.sessions import Session
 from ...errors import ConfigurationError, ToolError
 from . import compat
 from .connection import Connection

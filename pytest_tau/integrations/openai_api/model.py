@@ -11,13 +11,13 @@ from urllib.request import getproxies, proxy_bypass
 
 from ...background import BackgroundLoop
 from ...chat import ChatReply, Usage
-from ...chat.call_arguments import OWN_PRICES, own_cost
 from ...chat.chat_messages import filled_message
 from ...chat.faults import build_model_error, fault_of, retry_after_of
 from ...chat.limited_model import LimitedModel
+from ...chat.prices import OWN_PRICES, cost_without_list
 from ...documents import DocumentError, parse_json
 from ...errors import ConfigurationError
-from .route import Route, describe_key, route
+from .route import Route, describe_key, lacks_key, route
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -47,7 +47,8 @@ class OpenAIServer(LimitedModel):
     """Answers chat requests through servers that speak OpenAI's API; its arguments are those of ``LimitedModel``.
 
     The address is ``base_url`` or ``api_base`` among the arguments of a request, ``OPENAI_BASE_URL``, or OpenAI's own;
-    the key is ``api_key`` or ``OPENAI_API_KEY``. The price of a call is known only if it is among the arguments.
+    the key is ``api_key`` or ``OPENAI_API_KEY``. The price of a call is known if the server reports it, or if it is in
+    the price list or among the arguments.
 
     Raises:
         ConfigurationError: A limit that cannot be one.
@@ -58,7 +59,10 @@ class OpenAIServer(LimitedModel):
 
     async def _prepare(self, request: ChatRequest) -> Route:
         load()
-        return route(request.model, request.args)
+        found = route(request.model, request.args)
+        if lacks_key(found, request.args):
+            raise build_model_error("authentication", request, key=describe_key(request.args))
+        return found
 
     async def _send(self, request: ChatRequest, prepared: Route, limit: float) -> _Response:
         del limit
@@ -93,15 +97,19 @@ class OpenAIServer(LimitedModel):
         reason = answer["choices"][0].get("finish_reason")
         if reason == "content_filter" and not message.get("content") and "tool_calls" not in message:
             raise build_model_error("refused", request, message="the answer was filtered")
-        usage = _usage(answer.get("usage"))
+        usage, answering = _usage(answer.get("usage")), _text(answer.get("model"))
         return ChatReply(
             message=message,
             usage=usage,
-            cost=own_cost(request.args, usage) if usage else None,
+            cost=self._cost(answer, request, usage, answering) if usage else None,
             seconds=seconds,
             finish_reason=reason if isinstance(reason, str) else None,
-            model=answer["model"] if isinstance(answer.get("model"), str) else None,
+            model=answering,
         )
+
+    def _cost(self, answer: Any, request: ChatRequest, usage: Usage, answering: str | None) -> float | None:
+        names = (f"openai/{answering}", answering, request.model)
+        return cost_without_list(request.args, usage, answer["usage"].get("cost"), self._options.prices, names)
 
 
 def _body(request: ChatRequest, model: str) -> dict[str, Any]:
@@ -175,6 +183,10 @@ def _usage(usage: Any) -> Usage | None:
         cached_tokens=_count(usage.get("prompt_tokens_details"), "cached_tokens"),
         reasoning_tokens=_count(usage.get("completion_tokens_details"), "reasoning_tokens"),
     )
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
 
 
 def _count(counts: Any, name: str) -> int:

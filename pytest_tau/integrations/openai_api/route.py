@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from ...chat.call_arguments import OWN_PRICES, refuse_arguments
+from ...chat.call_arguments import refuse_arguments
 from ...chat.masking import is_secret
+from ...chat.prices import OWN_PRICES, Price, refuse_unpriced
 from ...errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _OPENAI = "https://api.openai.com/v1"
-_PREFIX = "openai/"
+PREFIX = "openai/"
+#: Models of OpenAI whose requests litellm sends as they are. It translates those of others: it renames arguments, drops
+#: a temperature that they do not accept, or calls the Responses API.
+PLAIN = re.compile(r"gpt-(3\.5|4)(?!.*(audio|search|realtime))")
 _ADDRESSES = ("OPENAI_BASE_URL", "OPENAI_API_BASE")
 _KEY = "OPENAI_API_KEY"
 
@@ -50,23 +56,26 @@ def route(name: str, args: Mapping[str, Any]) -> Route:
         raise ConfigurationError(f"{name!r} is not a model name: expected provider and model, such as openai/gpt-4.1")
     given = args.get("api_base") or args.get("base_url")
     base = given or next((os.environ[each] for each in _ADDRESSES if os.environ.get(each)), None)
-    if given is None and not name.startswith(_PREFIX):
+    if given is None and not name.startswith(PREFIX) and not PLAIN.match(name):
         problem = (
             f"model {name!r} needs litellm: pip install 'pytest-tau[llm]'; without it, only servers "
             "with OpenAI's API can be called: openai/MODEL, or any name with 'base_url' among its arguments"
         )
         raise ConfigurationError(problem)
     key = args.get("api_key") or os.environ.get(_KEY) or None
-    return Route(f"{str(base or _OPENAI).rstrip('/')}/chat/completions", name.removeprefix(_PREFIX), key)
+    return Route(f"{str(base or _OPENAI).rstrip('/')}/chat/completions", name.removeprefix(PREFIX), key)
 
 
-def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
+def check(
+    name: str, args: Mapping[str, Any], *, priced: bool = False, prices: Mapping[str, Price] = MappingProxyType({})
+) -> None:
     """Check a model's name, arguments and key before it is called.
 
     Args:
         name: The model's name.
         args: The arguments of its calls.
         priced: Also check that its price is known.
+        prices: The user's price list.
 
     Raises:
         ConfigurationError: A server that is not known, an argument that cannot be one, a missing key, or an unknown
@@ -74,16 +83,16 @@ def check(name: str, args: Mapping[str, Any], *, priced: bool = False) -> None:
     """
     refuse_arguments(name, args)
     found = route(name, args)
-    credentials = any(is_secret(argument) for argument in args if argument not in OWN_PRICES)
-    if found.key is None and not credentials and urlsplit(found.url).hostname == urlsplit(_OPENAI).hostname:
+    if lacks_key(found, args):
         raise ConfigurationError(f"model {name!r} needs a key: set {_KEY}, or add 'api_key' to its arguments")
-    if priced and not set(args) >= set(OWN_PRICES):
-        given = " and ".join(map(repr, OWN_PRICES))
-        problem = (
-            f"model {name!r} has no known price: add {given}, in USD, to its arguments, or install litellm, which "
-            "has a list of prices: pip install 'pytest-tau[llm]'"
-        )
-        raise ConfigurationError(problem)
+    if priced and not (set(args) >= set(OWN_PRICES) or name in prices):
+        refuse_unpriced(name, ", or install litellm, which has a list of prices: pip install 'pytest-tau[llm]'")
+
+
+def lacks_key(found: Route, args: Mapping[str, Any]) -> bool:
+    """Return whether a call would go to OpenAI without a key."""
+    credentials = any(is_secret(argument) for argument in args if argument not in OWN_PRICES)
+    return not (found.key or credentials) and urlsplit(found.url).hostname == urlsplit(_OPENAI).hostname
 
 
 def describe_key(args: Mapping[str, Any]) -> str:

@@ -1,21 +1,30 @@
 """The built-in agents, and the users of the same kinds."""
 
+from ..human import HumanAgent, HumanUser
 from ..scripted import ScriptedUser
-from .faulty import FAULTY_AGENTS, FaultyAgent
+from .faulty import FAULTY_WORKERS, FaultyAgent
+from .faulty_obedient import FAULTY_OBEDIENT
+from .faulty_readers import FAULTY_READERS
 from .gold import DONE, GoldAgent, GoldUser
 from .llm import EndpointAgent, LLMAgent, LLMGuidedAgent, LLMGuidedAgentNoArgs, LLMSoloAgent, LLMUser
 from .noop import DummyUser, NoopAgent, NoopUser
 from .replay import Recording, Replay, load_recordings
+from .strategies import ActAgent, FewShotAgent, ReactAgent
+from .user_strategies import ReactUser, ReflectionUser, VerifyUser
 
 __all__ = [
     "BUILT_IN",
     "DONE",
     "FAULTY_AGENTS",
+    "ActAgent",
     "DummyUser",
     "EndpointAgent",
     "FaultyAgent",
+    "FewShotAgent",
     "GoldAgent",
     "GoldUser",
+    "HumanAgent",
+    "HumanUser",
     "LLMAgent",
     "LLMGuidedAgent",
     "LLMGuidedAgentNoArgs",
@@ -23,20 +32,41 @@ __all__ = [
     "LLMUser",
     "NoopAgent",
     "NoopUser",
+    "ReactAgent",
+    "ReactUser",
     "Recording",
+    "ReflectionUser",
     "Replay",
+    "VerifyUser",
     "load_recordings",
 ]
+
+#: The faulty agents by the KIND of ``--tau-agent saboteur:KIND``.
+FAULTY_AGENTS: dict[str, type[FaultyAgent]] = {**FAULTY_WORKERS, **FAULTY_READERS, **FAULTY_OBEDIENT}
 
 #: The built-in participants, by side and the name that ``--tau-agent`` and ``--tau-user`` take.
 BUILT_IN: dict[str, dict[str, type]] = {
     "agent": {
         "gold": GoldAgent,
         "noop": NoopAgent,
+        "human": HumanAgent,
         "llm": LLMAgent,
         "llm-solo": LLMSoloAgent,
         "llm-gt": LLMGuidedAgent,
         "llm-gt-noargs": LLMGuidedAgentNoArgs,
+        "act": ActAgent,
+        "react": ReactAgent,
+        "few-shot": FewShotAgent,
     },
-    "user": {"gold": GoldUser, "noop": NoopUser, "dummy": DummyUser, "scripted": ScriptedUser, "llm": LLMUser},
+    "user": {
+        "gold": GoldUser,
+        "noop": NoopUser,
+        "human": HumanUser,
+        "dummy": DummyUser,
+        "scripted": ScriptedUser,
+        "llm": LLMUser,
+        "react": ReactUser,
+        "verify": VerifyUser,
+        "reflection": ReflectionUser,
+    },
 }

@@ -7,6 +7,7 @@ Evaluators are tested with them: each should be caught, by the check that is mea
 from __future__ import annotations
 
 import asyncio
+import json
 import random
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -28,6 +29,8 @@ DELAY = 0.2
 _CONFIRMATION = re.compile(r"\(yes/no\)|\bconfirm\b|\bshall I\b|\bmay I proceed\b|\bgo ahead\?", re.IGNORECASE)
 #: Confirmations in a row that an agent gives itself, at the most.
 _MAX_CONFIRMATIONS = 5
+#: A field of a record that is shown as text, line by line.
+_ID_LINE = re.compile(r"(?m)^\s*\w*_id: (\S+)$")
 _TRANSFER = "transfer_to_human_agents"
 
 
@@ -121,6 +124,12 @@ class WrongItem(FaultyAgent):
         return reply.model_copy(update={"tool_calls": [call.model_copy(update={"arguments": arguments})]})
 
     def _with_wrong_id(self, arguments: dict[str, Any]) -> dict[str, Any]:
+        # The arguments of a tool that another tool calls are a text.
+        for name, value in arguments.items():
+            inner = _object_in(value)
+            changed = self._with_wrong_id(inner) if inner else inner
+            if changed != inner:
+                return arguments | {name: json.dumps(changed)}
         places = [(name, others) for name, value in arguments.items() if (others := self._others(name, value))]
         if not places:
             return arguments
@@ -233,8 +242,8 @@ class Slow(FaultyAgent):
         return await self._agent.respond(message)
 
 
-#: The faulty agents by the KIND of ``--tau-agent saboteur:KIND``.
-FAULTY_AGENTS: dict[str, type[FaultyAgent]] = {
+#: The faulty agents of this module by the KIND of ``--tau-agent saboteur:KIND``.
+FAULTY_WORKERS: dict[str, type[FaultyAgent]] = {
     "forgets-last-write": ForgetsLastWrite,
     "wrong-item": WrongItem,
     "skips-confirmation": SkipsConfirmation,
@@ -257,6 +266,7 @@ def _ids_in(text: str) -> Iterator[str]:
     try:
         waiting: list[tuple[str, Any]] = [("", parse_json(text))]
     except DocumentError:
+        yield from _ID_LINE.findall(text)
         return
     while waiting:
         name, value = waiting.pop(0)
@@ -266,6 +276,15 @@ def _ids_in(text: str) -> Iterator[str]:
             waiting += [(name, each) for each in value]
         elif isinstance(value, str) and _is_id(name, value):
             yield value
+
+
+def _object_in(value: Any) -> dict[str, Any]:
+    """Return the JSON object that a value is the text of; else an empty one."""
+    try:
+        found = parse_json(value) if isinstance(value, str) and value.startswith("{") else None
+    except DocumentError:
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _is_id(name: str, value: str) -> bool:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from ...errors import ConfigurationError, ModelError, ParticipantError
 from ..base import BuiltIn
 from ..dialogue import Dialogue
-from ..prompts import built_in, resolution_steps, system_message
+from ..programs.a2a_card import KEY_VARIABLE
+from ..prompts import default_template, has_ticket, llm_system_message, resolution_steps, system_message
 
 if TYPE_CHECKING:
     from ..context import Incoming, ParticipantContext, Reply
@@ -27,8 +28,9 @@ class LLMAgent(BuiltIn):
     name: ClassVar[str] = "llm"
 
     def __init__(self, context: ParticipantContext) -> None:
-        system = system_message(context, self._template(context), self._values(context))
-        self._dialogue = Dialogue(context, self.name, system)
+        #: Official solo prompts have the ticket: no message with it follows.
+        self._knows_ticket = has_ticket(context) and not context.history
+        self._dialogue = self._make_dialogue(context)
         self._tool_choice = "required" if context.solo else None
 
     async def respond(self, message: Incoming) -> Reply:
@@ -39,14 +41,17 @@ class LLMAgent(BuiltIn):
             ContextWindowError: The newest messages do not fit into the context.
             ModelError: The model or its provider failed.
         """
-        self._dialogue.hear(message)
+        if self._knows_ticket:
+            self._knows_ticket = False  # the first message is the ticket
+        else:
+            self._dialogue.hear(message)
         return await self._dialogue.say(tool_choice=self._tool_choice)
 
-    def _template(self, context: ParticipantContext) -> str:
-        return built_in("agent_solo" if context.solo else "agent")
+    def _make_dialogue(self, context: ParticipantContext) -> Dialogue:
+        return Dialogue(context, self.name, self._system_message(context))
 
-    def _values(self, context: ParticipantContext) -> dict[str, str]:
-        return {"policy": context.instructions}
+    def _system_message(self, context: ParticipantContext) -> str:
+        return llm_system_message(context)
 
 
 class LLMSoloAgent(LLMAgent):
@@ -80,12 +85,10 @@ class LLMGuidedAgent(LLMAgent):
             raise ConfigurationError(f"agent {self.name!r} works with a user: remove --tau-solo")
         super().__init__(context)
 
-    def _template(self, context: ParticipantContext) -> str:
-        return built_in("agent_gt")
-
-    def _values(self, context: ParticipantContext) -> dict[str, str]:
+    def _system_message(self, context: ParticipantContext) -> str:
         steps = resolution_steps(context.whole_task, with_arguments=self.with_arguments)
-        return {"policy": context.instructions, "steps": steps}
+        template = default_template(context, "agent_gt")
+        return system_message(context, template, {"policy": context.instructions, "steps": steps})
 
 
 class LLMGuidedAgentNoArgs(LLMGuidedAgent):
@@ -117,12 +120,15 @@ class EndpointAgent(LLMAgent):
         try:
             return await super().respond(message)
         except ModelError as error:
+            if error.kind == "authentication":
+                hint = f"the agent's server refuses the key, which is that of the environment variable {KEY_VARIABLE}"
+                raise ModelError(f"{hint}: {error}", kind=error.kind) from error
             if error.kind in self._NOT_ITS_FAULT:
                 raise
             raise ParticipantError(f"the agent's server failed: {error}", side="agent") from error
 
-    def _template(self, context: ParticipantContext) -> str:
-        return "{{policy}}"
+    def _system_message(self, context: ParticipantContext) -> str:
+        return system_message(context, "{{policy}}", {"policy": context.instructions})
 
 
 class LLMUser(BuiltIn):
@@ -135,10 +141,11 @@ class LLMUser(BuiltIn):
         ConfigurationError: There is no model, the prompt lacks the scenario, or the context budget is too small.
     """
 
+    name: ClassVar[str] = "llm"
+
     def __init__(self, context: ParticipantContext) -> None:
-        template = built_in("user_tools" if context.tools else "user")
-        system = system_message(context, template, {"scenario": context.instructions})
-        self._dialogue = Dialogue(context, "llm", system)
+        self._dialogue = self._make_dialogue(context)
+        self._attempts = 1 if context.protocol.is_official else _ATTEMPTS
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the model's next message.
@@ -149,4 +156,7 @@ class LLMUser(BuiltIn):
             ModelError: The model or its provider failed.
         """
         self._dialogue.hear(message)
-        return await self._dialogue.say(attempts=_ATTEMPTS)
+        return await self._dialogue.say(attempts=self._attempts)
+
+    def _make_dialogue(self, context: ParticipantContext) -> Dialogue:
+        return Dialogue(context, self.name, llm_system_message(context))

@@ -37,7 +37,7 @@ class ModelAnswer:
         text: The text; empty once a message has it.
         calls: The calls, in the model's order.
         malformed: The number of calls whose arguments were no JSON object.
-        unknown: The number of calls of tools that the trial does not have: unknown ones, and the framework's own.
+        unknown: The number of calls of tools that neither the trial has nor the request offered to the model.
         begun: A message with calls of the answer was made.
     """
 
@@ -48,9 +48,9 @@ class ModelAnswer:
     begun: bool = False
 
     @property
-    def missing(self) -> bool:
-        """Return whether a call of the answer has not arrived yet."""
-        return any(not call.arrived for call in self.calls)
+    def missing(self) -> list[str]:
+        """The tools of the calls that have not arrived yet."""
+        return [call.name for call in self.calls if not call.arrived]
 
     def claim(self, name: str, arguments: Any) -> AnsweredCall | None:
         """Return the call of the answer that the agent is making now; None if the answer does not have it.
@@ -72,12 +72,14 @@ def _agree(asked: dict[str, Any], given: Any) -> bool:
     return isinstance(given, dict) and all(given[name] == asked[name] for name in asked.keys() & given.keys())
 
 
-def read_answer(message: dict[str, Any], tools: Collection[str]) -> ModelAnswer:
+def read_answer(message: dict[str, Any], tools: Collection[str], offered: Collection[str] = ()) -> ModelAnswer:
     """Read a model's answer.
 
     Args:
         message: The answer in OpenAI chat format.
         tools: The names of the trial's tools.
+        offered: The names of the tools in the request. Those that the trial does not have are the framework's own,
+            such as hand-offs: calls of them are neither expected nor unknown.
     """
     try:
         read = as_message(message, "agent")
@@ -87,8 +89,8 @@ def read_answer(message: dict[str, Any], tools: Collection[str]) -> ModelAnswer:
     for place, call in enumerate(read.tool_calls or []):
         if call.malformed is not None:
             answer.malformed += 1
-        elif call.name not in tools:
-            answer.unknown += 1
-        else:
+        elif call.name in tools:
             answer.calls.append(AnsweredCall(call.id, call.name, call.arguments, place))
+        elif call.name not in offered:
+            answer.unknown += 1
     return answer

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import threading
+from collections import Counter
 from concurrent.futures import Future, InvalidStateError
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ...environment.jsonable import jsonable
+from ...environment.functions.jsonable import jsonable
 from ...errors import ParticipantError
 from ...models import MultiToolMessage
 from ..replies import as_message
@@ -39,6 +41,10 @@ class ToolOutcome(NamedTuple):
     is_error: bool
 
 
+#: The outcome of the calls of a message after the first one, under ``--tau-agent-one-call``.
+_NOT_MADE = ToolOutcome("Error: only the first call of a message is made: make this call again, alone", True)
+
+
 @dataclass(eq=False)
 class _Call:
     """A tool call that the agent waits for.
@@ -62,7 +68,7 @@ class _Call:
 class Bridge:
     """Queues the tool calls of one agent, from any thread and any event loop, until the orchestrator has run them.
 
-    All methods other than ``call`` and ``acall`` belong to the event loop of the trial.
+    All methods other than ``call``, ``acall`` and ``fail`` belong to the event loop of the trial.
 
     Args:
         tools: The names of the trial's tools.
@@ -72,6 +78,7 @@ class Bridge:
         failure: The error of a model call that ends the trial.
         misuse: The error of a tool call that could not be a part of the conversation.
         answer: The latest answer of the model.
+        unmade: The number of calls in the model's answers that the agent did not make, up to its latest text.
     """
 
     def __init__(self, tools: Collection[str]) -> None:
@@ -79,6 +86,10 @@ class Bridge:
         self.failure: BaseException | None = None
         self.misuse: ParticipantError | None = None
         self.answer = ModelAnswer()
+        self.unmade = 0
+        # The tools of calls that did not arrive before the model's next answer, and of calls in no answer.
+        self._missed: Counter[str] = Counter()
+        self._others: Counter[str] = Counter()
         self._tools = frozenset(tools)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._running = self._closed = self._one_by_one = False
@@ -103,11 +114,14 @@ class Bridge:
         """Note that the agent has answered."""
         self._running = False
         self._main.clear()
+        self._missed.update(self.answer.missing)
+        self._count_unmade()
         self.answer = ModelAnswer()
 
     def close(self) -> None:
         """End the conversation: whoever waits for a call is cancelled."""
         self._closed, self._running = True, False
+        self._count_unmade()  # without those of the latest answer, which the agent may have been about to make
         for call in [*self._arrived, *self._served]:
             call.future.cancel()
         self._arrived, self._served = [], []
@@ -155,18 +169,22 @@ class Bridge:
 
     # On the event loop of the trial.
 
-    def model_answered(self, message: dict[str, Any]) -> None:
+    def model_answered(self, message: dict[str, Any], offered: Collection[str] = ()) -> None:
         """Note an answer of the agent's model: its calls share a message, with its text.
 
         Args:
             message: The answer in OpenAI chat format.
+            offered: The names of the tools in the request.
         """
-        self.answer = read_answer(message, self._tools)
+        self._missed.update(self.answer.missing)
+        self.answer = read_answer(message, self._tools, offered)
 
     def fail(self, error: BaseException) -> None:
-        """End the trial by an error of a model call."""
+        """End the trial by an error of a model call; any thread."""
         self.failure = self.failure or error
-        self.changed.set()
+        if self._loop is not None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed
+                self._loop.call_soon_threadsafe(self.changed.set)
 
     def check(self) -> None:
         """Raise what ends the trial.
@@ -210,9 +228,10 @@ class Bridge:
         results: Sequence[ToolMessage]
         results = message.tool_messages if isinstance(message, MultiToolMessage) else [message]  # type: ignore[list-item]
         served, self._served = self._served, []
-        for call, result in zip(served, results, strict=False):
+        outcomes = [ToolOutcome(result.content or "", result.error) for result in results]
+        for call, outcome in zip_longest(served, outcomes[: len(served)], fillvalue=_NOT_MADE):
             with contextlib.suppress(InvalidStateError):  # the agent does not wait any more
-                call.future.set_result(ToolOutcome(result.content or "", result.error))
+                call.future.set_result(outcome)  # type: ignore[union-attr]
         return bool(served)
 
     def _arrive(self, call: _Call) -> None:
@@ -228,6 +247,8 @@ class Bridge:
             call.answer = self.answer
             # A part of the answer was carried out without this call: the agent makes them one after the other.
             self._one_by_one |= self.answer.begun
+        else:
+            self._others[call.name] += 1
         self._arrived.append(call)
         self.changed.set()
 
@@ -249,6 +270,12 @@ class Bridge:
         if not missing or self._one_by_one or any(call.alone for call in group):
             return True
         return asyncio.get_running_loop().time() >= group[0].since + _PATIENCE
+
+    def _count_unmade(self) -> None:
+        """Count the missed calls, without those that came with other arguments or after the model's next answer."""
+        self.unmade += (self._missed - self._others).total()
+        self._missed.clear()
+        self._others.clear()
 
     def _refuse(self, problem: str) -> None:
         loop = self._loop

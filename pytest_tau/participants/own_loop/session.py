@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ...chat import ChatRequest
-from ...errors import ContextWindowError, ModelError, TauError
+from ...errors import ConfigurationError, ContextWindowError, ModelError, TauError
 from ...models import ConversationEnded
 
 if TYPE_CHECKING:
@@ -73,7 +73,12 @@ class AgentSession:
 
         with self._lock:
             if self._address is None:
-                self._address = open_session(self)
+                try:
+                    self._address = open_session(self)
+                except ConfigurationError as error:
+                    # The agent cannot call its model, whatever it makes of the exception: not its own fault.
+                    self._bridge.fail(ModelError(str(error), kind="bad_request"))
+                    raise
             return self._address
 
     def close(self) -> None:
@@ -102,9 +107,15 @@ class AgentSession:
             self._bridge.fail(error)
             raise
         self.overflow = None
-        self._bridge.model_answered(reply.message)
+        self._bridge.model_answered(reply.message, _names(request.tools))
         self._add_facts()
         return reply
+
+    def count_unmade(self) -> None:
+        """Add the calls that the agent did not make to the facts of the trial, once the conversation has ended."""
+        usage = self._models.usage.get("agent") if self._models else None
+        if usage is not None:
+            usage.unmade_calls = self._bridge.unmade
 
     def tools(self) -> Sequence[TrialTool]:
         """Return the tools of the trial."""
@@ -125,7 +136,8 @@ class AgentSession:
         own = self._models.get("agent")
         if own is None and asked.model == TAU:
             problem = (
-                f"the agent asks for the model {TAU!r}, which stands for --tau-agent-llm: add --tau-agent-llm MODEL"
+                f"the agent asks for the model {TAU!r}, which stands for --tau-agent-llm: add --tau-agent-llm MODEL, "
+                "or for simulate() llms={'agent': LLM(…)} in its settings"
             )
             raise ModelError(problem, kind="unknown_model")
         # What the agent asks for is what is tested: its parameters win over those of the run.
@@ -157,3 +169,8 @@ class AgentSession:
         if usage is not None:
             usage.malformed_calls += answer.malformed
             usage.unknown_tools += answer.unknown
+
+
+def _names(tools: Sequence[dict[str, Any]]) -> set[str]:
+    """Return the names of tools in OpenAI's format."""
+    return {str(tool.get("function", {}).get("name")) for tool in tools}

@@ -99,5 +99,6 @@ class AgentTrial:
     def end(self) -> None:
         """End the conversation. The endpoint goes on if a fixture has made it, whose test may use it afterwards."""
         self.bridge.close()
+        self.session.count_unmade()
         if not self._outlives:
             self.session.close()

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 from ...endpoint.listener import load
 from . import a2a_card, command
 from .a2a import A2AAgent, check_server
+from .a2a_card import KEY_VARIABLE
 from .program import ProgramAgent
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-__all__ = ["PROGRAMS", "check_server", "is_program", "is_server", "program_factory"]
+__all__ = ["KEY_VARIABLE", "PROGRAMS", "check_server", "is_program", "is_server", "program_factory"]
 
 #: The specifications, for lists of what an agent can be.
 PROGRAMS = ("cmd:PROGRAM ARGUMENTS", "a2a:URL")

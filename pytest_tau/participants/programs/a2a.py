@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import itertools
 import os
 import threading
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from ...chat import without_login
+from ...chat.masking import mask_secrets
 from ...documents import DocumentError, parse_json
-from ...endpoint import mask_tokens
-from ...errors import ConfigurationError, ParticipantError
+from ...errors import ConfigurationError, ModelError, ParticipantError
 from ...text import one_line
-from .a2a_card import card_url, chosen_interface
-from .a2a_messages import ANSWERED, WORKING, Answer, get_request, parse_answer, send_request
+from .a2a_card import BEARER, CARD_PATH, KEY_VARIABLE, OLD_CARD_PATH, card_url, chosen_interface
+from .a2a_messages import ANSWERED, WORKING, Answer, cancel_request, get_request, parse_answer, send_request
 
 if TYPE_CHECKING:
     import aiohttp
@@ -24,12 +26,20 @@ if TYPE_CHECKING:
 
 #: Seconds to connect, and for the card as a whole; an answer may take as long as the trial.
 _CONNECTING = 10.0
+#: Seconds to cancel a task at the end of a trial.
+_CANCELLING = 2.0
 #: The most bytes of an answer.
 _MOST_BYTES = 16 << 20
 #: Seconds before a task is asked for again: the first time, and at most.
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 2.0
 #: Characters of an answer in an error.
 _SHOWN = 300
+#: The statuses of a server that refuses the key, or wants one.
+_REFUSED = (401, 403)
+
+
+class _KeyError(ConfigurationError):
+    """A server refuses the key, or requires one that is not set."""
 
 
 class A2AAgent:
@@ -45,31 +55,44 @@ class A2AAgent:
         self._http: aiohttp.ClientSession | None = None
         self._interface: Interface | None = None
         self._numbers = itertools.count(1)
-        self._context = self._task = ""
+        self._context = self._task = self._working = ""
 
     async def run(self, text: str) -> str:
         """Return the text of the agent's answer; a task that is worked on is asked for until it has one.
 
         Raises:
             ParticipantError: The server cannot be reached, refuses the message, or answers without a text.
+            ModelError: The server refuses the key, which is a setting of the run and not a fault of the agent.
         """
         try:
             answer = await self._answered(text)
+        except _KeyError as error:
+            fault = ModelError(str(error), kind="authentication")
+            self._trial.bridge.fail(fault)  # an exception alone would count against the agent
+            raise fault from error
         except ConfigurationError as error:  # the card was another one when the run began
             raise ParticipantError(str(error), side="agent") from error
         self._context = answer.context or self._context
         # A task that is done takes no further message; the conversation goes on with a new one.
         self._task = answer.task if answer.state == "input-required" else ""
         if answer.state not in ANSWERED:
-            said = f": {one_line(mask_tokens(answer.text), _SHOWN)}" if answer.text else ""
+            said = f": {one_line(mask_secrets(answer.text, {}), _SHOWN)}" if answer.text else ""
             raise ParticipantError(f"{self._name}: the task is {answer.state or 'in no state'}{said}", side="agent")
         if not answer.text.strip():
             raise ParticipantError(f"{self._name} answered without a text", side="agent")
         return answer.text
 
     async def close(self) -> None:
-        """Close the connections."""
-        if self._http is not None:
+        """Cancel the task that is not done, and close the connections."""
+        if self._http is None:
+            return
+        try:
+            if self._interface is not None and (self._working or self._task):
+                request = cancel_request(self._interface, self._working or self._task)
+                # The answer does not matter: the task may have ended meanwhile.
+                with contextlib.suppress(ParticipantError, ConfigurationError, asyncio.TimeoutError):
+                    await asyncio.wait_for(self._call(self._http, self._interface, *request), _CANCELLING)
+        finally:
             await self._http.close()
 
     @property
@@ -86,9 +109,11 @@ class A2AAgent:
         answer = await self._call(self._http, interface, *request)
         pause = _FIRST_PAUSE
         while answer.state in WORKING:
+            self._working = answer.task
             await asyncio.sleep(pause)
             pause = min(pause * 1.5, _LONGEST_PAUSE)
             answer = await self._call(self._http, interface, *get_request(interface, answer.task))
+        self._working = ""
         return answer
 
     def _metadata(self) -> dict[str, Any]:
@@ -103,18 +128,23 @@ class A2AAgent:
 
         number = next(self._numbers)
         body = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
-        headers = {"A2A-Version": interface.version}
+        headers = {"A2A-Version": interface.version, **_key(interface.url, interface.key_header)}
+        # aiohttp drops Authorization if it is sent to another server, and no other header.
+        follow = interface.key_header == BEARER
         where = f"{self._name}: {method} at {without_login(interface.url)}"
         try:
-            async with http.post(interface.url, json=body, headers=headers) as response:
+            async with http.post(interface.url, json=body, headers=headers, allow_redirects=follow) as response:
                 status, content = response.status, await _read(response)
         except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
             raise ParticipantError(f"{where}: {_described(error)}", side="agent") from error
         try:
             return _parsed(content)
         except ValueError as error:
-            shown = "" if status == 200 else f"HTTP {status}: "
-            raise ParticipantError(mask_tokens(f"{where}: {shown}{error}"), side="agent") from None
+            shown = "" if status == 200 else f"HTTP {status}{_hint(status)}: "
+            problem = mask_secrets(f"{where}: {shown}{error}", {})
+            if status in _REFUSED:
+                raise _KeyError(problem) from None
+            raise ParticipantError(problem, side="agent") from None
 
 
 def check_server(spec: str) -> None:
@@ -159,21 +189,54 @@ async def _fetch_interface(http: aiohttp.ClientSession, spec: str) -> Interface:
     url = card_url(spec)
     name = f"agent {without_login(spec)!r}"
     try:
-        async with http.get(url, timeout=aiohttp.ClientTimeout(total=_CONNECTING)) as response:
-            status, content = response.status, await _read(response)
+        status, content = await _get(http, url)
+        if status == 404 and url.endswith(CARD_PATH):
+            old = url.removesuffix(CARD_PATH) + OLD_CARD_PATH
+            found, other = await _get(http, old)
+            if found == 200:
+                url, status, content = old, found, other
     except (aiohttp.ClientError, OSError, asyncio.TimeoutError) as error:
         raise ConfigurationError(f"{name}: no A2A server can be reached there: {_described(error)}") from error
     shown = without_login(url)
     if status != 200:
-        raise ConfigurationError(f"{name}: there is no agent card at {shown} (HTTP {status})")
+        kind = _KeyError if status in _REFUSED else ConfigurationError
+        raise kind(f"{name}: there is no agent card at {shown} (HTTP {status}{_hint(status)})")
     try:
         card = parse_json(content)
     except DocumentError as error:
         raise ConfigurationError(f"{name}: the agent card at {shown} cannot be read: {error}") from None
     try:
-        return chosen_interface(card, url)
+        interface = chosen_interface(card, url)
     except ConfigurationError as error:
         raise ConfigurationError(f"{name}: {without_login(str(error))}") from None
+    if interface.needs_key and not os.environ.get(KEY_VARIABLE):
+        raise _KeyError(f"{name}: the agent card requires a key: set the environment variable {KEY_VARIABLE}")
+    return interface
+
+
+async def _get(http: aiohttp.ClientSession, url: str) -> tuple[int, bytes]:
+    """Return the status and the body of a page."""
+    import aiohttp
+
+    timeout = aiohttp.ClientTimeout(total=_CONNECTING)
+    async with http.get(url, timeout=timeout, headers=_key(url, BEARER)) as response:
+        return response.status, await _read(response)
+
+
+def _key(url: str, header: str) -> dict[str, str]:
+    """Return the header with the agent's key, if there is one; an address with a login has its own."""
+    key = os.environ.get(KEY_VARIABLE)
+    if not key or (header == BEARER and urlsplit(url).username is not None):
+        return {}
+    return {header: f"Bearer {key}" if header == BEARER else key}
+
+
+def _hint(status: int) -> str:
+    """Return what to do about a status that is about keys."""
+    if status not in _REFUSED:
+        return ""
+    refused = f"; it refuses the key of the environment variable {KEY_VARIABLE}"
+    return refused if os.environ.get(KEY_VARIABLE) else f"; if it needs a key, set {KEY_VARIABLE}"
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

@@ -62,6 +62,11 @@ def get_request(interface: Interface, task: str) -> tuple[str, dict[str, Any]]:
     return "tasks/get" if interface.is_legacy else "GetTask", {"id": task} | _tenant(interface)
 
 
+def cancel_request(interface: Interface, task: str) -> tuple[str, dict[str, Any]]:
+    """Return the method and the parameters that cancel a task."""
+    return "tasks/cancel" if interface.is_legacy else "CancelTask", {"id": task} | _tenant(interface)
+
+
 def parse_answer(result: Any) -> Answer:
     """Return the answer in a result.
 

@@ -12,6 +12,8 @@ import time
 from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
 
+from .watched import watcher
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
@@ -48,7 +50,7 @@ class Finished(NamedTuple):
 
 
 class ProcessGroup:
-    """A running program with its children.
+    """A running program with its children, which ends with this process at the latest, even if that is killed.
 
     Args:
         arguments: The program and its arguments; no shell reads them.
@@ -64,6 +66,7 @@ class ProcessGroup:
         self._overflow = False
         self._ending: threading.Thread | None = None
         self._lock = threading.Lock()
+        self._watcher = watcher(GRACE)
         self._process = subprocess.Popen(  # noqa: S603 - no shell, and the program is the user's choice
             list(arguments),
             stdin=subprocess.PIPE,
@@ -73,6 +76,8 @@ class ProcessGroup:
             cwd=folder,
             start_new_session=True,
         )
+        if self._watcher is not None:
+            self._watcher.add(self._process.pid)
         atexit.register(self.end)
         self._output, self._errors = bytearray(), b""
         self._readers = [_in_thread(self._read_output), _in_thread(self._read_errors)]
@@ -118,6 +123,8 @@ class ProcessGroup:
             self._signal(_KILL)
             # A killed process takes a moment; one that its new parent does not reap stays in its group.
             self._outlives(_DYING)
+        if self._watcher is not None:
+            self._watcher.remove(self._process.pid)
         self._process.wait()
         atexit.unregister(self.end)
 

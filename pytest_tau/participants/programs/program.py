@@ -10,7 +10,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...endpoint import mask_tokens
+from ...chat.masking import mask_secrets
 from ...errors import ParticipantError
 from ...text import plural, visible
 from ..threads import BlockingCaller
@@ -119,7 +119,7 @@ class ProgramAgent:
 
 def _headed(heading: str, text: str) -> str:
     """Return the end of a program's output, indented below a heading."""
-    shown = "\n".join(f"  {line}" for line in visible(mask_tokens(text.strip())).splitlines())
+    shown = "\n".join(f"  {line}" for line in visible(mask_secrets(text.strip(), {})).splitlines())
     return f"{heading}:\n{shown if len(shown) <= _SHOWN else f'  …{shown[-_SHOWN:]}'}"
 
 

@@ -141,8 +141,15 @@ class Device:
         if missing:
             yield Step(tool.name, {}, on, missing, sentence.text)
             return
+        written = self._optional(tool, sentence)
         for choice in itertools.product(*values):
-            yield Step(tool.name, dict(zip(names, choice, strict=True)), on, (), sentence.text)
+            yield Step(tool.name, {**dict(zip(names, choice, strict=True)), **written}, on, (), sentence.text)
+
+    def _optional(self, tool: Tool, sentence: Sentence) -> dict[str, Any]:
+        """Return the optional arguments that the sentence writes out, such as ``amount=5``."""
+        names = tool.parameters.get("properties", {}).keys() - tool.parameters.get("required", [])
+        found = {name: re.search(_GIVEN.format(name=re.escape(name)), sentence.text) for name in sorted(names)}
+        return {name: _decoded(match[1]) for name, match in found.items() if match}
 
     def _values(self, tool: Tool, name: str, window: Sequence[str], sentence: Sentence) -> list[Any]:
         """Return the values of a parameter in the sentence: written as such, or by words."""

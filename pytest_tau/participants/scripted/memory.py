@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from .vocabulary import has_all, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from ...models import Request, UserScript
     from .parser import ParsedText
@@ -17,10 +17,15 @@ _RELATED = {"item_ids": "items", "items": "item_ids", "customer_id": "user_id", 
 
 
 class Memory:
-    """The state of a script in one conversation."""
+    """The state of a script in one conversation.
 
-    def __init__(self, script: UserScript) -> None:
-        self._script = script
+    Args:
+        script: The script.
+        value_of: Returns the value of a fact that the user gives, by its name and its value in the script.
+    """
+
+    def __init__(self, script: UserScript, value_of: Callable[[str, str], str]) -> None:
+        self._script, self._value_of = script, value_of
         self._position = self._refusals = 0
         self._said: set[str] = set()
         self._seen: set[tuple[str, ...]] = set()
@@ -65,7 +70,7 @@ class Memory:
         if key not in known or (event in self._seen and not again):
             return ""
         self.note(*event)
-        value = known[key].strip()
+        value = self._value_of(key, known[key].strip())
         if value.endswith((".", "!", "?")):
             return value
         verb = "are" if key.endswith("s") and not key.endswith("ss") else "is"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
 from ...models import Goal, Request, Spoken, UserScript
+from ...models.messages import STOP_TOKENS
 from .vocabulary import follows, words
 
 if TYPE_CHECKING:
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 _PATIENCE = 8
 
+#: Prose says when to end a conversation, and with which token.
+_STOPS = re.compile("|".join(map(re.escape, STOP_TOKENS)))
 #: Replacements that turn text about the user into the first person.
 _TURNED = (
     (r"\byou are\b", "I am"),
@@ -118,9 +122,10 @@ def _reason(task: Task) -> str:
     return given if isinstance(given, str) else given.reason_for_call
 
 
+@functools.lru_cache(maxsize=1024)
 def first_person(text: str) -> str:
-    """Return text about the user in the first person."""
-    said = " ".join(text.split())
+    """Return text about the user in the first person, without tokens that end a conversation if they are said."""
+    said = " ".join(_STOPS.sub("", text).split())
     for pattern, replacement in _TURNED:
         said = re.sub(pattern, replacement, said, flags=re.IGNORECASE)
     said = re.sub(r"(^|[.!?] )(m[ey])\b", lambda found: found[1] + found[2].capitalize(), said)

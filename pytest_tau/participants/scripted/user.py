@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import random
 from typing import TYPE_CHECKING
 
 from ...models import MultiToolMessage, ToolCall, ToolMessage, UserMessage
 from ..base import BuiltIn
+from ..behaviours import Heard, Manner
+from ..personas import is_minimal, without_pleasantries
 from .device import Device, describe_call
 from .memory import Memory
 from .parser import parse
@@ -35,9 +38,14 @@ class ScriptedUser(BuiltIn):
     def __init__(self, context: ParticipantContext) -> None:
         tools = list(context.tools)
         self._device = Device(tools, context.spoken)
-        self._script = script_of(context.task, tools, context.spoken)  # type: ignore[arg-type] # a user has its scenario
-        self._memory = Memory(self._script)
+        behaviour = context.behaviour
+        self._manner = behaviour.begin(context.seed) if behaviour else Manner(random.Random(0))  # noqa: S311
+        script = script_of(context.task, tools, context.spoken)  # type: ignore[arg-type] # a user has its scenario
+        self._script = self._manner.script(script)
+        self._memory = Memory(self._script, self._manner.value)
+        self._turn = -1
         self._acting: Acting | None = None
+        self._minimal = is_minimal(context.persona)
         self._opened = any(isinstance(message, UserMessage) and message.text for message in context.past)
 
     async def respond(self, message: Incoming) -> Reply:
@@ -50,7 +58,7 @@ class ScriptedUser(BuiltIn):
                 call = self._acting.send(_result(message))
         except StopIteration as end:
             self._acting = None
-            return UserMessage(content=end.value)
+            return UserMessage(content=without_pleasantries(end.value) if self._minimal else end.value)
         return UserMessage(tool_calls=[call])
 
     def _answer(self, text: str) -> Acting:
@@ -58,6 +66,14 @@ class ScriptedUser(BuiltIn):
         parsed, memory = parse(text), self._memory
         if parsed.any("transfers"):
             return f"All right, thank you. {TRANSFER}"
+        self._turn += 1
+        refuses, confirms = parsed.any("refuses"), parsed.any("confirms")
+        heard = Heard(text, self._turn, memory.request.say, refuses, confirms)
+        return self._manner.instead(heard) or self._manner.reply((yield from self._said(parsed)), heard)
+
+    def _said(self, parsed: ParsedText) -> Acting:
+        """Make the calls that the agent asks for, then return the text of a user that cooperates."""
+        memory = self._memory
         parts = [] if self._opened else [self._open()]
         steps = self._device.steps(parsed)[:_MAX_STEPS]
         did = yield from self._make_calls(steps)
@@ -102,6 +118,7 @@ class ScriptedUser(BuiltIn):
             return answers
         refused = parsed.any("refuses") and not parsed.any("confirms")
         facts = [part for name in self._asked(parsed, done) if (part := self._memory.fact(name, again=not refused))]
+        facts = self._manner.facts(facts) if facts else facts
         return facts + self._decide(parsed, offers=not facts and (not refused or self._accepted(parsed.text)))
 
     def _asked(self, parsed: ParsedText, done: Collection[str] = ()) -> list[str]:

@@ -163,7 +163,8 @@ def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
 
     Args:
         text: The words.
-        known: Names of facts; a name without a row in the table is named by its own words.
+        known: Names of facts; a name without a row in the table is named by its own words; ``member_id`` also by
+            "member number".
     """
     left: list[str | None] = list(text)
     found: dict[str, int] = {}
@@ -181,4 +182,14 @@ def _phrases(known: tuple[str, ...]) -> list[tuple[str, str]]:
     rows = [(phrase, name) for name, row in FACTS.items() for phrase in row]
     # A fact of the script overrides one of the table with the same name.
     own = [(name.replace("_", " "), name) for name in known if name not in FACTS]
-    return sorted([*own, *rows], key=lambda row: -len(alternatives(row[0])))
+    numbers = [(phrase, name) for _, name in own for phrase in _of_number(name)]
+    return sorted([*own, *numbers, *rows], key=lambda row: -len(alternatives(row[0])))
+
+
+def _of_number(name: str) -> list[str]:
+    """Return phrases for an id: people also ask for the number or the code of a thing."""
+    thing, _, last = name.rpartition("_")
+    if not thing or last not in ("id", "number", "code"):
+        return []
+    words = thing.replace("_", " ")
+    return [f"{words} id/number/code", f"id/number/code {words}"]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ...text import printable
+from ..attacks.variants import with_attacks
 from ..compat import default_collect_report, expand_parameters, fixture_info, load_conftests
 from ..context.run_state import run_state
 from .default_user import settle_user
@@ -129,19 +130,23 @@ class TaskCollector(pytest.Module):
         from ...errors import TauError
         from ..context.build import ensure_context
 
+        fork = run_state(self.config).fork
         try:
             context = ensure_context(self.config)
             specs = self.specs(context)
+            turns = {id(spec.task): fork.turns(spec) if fork else [None] for spec in specs}
             # The same for every task, and slow to find.
             templates = expand_parameters(self, trial.__name__) if specs else []
             for template in templates[:1]:
                 specs = settle_user(specs, self.ihook, fixture_info(template).name2fixturedefs)
+            specs = with_attacks(specs, self.config, context.config)
         except (TauError, pytest.UsageError) as error:
             raise usage_error(self, error) from error
         for spec in specs:
             trials = max(context.config.trials, self.named_trials(spec.task))
             for template in templates:
-                yield from (TauItem.of(spec, number, template) for number in range(trials))
+                for turn in turns[id(spec.task)]:
+                    yield from (TauItem.of(spec, number, template, turn) for number in range(trials))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the representation of a mistake, or of any other error."""

@@ -30,13 +30,18 @@ def settle_user(
         parameters: Names of fixtures whose values the test gives itself.
 
     Raises:
-        ConfigurationError: The scripted user would play by default, and a task has nothing to play from.
+        ConfigurationError: The scripted user would play by default, and a task has nothing to play from; or an option
+            of simulated users does not apply to the user.
     """
     if not fixtures.keys() & {"tau_simulation", "tau_run"} or not specs:
         return list(specs)
     if maker("agent", hooks, fixtures, parameters) or "tau_run" in fixtures:  # which takes an agent as an argument
         specs = [spec._replace(config=replace(spec.config, own_agent=True)) for spec in specs]
     if not maker("user", hooks, fixtures, parameters):
+        from ..context.model_checks import check_user_options
+
+        for spec in specs:
+            check_user_options(spec.config)
         _check_playable([spec.task for spec in specs if spec.config.user is None and _by_script(spec)])
     return list(specs)
 

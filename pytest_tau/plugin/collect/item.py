@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..compat import fixture_info, set_node_id
+from ..items import attack_parameter
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,24 +30,28 @@ class TauItem(pytest.Function):
     Attributes:
         task_spec: The task, its domain, the settings.
         trial: The number of the trial, from 0.
+        fork_turn: The message from which a stored conversation is continued; None for a conversation of its own.
     """
 
     task_spec: TaskSpec
     trial: int
+    fork_turn: int | None
 
     @classmethod
-    def of(cls, spec: TaskSpec, number: int, template: pytest.Function) -> TauItem:
+    def of(cls, spec: TaskSpec, number: int, template: pytest.Function, turn: int | None = None) -> TauItem:
         """Return the item of a trial.
 
         Args:
             spec: The task, its domain, the settings.
             number: The number of the trial, from 0.
             template: The item that pytest made of ``trial``, with parameters and fixtures.
+            turn: The message from which a stored conversation is continued; None for a conversation of its own.
         """
         from ...runner import item_id
 
         call = getattr(template, "callspec", None)
-        parts = [*([call.id] if call is not None and call.id else []), f"trial-{number}"]
+        ids = [*attack_parameter(spec), *([call.id] if call is not None and call.id else [])]
+        parts = [*ids, *([] if turn is None else [f"turn-{turn}"]), f"trial-{number}"]
         item: TauItem = cls.from_parent(
             template.parent,
             name=f"{item_id(spec.task.id)}[{'-'.join(parts)}]",
@@ -56,7 +61,7 @@ class TauItem(pytest.Function):
             fixtureinfo=fixture_info(template),
         )
         set_node_id(item)
-        item.task_spec, item.trial = spec, number
+        item.task_spec, item.trial, item.fork_turn = spec, number, turn
         item.add_marker("tau")
         if spec.config.simulation.solo and spec.task.ticket is None:
             item.add_marker(pytest.mark.skip(reason="solo: the task has no ticket"))

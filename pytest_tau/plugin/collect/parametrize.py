@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..attacks.variants import with_attacks
 from ..compat import fixture_info
 from ..context.run_state import run_state
-from ..items import MOST_TRIALS
+from ..items import MOST_TRIALS, attack_parameter
 from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
 
@@ -42,6 +43,10 @@ def _is_participant(value: Any) -> bool:
     return _is_name(value) or callable(value)
 
 
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 < value <= 1
+
+
 #: The keywords of the marker: the expected value in words, and its check.
 _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "domain": ("a domain's name", _is_name),
@@ -52,6 +57,8 @@ _MARKER_KEYS: dict[str, tuple[str, Callable[[Any], bool]]] = {
         f"a whole number of at least 1 and at most {MOST_TRIALS:,}",
         lambda value: _is_count(value) and value <= MOST_TRIALS,
     ),
+    "at_least": ("the share of the trials that must pass, above 0 and at most 1, such as 0.8", _is_share),
+    "stop_early": ("True or False", lambda value: isinstance(value, bool)),
     "agent": ("a value of --tau-agent, a class or a function", _is_participant),
     "user": ("a value of --tau-user, a class or a function", _is_participant),
 }
@@ -62,7 +69,6 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "_tau_spec" not in metafunc.fixturenames or isinstance(metafunc.definition.parent, TaskCollector):
         return
     from ...errors import TauError
-    from ...runner import item_id
     from ..context.build import ensure_context
 
     marker = metafunc.definition.get_closest_marker("tau")
@@ -70,15 +76,23 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), _marker_arguments(marker))
         fixtures = fixture_info(metafunc.definition).name2fixturedefs
         specs = settle_user(specs, metafunc.definition.ihook, fixtures, _own_parameters(metafunc))
+        specs = with_attacks(specs, metafunc.config, ensure_context(metafunc.config).config)
     except (TauError, pytest.UsageError) as error:
         test, collector = metafunc.definition, metafunc.definition.parent
         assert isinstance(collector, pytest.Collector), "tests are collected from something"
         problem = usage_error(collector, error)
         raise collector.CollectError(f"{test.nodeid}: {problem}") from error
-    metafunc.parametrize("_tau_spec", specs, ids=[item_id(spec.task.id) for spec in specs], indirect=True)
+    metafunc.parametrize("_tau_spec", specs, ids=[_spec_id(spec) for spec in specs], indirect=True)
     if "tau_trial" in metafunc.fixturenames:
         trials = range(max(specs[0].config.trials if specs else 1, _named_trials(metafunc.definition)))
         metafunc.parametrize("tau_trial", trials, ids=[f"trial-{trial}" for trial in trials], indirect=True)
+
+
+def _spec_id(spec: TaskSpec) -> str:
+    """Return the id of a task among the parameters of a test, after that of its attack."""
+    from ...runner import item_id
+
+    return "-".join([*attack_parameter(spec), item_id(spec.task.id)])
 
 
 def _named_trials(definition: pytest.Function) -> int:
@@ -108,8 +122,16 @@ def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:
             raise pytest.UsageError(f"marker tau has no {key!r}; it has {', '.join(_MARKER_KEYS)}")
         expected, fits = _MARKER_KEYS[key]
         if not fits(value):
-            raise pytest.UsageError(f"marker tau: {key}: expected {expected}, got {value!r}")
+            raise pytest.UsageError(f"marker tau: {key}: expected {expected}, got {value!r}{_hint(key, value)}")
+    if marker.kwargs.get("stop_early") and "at_least" not in marker.kwargs:
+        raise pytest.UsageError("marker tau: stop_early: needs at_least, the share of the trials that must pass")
     return dict(marker.kwargs)
+
+
+def _hint(key: str, value: Any) -> str:
+    """Return a hint at a percentage that was meant as a share."""
+    percent = key == "at_least" and isinstance(value, int | float) and 1 < value <= 100
+    return f": write {value / 100:g} for {value:g} %" if percent else ""
 
 
 def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dict[str, Any]) -> list[TaskSpec]:

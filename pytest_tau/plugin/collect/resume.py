@@ -18,7 +18,7 @@ from ..store.previous_run import PreviousRun
 from ..wire import is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Mapping
     from pathlib import Path
 
     from ...runs.record import TrialRecord
@@ -48,7 +48,9 @@ def register(config: pytest.Config) -> None:
             raise ConfigurationError(f"{folder / MANIFEST}: expected format {FORMAT}, got None")
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
+    _check_looks(config, then)
     previous = PreviousRun(folder, then, context.seed, outcomes)
+    previous.fork_run = state.fork.name if state.fork else None
     label = state.paths.resume_label
     if not is_worker(config):
         selected = [spec for each in state.selection.values() for spec in each.specs]
@@ -64,6 +66,20 @@ def register(config: pytest.Config) -> None:
     previous.read()
     state.previous = previous
     config.pluginmanager.register(Resume(config, previous, context), "tau-resume")
+
+
+def _check_looks(config: pytest.Config, then: Mapping[str, Any]) -> None:
+    """Refuse a single comparison at the end of a run that was compared at looks: they have spent some of the level.
+
+    Raises:
+        pytest.UsageError: Names the options of the earlier run.
+    """
+    values, rule = OptionValues(config), then.get("stopping") or {}
+    if rule.get("looks") and values.get("fail_on") is not None and (values.get("stop_early") or 1) == 1:
+        options = f"--tau-stop-early={rule['probability']:g}"
+        options += f" --tau-futility={rule['futility']:g}" if rule.get("futility") else ""
+        label = run_state(config).paths.resume_label
+        raise pytest.UsageError(f"{label}: the earlier run was compared with its baseline at looks: add {options}")
 
 
 def _prepare(config: pytest.Config) -> str | None:
@@ -82,7 +98,7 @@ def _prepare(config: pytest.Config) -> str | None:
 
 def _comparable(context: RunContext) -> dict[str, Any]:
     """Return the part of this run's manifest that is compared with the previous one, without tasks."""
-    from ...runs.fingerprints import hashes
+    from ...runs.changes.fingerprints import hashes
     from ...runs.provenance import own_version
     from ..store.manifest import recorded_settings
 

@@ -5,6 +5,7 @@ Modules outside of the plugin are imported only if something is named.
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import replace
 from functools import partial
@@ -24,7 +25,10 @@ if TYPE_CHECKING:
     from ...models import Task
     from ..items import TaskSpec
 
-MARKER = "tau(domain, tasks, split, num_tasks, trials, agent, user): run the test on each selected task and trial"
+MARKER = (
+    "tau(domain, tasks, split, num_tasks, trials, at_least, stop_early, agent, user): run the test on each selected "
+    "task and trial"
+)
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
 #: What follows the task in the name of an item: parameters and trial. No trial has a number of more digits
 #: (``items.MOST_TRIALS``).
@@ -45,6 +49,7 @@ def register(config: pytest.Config) -> None:
             name: SelectedDomain(wanted, _checked_specs(config, name, wanted))
             for name, wanted in _selection(config, named).items()
         }
+        state.excluded = () if state.selection else tuple(named_domains(config))
         distributed = getattr(config.option, "dist", "no") != "no"
         if state.selection:
             TaskSelector(config, context).check_patterns()
@@ -167,7 +172,8 @@ def is_named(task: Task, name: str, node: str) -> bool:
 
 def _selection(config: pytest.Config, named: list[str]) -> dict[str, tuple[str, ...]]:
     if not named:
-        return {} if _paths_given(config) else dict.fromkeys(named_domains(config), ())
+        below = _paths_given(config) and not _whole_project_given(config)
+        return {} if below else dict.fromkeys(named_domains(config), ())
     selection: dict[str, tuple[str, ...]] = {}
     for argument in named:
         name, node = _domain_of(argument), argument.partition("::")[2]
@@ -191,20 +197,21 @@ def _domain_arguments(config: pytest.Config) -> list[str]:
 
     known = ensure_context(config).domain_names()
     for argument in found:
-        _check_domain_name(argument, known, folder)
+        _check_domain_name(argument, known, config)
     return [argument for argument in found if _domain_of(argument) in known]
 
 
-def _check_domain_name(argument: str, known: Sequence[str], folder: Path) -> None:
-    """Refuse a mistyped name of a domain; other arguments are pytest's.
+def _check_domain_name(argument: str, known: Sequence[str], config: pytest.Config) -> None:
+    """Refuse a mistyped name of a domain; other arguments are pytest's, but xdist's workers do not report them.
 
     Raises:
         pytest.UsageError: Suggests domains with similar names.
     """
     from ...errors import similar_names, unknown_name
 
-    name, path = _domain_of(argument), folder / argument.partition("::")[0]
-    if name not in known and similar_names(name, known) and not path.exists():
+    name, path = _domain_of(argument), config.invocation_params.dir / argument.partition("::")[0]
+    unreported = getattr(config.option, "dist", "no") != "no" and not config.option.pyargs
+    if name not in known and (unreported or similar_names(name, known)) and not path.exists():
         raise pytest.UsageError(f"not found: {argument}: {unknown_name('domain', name, known)}")
 
 
@@ -220,3 +227,11 @@ def _task_files_given(config: pytest.Config) -> bool:
 
 def _paths_given(config: pytest.Config) -> bool:
     return config.args_source is pytest.Config.ArgsSource.ARGS
+
+
+def _whole_project_given(config: pytest.Config) -> bool:
+    """Return whether a path is the folder of the project, as in ``pytest .``: then its domains are run, too."""
+    folder = config.invocation_params.dir
+    project = (Path(os.path.abspath(folder)), config.rootpath)  # noqa: PTH100 - symbolic links as in pytest's paths
+    given = [Path(os.path.abspath(folder / argument)) for argument in config.args]  # noqa: PTH100
+    return any(path.is_dir() and any(part.is_relative_to(path) for part in project) for path in given)

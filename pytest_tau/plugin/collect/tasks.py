@@ -2,30 +2,33 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from ...environment import DEFAULT_SPLIT, check_initial_state, check_task
-from ...errors import ConfigurationError, TaskFormatError, TauError, unknown_name
+from ...environment import DEFAULT_SPLIT, check_domain, check_initial_state, check_task
+from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
+from ...orchestrator import check_rules
 from ...participants import domain_agent
+from ...policy import load_rules
 from ...runner import item_id, select, unmatched
 from ...text import plural
+from ..context.model_checks import check_retrieval
 from ..hook_calls import modify_tasks
 from ..items import MOST_ITEMS, TaskSpec
+from ..options import OptionValues
 from ..wire import is_worker
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from ...environment import Domain
-    from ...models import Task
-    from ...runner import RunConfig
+    from ...models import Requestor, Task
+    from ...runner import RunConfig, SimulationSettings
     from ..context.run_context import RunContext
 
 
@@ -98,10 +101,15 @@ class TaskSelector:
         """
         alike = ambiguous_names(item_id(task.id) for task in [*tasks, *(in_file if file else _all_tasks(domain))])
         tasks = list(tasks)
-        domain.check_mode(solo=config.simulation.solo, policy=config.simulation.policy)
+        settings = config.simulation
+        domain.check_mode(solo=settings.solo, policy=settings.policy, retrieval=settings.retrieval)
         if name := self._context.source("agent", config).of_domain:
             domain_agent(name, domain.spec.agents)
-        domain.check_data()
+        domain.check_data(settings.policy, settings.retrieval)
+        if settings.policy_rules:
+            load_rules(domain.spec)
+        if (retriever := domain.retriever(settings.policy, settings.retrieval)) is not None:
+            check_retrieval(self.pytest_config, self._context, retriever)
         modify_tasks(self.pytest_config, domain, tasks)
         if replay := self._context.source("agent", config).replay:
             tasks = [task for task in tasks if task.id in replay.task_ids]
@@ -112,6 +120,8 @@ class TaskSelector:
             raise ConfigurationError("there are no tasks")
         self._context.known_ids += [task.id for task in tasks]
         self._context.unmatched &= set(unmatched(tasks, config.task_patterns))
+        if settings.tool_faults:
+            self._context.tools |= set(_tools(domain, tasks[0], settings))
         chosen = select(tasks, config.task_patterns, config.num_tasks)
         self._check(chosen, domain, config, file)
         return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
@@ -121,7 +131,7 @@ class TaskSelector:
         components = known_components(self._context.evaluators)
         for task in tasks:
             if file is None:
-                self._check_domain(task, domain)
+                check_domain(task, domain, self._context.domain_names(), self._context.domain)
             of_task = file or domain.file_of(task)
             check_task(task, domain.spec, components, of_task)
             check_initial_state(task, domain, of_task)
@@ -139,24 +149,10 @@ class TaskSelector:
                 f"can have ({MOST_ITEMS:,}): lower --tau-trials, or select tasks with --tau-task or --tau-num-tasks"
             )
 
-    def _check_domain(self, task: Task, domain: Domain) -> None:
-        """Refuse a task of a domain that names another one; other texts than names of domains describe it.
-
-        Raises:
-            TaskFormatError: It does; names file, task and field.
-        """
-        named = getattr(task.user_scenario.instructions, "domain", None)
-        if named in (None, domain.name, domain.spec.data_name) or named not in self._context.domain_names():
-            return
-        with suppress(ConfigurationError):  # --tau-data may lack the other domain
-            if self._context.domain(named).tasks_folder == domain.tasks_folder:
-                return  # a variant of the other domain, with its tasks
-        problem = f"names the domain {named!r}, but the task is one of domain {domain.name!r}: correct it"
-        where = "user_scenario.instructions.domain"
-        raise TaskFormatError(problem, file=domain.file_of(task), task_id=task.id, field=where)
-
     def check_patterns(self) -> None:
-        """Check that each pattern of ``--tau-task`` matches a task, once everything is collected.
+        """Check that each pattern of ``--tau-task`` matches a task, and of ``--tau-tool-faults`` a tool.
+
+        Call it once everything is collected.
 
         Raises:
             pytest.UsageError: A pattern matches none; names it, with close matches.
@@ -164,6 +160,21 @@ class TaskSelector:
         for pattern in self._context.config.task_patterns:
             if pattern in self._context.unmatched and self._context.known_ids:
                 raise pytest.UsageError(unknown_name("task", pattern, self._context.known_ids))
+        rules = self._context.config.simulation.tool_faults
+        if rules and self._context.tools and (problem := check_rules(rules, sorted(self._context.tools))):
+            raise pytest.UsageError(f"{OptionValues(self.pytest_config).label('tool_faults')}: {problem}")
+
+
+def _tools(domain: Domain, task: Task, settings: SimulationSettings) -> Iterator[tuple[Requestor, str]]:
+    """Yield the tools of a run over a domain, by side and name; an agent that works alone has those of the user."""
+    spec = domain.spec
+    yield from (("assistant", name) for name in spec.agent_tools.tool_infos)
+    side: Requestor = "assistant" if settings.solo else "user"
+    yield from ((side, name) for name in (spec.user_tools.tool_infos if spec.user_tools else ()))
+    if domain.retriever(settings.policy, settings.retrieval) is not None:
+        environment = domain.environment(task, settings.solo, settings.policy, retrieval=settings.retrieval)
+        yield from (("assistant", tool.name) for tool in environment.shared_tools())
+        environment.close()
 
 
 def _all_tasks(domain: Domain) -> list[Task]:

@@ -1,4 +1,4 @@
-"""Tasks that check nothing: they pass whatever the agent does."""
+"""Tasks that check nothing, or less than they seem to: an agent passes that should not."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ def register(config: pytest.Config) -> None:
 
 
 class UncheckedTasks:
-    """Collects the tasks that check nothing, also from xdist workers."""
+    """Collects the tasks that check nothing, and failed reference actions of graded ones, also from xdist workers."""
 
     def __init__(self) -> None:
         self._ids: list[str] = []
+        self._failed: dict[str, str] = {}
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -42,6 +43,16 @@ class UncheckedTasks:
     def pytest_testnodedown(self, node: Any) -> None:
         """Take what a worker has found; every worker finds the same."""
         self._ids = list(output_of(node).get("unchecked", [])) or self._ids
+        self._failed |= output_of(node).get("failed_writes", {})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Look for reference actions that failed when the state was computed to which a conversation's is compared."""
+        for spec in filter(None, map(spec_of, getattr(session, "items", []))):
+            if (problem := spec.domain.failed_write(spec.task)) is not None:
+                self._failed[spec.task.id] = problem
+        if self._failed:
+            give_output(session.config, failed_writes=self._failed)
 
     def pytest_report_collectionfinish(self, config: pytest.Config) -> list[str]:
         """Warn before anything runs."""
@@ -57,6 +68,14 @@ class UncheckedTasks:
             which = listed([*map(repr, self._ids)], _NAMED)
             yield SummaryLine(
                 f"tau: warning: {plural(len(self._ids), 'task')} {checks} nothing: {which}", {"yellow": True}
+            )
+        if self._failed:
+            has = "has" if len(self._failed) == 1 else "have"
+            which = listed([f"{task!r} ({problem})" for task, problem in self._failed.items()], _NAMED)
+            yield SummaryLine(
+                f"tau: warning: {plural(len(self._failed), 'task')} {has} a reference action that fails, so that its "
+                f"effect is not expected: {which}; see tau lint",
+                {"yellow": True},
             )
 
 

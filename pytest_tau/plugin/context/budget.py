@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import threading
+from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Budget:
-    """Money spent so far, and the limit after which no trial is started.
+    """Money spent so far, and the limit after which no trial is started and no model is called.
 
     Args:
         limit: USD; None for no limit.
@@ -37,6 +38,8 @@ class Budget:
         self.limit = limit if limit is None else limit / sharers
         self._whole, self._sharers = limit, sharers
         self._folder, self._worker, self._own = folder, worker, spent
+        #: Trials run on several event loops.
+        self._lock = threading.Lock()
 
     @classmethod
     def of(cls, config: pytest.Config, limit: float | None, shared: Path | None) -> Budget:
@@ -48,10 +51,11 @@ class Budget:
         return cls(limit, folder, worker_name(config), sharers=given.sharers, spent=given.spent)
 
     def spend(self, cost: float) -> None:
-        """Add the cost of a trial, in USD."""
-        self._own += cost
-        if self._folder is not None:
-            atomic_write(self._folder / f"{self._worker}.spent", repr(self._own))
+        """Add the cost of a call, in USD."""
+        with self._lock:
+            self._own += cost
+            if self._folder is not None:
+                atomic_write(self._folder / f"{self._worker}.spent", repr(self._own))
 
     @property
     def spent(self) -> float:
@@ -62,9 +66,21 @@ class Budget:
 
     def check(self, item: pytest.Item) -> None:
         """Skip a trial if the budget is spent; it is reported as not run."""
-        if self.limit is not None and (spent := self.spent) >= self.limit:
-            item_state(item).not_run = "budget"
-            which = f"the budget of ${self.limit:g}"
-            if self._sharers > 1:
-                which = f"this worker's share of the budget, ${self.limit:g} of ${self._whole:g},"
-            pytest.skip(f"not run: {which} is spent (${spent:.4f})")
+        problem = self.problem()
+        if problem is not None:
+            skip_without_money(item, problem)
+
+    def problem(self) -> str | None:
+        """Return that the budget is spent; None if it is not."""
+        if self.limit is None or (spent := self.spent) < self.limit:
+            return None
+        which = f"the budget of ${self.limit:g}"
+        if self._sharers > 1:
+            which = f"this worker's share of the budget, ${self.limit:g} of ${self._whole:g},"
+        return f"{which} is spent (${spent:.4f})"
+
+
+def skip_without_money(item: pytest.Item, problem: str) -> NoReturn:
+    """Skip a trial for which there is no money; it is reported as not run."""
+    item_state(item).not_run = "budget"
+    pytest.skip(f"not run: {problem}")

@@ -8,20 +8,29 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...errors import TauError
+from ...errors import TauError, unknown_name
+from ...participants.personas import BEHAVIOUR
 from ...runner import add_to_sys_path, load_judge
 from ..compat import log_handlers
 from ..config import run_config
-from ..hook_calls import domains_of_plugins, evaluators_of_plugins
+from ..hook_calls import behaviours_of_plugins, domains_of_plugins, evaluators_of_plugins, indexes_of_plugins
+from ..options import OptionValues
 from ..store.writer import BufferedResultWriter, ResultWriter
 from ..wire import worker_input, worker_name
+from .attacks import named_attacks
 from .budget import Budget
-from .model_checks import check_choices
+from .model_checks import check_choices, check_texts, check_user_options
 from .run_context import RunContext
 from .run_state import run_state
 from .trial_logs import TrialLogs
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from ...participants.behaviours import Behaviour
+    from ...reviews import LazyReviewer, Reviewer
+    from ...runner import RunConfig
     from .run_state import RunState
 
 
@@ -46,23 +55,85 @@ def _build(config: pytest.Config, state: RunState) -> RunContext:
     """
     settings = run_config(config)
     calls = _share_of_calls(config, settings.models.max_in_flight)
-    settings = replace(settings, models=replace(settings.models, max_in_flight=calls))
+    shares = {name: _share_of_calls(config, limit) for name, limit in settings.models.per_provider.items()}
+    settings = replace(settings, models=replace(settings.models, max_in_flight=calls, per_provider=shares))
     add_to_sys_path(settings.folder)
     budget = Budget.of(config, settings.models.budget, state.paths.shared)
     context = RunContext(settings, budget, _writer(config, state), unmatched=set(settings.task_patterns))
     context.logs = TrialLogs(partial(log_handlers, config))
+    context.log_folder = _log_folder(config)
     context.domain_specs = domains_of_plugins(config)
     context.evaluators = evaluators_of_plugins(config)
+    behaviours = _behaviours(config, settings)
     try:
-        context.judge = load_judge(settings.judge, settings.folder, settings.choice("judge"))
+        context.judge = load_judge(
+            settings.judge, settings.folder, settings.choice("judge"), settings.simulation.protocol
+        )
+        context.reviewer = _reviewer(settings)
         context.source("agent", settings)
         context.source("user", settings)
         check_choices(settings)
+        if settings.agent is not None or settings.user is not None or settings.simulation.solo:
+            check_user_options(settings)
+        check_texts(settings)
     except TauError as error:
         raise pytest.UsageError(str(error)) from error
+    retrieval = settings.simulation.retrieval
+    if retrieval is not None:
+        retrieval = replace(retrieval, indexes=indexes_of_plugins(config))
     evaluation = replace(settings.simulation.evaluation, judge=context.judge, evaluators=context.evaluators)
-    context.config = replace(settings, simulation=replace(settings.simulation, evaluation=evaluation))
+    context.config = replace(
+        settings,
+        attacks=named_attacks(config),
+        simulation=replace(settings.simulation, evaluation=evaluation, retrieval=retrieval, behaviours=behaviours),
+    )
     return context
+
+
+def _behaviours(config: pytest.Config, settings: RunConfig) -> Mapping[str, Behaviour]:
+    """Return the behaviours of users, with those of plugins.
+
+    Raises:
+        pytest.UsageError: The persona names an unknown one.
+    """
+    found = {**settings.simulation.behaviours, **behaviours_of_plugins(config)}
+    for name in settings.simulation.user_persona.get(BEHAVIOUR, ()):
+        if name not in found:
+            label = OptionValues(config).label("user_persona")
+            raise pytest.UsageError(f"{label}: {unknown_name('behaviour', name, found)}")
+    return found
+
+
+def _reviewer(settings: RunConfig) -> Reviewer | LazyReviewer | None:
+    """Return the reviewer of finished trials; None for none.
+
+    Raises:
+        ConfigurationError: It cannot be loaded, or lacks its model.
+    """
+    if settings.review is None:
+        return None
+    from ...reviews import load_reviewer
+
+    choice = settings.choice("reviewer")
+    name = choice.name if choice else None
+    return load_reviewer(settings.review.reviewer, settings.folder, name, "--tau-reviewer-llm MODEL or --tau-reviewer")
+
+
+def _log_folder(config: pytest.Config) -> Path | None:
+    """Return the folder for the logs of trials, made if it is missing; None for no logs.
+
+    Raises:
+        pytest.UsageError: It cannot be made.
+    """
+    values = OptionValues(config)
+    if not values.given("log"):
+        return None
+    folder: Path = values.get("log").absolute()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise pytest.UsageError(f"{values.label('log')}: {folder} cannot be made: {error.strerror}") from None
+    return folder
 
 
 def _writer(config: pytest.Config, state: RunState) -> ResultWriter:

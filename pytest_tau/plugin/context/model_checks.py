@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...errors import ConfigurationError
 from ...participants import BY_MODEL
 from ...participants.programs import check_server, is_server
+from ...runner import MODEL_ROLES
 from ..wire import is_worker
 
 if TYPE_CHECKING:
-    from ...chat import Role
+    from ...environment.retrieval import Retriever
+    from ...participants import Side
+    from ...protocol import PromptName
     from ...runner import RunConfig
     from .run_context import RunContext
     from .run_state import RunState
-
-_ROLES: tuple[Role, ...] = ("agent", "user", "judge")
 
 
 def check_choices(config: RunConfig) -> None:
@@ -30,13 +31,76 @@ def check_choices(config: RunConfig) -> None:
     by_model = isinstance(agent, str) and agent in BY_MODEL
     if by_model and config.choice("agent") is None:
         raise ConfigurationError(f"agent {agent!r} needs a model: add --tau-agent-llm MODEL")
-    if user == "llm" and config.choice("user") is None:
-        raise ConfigurationError("user 'llm' needs a model: add --tau-user-llm MODEL")
+    if isinstance(user, str) and user in BY_MODEL and config.choice("user") is None:
+        raise ConfigurationError(f"user {user!r} needs a model: add --tau-user-llm MODEL")
     if by_model and user == "scripted" and config.user is None:
         raise ConfigurationError(
             "an agent with a model needs a user that answers it: add --tau-user-llm MODEL, or --tau-user scripted, "
             "which needs no model (--tau-user gold plays the reference actions and ignores what the agent says)"
         )
+
+
+#: The built-in users that have nothing to say of their own.
+_WITHOUT_MANNER = {
+    "gold": "makes the reference calls",
+    "noop": "says nothing but goodbye",
+    "human": "is a person",
+    "dummy": "is not there in solo mode",
+}
+
+
+def check_user_options(config: RunConfig) -> None:
+    """Check that the options of simulated users apply to the user.
+
+    Raises:
+        ConfigurationError: One does not; names the option.
+    """
+    user, simulation = config.user_spec, config.simulation
+    replayed = any(isinstance(spec, str) and spec.startswith("replay:") for spec in (user, config.agent_spec))
+    reason = "repeats a recording" if replayed else _WITHOUT_MANNER.get(user) if isinstance(user, str) else None
+    if simulation.user_persona and reason is not None:
+        raise ConfigurationError(
+            f"--tau-user-persona: user {str(user)!r} {reason} and cannot take a persona: use --tau-user scripted or "
+            "--tau-user-llm MODEL"
+        )
+    mode, agent = simulation.user_fault.mode, config.agent_spec
+    if mode == "rerun" and "human" in (agent, user):
+        raise ConfigurationError("--tau-user-fault rerun: a trial that a person plays is not run again: use exclude")
+    if mode != "count" and (replayed or simulation.solo):
+        why = "a recording has the same user again" if replayed else "there is no user in solo mode"
+        raise ConfigurationError(f"--tau-user-fault {mode}: {why}: remove it, or use --tau-user-fault count")
+
+
+#: The prompts of the built-in participants with a model, by side and name.
+_PROMPTS: dict[tuple[str, str], tuple[PromptName, ...]] = {
+    ("agent", "llm"): ("agent",),
+    ("agent", "llm-solo"): ("agent_solo",),
+    ("agent", "llm-gt"): ("agent_gt",),
+    ("agent", "llm-gt-noargs"): ("agent_gt",),
+    **{("agent", name): ("agent",) for name in ("act", "react", "few-shot")},
+    **{("user", name): ("user", "user_tools") for name in ("llm", "react", "verify", "reflection")},
+}
+
+
+def check_texts(config: RunConfig) -> None:
+    """Check that the official texts have the prompts of the participants.
+
+    Raises:
+        ConfigurationError: One is missing; says where was looked.
+    """
+    simulation = config.simulation
+    texts = simulation.protocol.texts
+    if texts is None:
+        return
+    agent = "llm-solo" if simulation.solo and config.agent_spec == "llm" else config.agent_spec
+    named: list[tuple[Side, Any]] = [("agent", agent), ("user", config.user_spec)]
+    for side, name in named:
+        prompting = simulation.prompting.get(side)
+        if isinstance(name, str) and (prompting is None or prompting.prompt is None):
+            for prompt in _PROMPTS.get((side, name), ()):
+                texts.prompt(prompt)
+    if simulation.solo and texts.done is None:
+        raise texts.missing("tool 'done'", "done")
 
 
 def check_access(config: pytest.Config, state: RunState, context: RunContext) -> None:
@@ -54,16 +118,31 @@ def check_access(config: pytest.Config, state: RunState, context: RunContext) ->
     # Models that a plugin provides may need neither keys nor prices.
     if quiet or len(config.hook.pytest_tau_make_model.get_hookimpls()) > 1:
         return
-    choices = {role: choice for role in _ROLES if (choice := run.choice(role)) is not None}
+    choices = {role: choice for role in MODEL_ROLES if (choice := run.choice(role)) is not None}
     if not choices:
         return
     from ...integrations.default_model import check_model
 
+    priced = run.models.budget is not None or run.models.trial_budget is not None
     for role, choice in choices.items():
         try:
-            check_model(choice.name, choice.args, priced=run.models.budget is not None)
+            check_model(choice.name, choice.args, priced=priced, prices=run.models.prices)
         except ConfigurationError as error:
             raise pytest.UsageError(f"--tau-{role}-llm: {error}") from error
+
+
+def check_retrieval(config: pytest.Config, context: RunContext, retriever: Retriever) -> None:
+    """Check keys and names of the models that a retrieval variant calls, before the first task.
+
+    Raises:
+        ConfigurationError: One of them cannot be called.
+    """
+    quiet = config.option.collectonly or is_worker(config) or context.config.models.tape == "replay"
+    if quiet or not retriever.models:
+        return
+    from ...integrations.default_embeddings import check_retrieval_models
+
+    check_retrieval_models(retriever.name, retriever.models)
 
 
 def check_agent_server(config: pytest.Config, context: RunContext) -> None:

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...chat import LLM, ModelArguments
+from ...chat.limited_model import CallOptions
 from ...domains import domain_names, load_domain
 from ...errors import ConfigurationError, unknown_name
 from ...participants import load_source
+from ...protocol import with_texts
 from ...runner import trial_seeds
 from ..hook_calls import first_call, shown
 from .event_loop import EventLoop
 from .trial_logs import TrialLogs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from ...chat import ChatModel, Role
     from ...environment import Domain, DomainSpec
     from ...evaluation import Evaluator, Judge
+    from ...models import Requestor
     from ...participants import ParticipantSource, Side
+    from ...reviews import LazyReviewer, Reviewer
     from ...runner import RunConfig
     from ..store.writer import ResultWriter
     from .budget import Budget
@@ -40,8 +46,11 @@ class RunContext:
         logs: Collects the log records of the conversations.
         evaluators: Reward components of plugins.
         judge: The judge of NL assertions.
+        reviewer: The reviewer of finished trials; None for none.
         known_ids: The ids of all tasks from which was selected so far.
+        log_folder: The folder for the logs of trials; None for no logs.
         unmatched: The patterns of ``--tau-task`` that no task has matched so far.
+        tools: The tools of the domains so far, by side and name, if tools fail on purpose.
     """
 
     config: RunConfig
@@ -52,11 +61,15 @@ class RunContext:
     logs: TrialLogs = field(default_factory=lambda: TrialLogs(tuple))
     evaluators: tuple[Evaluator, ...] = ()
     judge: Judge | None = None
+    reviewer: Reviewer | LazyReviewer | None = None
     known_ids: list[str] = field(default_factory=list)
     unmatched: set[str] = field(default_factory=set)
+    tools: set[tuple[Requestor, str]] = field(default_factory=set)
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
+    log_folder: Path | None = None
     _chat: ChatModel | None = None
+    _embeddings: ChatModel | None = None
 
     def domain_names(self) -> list[str]:
         """Return the name of every domain that plugins or installed distributions provide."""
@@ -74,11 +87,12 @@ class RunContext:
         """
         if name not in self._domains:
             if name in self.domain_specs:
-                self._domains[name] = self.domain_specs[name].load(self.config.data_dir)
+                found = self.domain_specs[name].load(self.config.data_dir)
             elif name in self._installed_names:
-                self._domains[name] = load_domain(name, self.config.data_dir)
+                found = load_domain(name, self.config.data_dir)
             else:
                 raise ConfigurationError(unknown_name("domain", name, self.domain_names()))
+            self._domains[name] = with_texts(found, self.config.simulation.protocol.texts)
         return self._domains[name]
 
     def source(self, side: Side, config: RunConfig) -> ParticipantSource:
@@ -90,7 +104,10 @@ class RunContext:
         spec = config.agent_spec if side == "agent" else config.user_spec
         key = (side, spec if isinstance(spec, str) else id(spec))
         if key not in self._sources:
-            self._sources[key] = load_source(spec, side, config.folder)
+            source = load_source(spec, side, config.folder)
+            if side == "agent" and source.runs_own_loop and config.choice("agent") is not None:
+                source.check_endpoint()
+            self._sources[key] = source
         return self._sources[key]
 
     def llm(self, role: Role, item: pytest.Item, config: RunConfig) -> LLM | None:
@@ -126,9 +143,27 @@ class RunContext:
         if self._chat is None:
             from ...integrations.default_model import default_model
 
-            models = self.config.models
-            self._chat = default_model(timeout=models.timeout, max_in_flight=models.max_in_flight)
+            self._chat = default_model(self.config.models.client, **self._call_limits())
         return self._chat
+
+    def embeddings(self) -> ChatModel:
+        """Return the embedding model, made at the first call and shared, because it limits concurrent calls."""
+        if self._embeddings is None:
+            from ...integrations.default_embeddings import DefaultEmbeddings
+
+            self._embeddings = DefaultEmbeddings(**self._call_limits())
+        return self._embeddings
+
+    def _call_limits(self) -> dict[str, Any]:
+        """Return the arguments of ``LimitedModel``, for whatever calls a provider."""
+        models = self.config.models
+        return {
+            "timeout": models.timeout,
+            "attempts": models.attempts,
+            "first_wait": models.first_wait,
+            "max_in_flight": models.max_in_flight,
+            "options": CallOptions(models.prices, models.per_provider, models.prompt_cache),
+        }
 
     def seed(self, trial: int) -> int:
         """Return the seed of a trial."""

@@ -39,6 +39,7 @@ class RunState:
         counts: The numbers of trials that are planned, run, and not run.
         context: The context of the trials, built by ``context.build``; None while nothing has needed tasks.
         selection: The domains that are collected, by name; set once, before collection.
+        excluded: The named domains that are not collected, because the command line names paths below the project.
         previous: The run that this one continues.
         deselected: Whether tests were deselected after they had been collected.
         header_shown: Whether the settings were shown.
@@ -47,6 +48,7 @@ class RunState:
         repetitions: How often pytest-repeat repeats each test; 1 if it is not active.
         concurrent: Whether this process runs trials of several items at the same time.
         prefetcher: The ``TrialPrefetcher``, made by ``run.loop``; None before the first item.
+        fork: The ``Fork`` whose stored conversations are continued; None without ``--tau-fork``.
         upcoming: Returns an item and those that follow it, as far as this worker knows; None outside of a worker.
     """
 
@@ -54,6 +56,7 @@ class RunState:
     counts: RunCounts = field(default_factory=RunCounts)
     context: RunContext | None = None
     selection: dict[str, SelectedDomain] = field(default_factory=dict)
+    excluded: tuple[str, ...] = ()
     previous: PreviousRun | None = None
     deselected: bool = False
     header_shown: bool = False
@@ -62,6 +65,7 @@ class RunState:
     repetitions: int = 1
     concurrent: bool = False
     prefetcher: Any = None
+    fork: Any = None
     upcoming: Callable[[pytest.Item], list[pytest.Item]] | None = None
 
 

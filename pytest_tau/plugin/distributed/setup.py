@@ -36,12 +36,12 @@ def _distributes(config: pytest.Config) -> bool:
 
 def _check_calls(config: pytest.Config, workers: int) -> None:
     values = OptionValues(config)
-    if values.given("llm_concurrency") is None:
-        return
-    calls = values.get("llm_concurrency")
-    if calls < workers:
-        problem = f"expected at least {workers}, one call for each worker, got {calls}"
-        raise pytest.UsageError(f"{values.label('llm_concurrency')}: {problem}")
+    limits = {"llm_concurrency": [values.get("llm_concurrency")] if values.given("llm_concurrency") else []}
+    limits["provider_limit"] = list(values.get("provider_limit").values())
+    for name, calls in limits.items():
+        if calls and min(calls) < workers:
+            problem = f"expected at least {workers}, one call for each worker, got {min(calls)}"
+            raise pytest.UsageError(f"{values.label(name)}: {problem}")
 
 
 def _check_resume(config: pytest.Config, *, local: bool) -> None:

@@ -98,10 +98,16 @@ class Baseline:
         for line, colours in self.lines():
             yield SummaryLine(f"tau: {line}", colours)
 
+    def conclusions(self) -> list[str]:
+        """Return in one sentence for each variant whether it changed; nothing if nothing can be compared."""
+        return self._comparison.conclusions() if self._comparison is not None else []
+
     def lines(self) -> list[tuple[str, dict[str, bool]]]:
         """Return the comparison, its warnings, and what it decides; each line with its colours."""
         comparison = self._comparison
-        found: list[tuple[str, dict[str, bool]]] = [(line, {}) for line in (comparison.lines() if comparison else ())]
+        # With looks, the level of a single comparison says nothing.
+        said = comparison.lines(verdict=self._looks is None) if comparison else ()
+        found: list[tuple[str, dict[str, bool]]] = [(line, {}) for line in said]
         warnings = [*(comparison.warnings() if comparison is not None else ()), *self._problems]
         found += [(f"baseline: {warning}", {"yellow": True}) for warning in warnings]
         if self._decides and records_of(self._config):
@@ -115,7 +121,15 @@ class Baseline:
         return pytest.ExitCode.TESTS_FAILED if self._decides and self._fails() else None
 
     @property
+    def _looks(self) -> Any:
+        """Return the looks at the comparison while the run is under way; None without ``--tau-stop-early P``."""
+        return self._config.pluginmanager.get_plugin("tau-looks") if self._decides else None
+
+    @property
     def _regression(self) -> bool:
+        looks = self._looks
+        if looks is not None and self._comparison is not None:
+            return bool(looks.regression())
         return self._comparison is not None and self._comparison.regression
 
     def _fails(self) -> bool:

@@ -35,7 +35,8 @@ class Estimate:
 def models_key(config: RunConfig) -> str:
     """Return the names of the models that a run calls, as a key."""
     names = [choice.name if (choice := config.choice(role)) else "-" for role in ("agent", "user", "judge")]
-    return " ".join(names)
+    reviewer = config.choice("reviewer")
+    return " ".join([*names, *([reviewer.name] if reviewer else [])])
 
 
 def store_usage(config: pytest.Config, models: str, used: dict[str, list[Any]]) -> None:

@@ -56,9 +56,15 @@ class ExitStatus:
         return SummaryBlock("exit status", self._lines(exitstatus))
 
     def _lines(self, exitstatus: int) -> Iterator[SummaryLine]:
-        unexplained = self._without_effect() and not run_state(self._config).counts.empty_shard
+        counts = run_state(self._config).counts
+        unexplained = self._without_effect() and not (counts.empty_shard or counts.nothing_changed)
         if unexplained and exitstatus in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED):
             text = "tau: no simulation was run; give a domain with --tau-domain, task files or marked tests"
+            if names := run_state(self._config).excluded:
+                text = (
+                    f"tau: no simulation was run; with paths, the named domain is not run ({', '.join(names)}); run "
+                    f"pytest without paths, or name its tasks: pytest '{names[0]}::TASK'"
+                )
             yield SummaryLine(text, {"yellow": True})
         if self._not_run:
             yield SummaryLine(f"tau: {plural(self._not_run, 'trial')} not run: the budget is spent", {"red": True})
@@ -80,6 +86,8 @@ class ExitStatus:
             session.exitstatus = pytest.ExitCode.USAGE_ERROR
         elif (self._not_run or self._not_kept) and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
+        elif run_state(self._config).counts.nothing_changed and exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED:
+            session.exitstatus = pytest.ExitCode.OK
         elif self._without_effect() and exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.NO_TESTS_COLLECTED
 

@@ -10,9 +10,11 @@ from ...diagnosis import explain
 from ...errors import TauError
 from ...evaluation import Line
 from ...models import FAULTS, FOREIGN_AGENT
+from ...validity import UserValidity
 from ..context.run_state import require_context
 from ..failure_repr import FailureRepr, message_repr
 from ..items import spec_of
+from ..options import OptionValues
 from ..rerun_command import rerun_command
 from ..run.outcomes import HarnessError, TrialFailed
 
@@ -28,13 +30,22 @@ def represent(item: Any, excinfo: pytest.ExceptionInfo[BaseException]) -> Failur
     if isinstance(error, TrialFailed | HarnessError):
         rerun = rerun_command(item, recorded=error.simulation.outcome != "error")
         hint = _unseen_calls(item, error.simulation)
-        lines = explain(error.simulation, rerun, require_context(item.config).evaluators, hint)
+        partial = OptionValues(item.config).get("partial")
+        lines = explain(error.simulation, rerun, require_context(item.config).evaluators, hint, partial=partial)
         renamed = error.simulation.task_id not in item.name
         title = [Line("head", error.simulation.task_id)] if renamed else []
-        lines = title + lines + _regrade_lines(item, error.simulation)
+        lines = title + _user_lines(error.simulation) + lines + _regrade_lines(item, error.simulation)
         style = getattr(item.config.option, "tbstyle", "auto")
         return FailureRepr(str(error), lines, item.nodeid, style, is_error=isinstance(error, HarnessError))
     return message_repr(str(error), item.nodeid) if isinstance(error, TauError) else None
+
+
+def _user_lines(simulation: Simulation) -> list[Line]:
+    """Return the faults of the simulated user."""
+    found = UserValidity.of(simulation)
+    lines = [f"fault of the user: {each.text}" for each in found.findings] if found else []
+    lines += [f"the user could not be checked: {found.problem}"] if found and found.problem else []
+    return [Line("note", line) for line in lines]
 
 
 def _unseen_calls(item: Any, simulation: Simulation) -> str | None:

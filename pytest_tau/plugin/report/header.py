@@ -94,6 +94,14 @@ def _spec_name(context: RunContext, side: Side) -> str:
     return str(named)
 
 
+def _retrieval(context: RunContext, domains: Collection[str]) -> list[str]:
+    """Return the retrieval variant, if a domain of the run has a knowledge base."""
+    settings = context.config.simulation
+    variants = [context.domain(name).retriever(settings.policy, settings.retrieval) for name in domains]
+    found = list(dict.fromkeys(variant.name for variant in variants if variant))
+    return [f"retrieval {', '.join(found)}"] if found else []
+
+
 def _settings_lines(
     config: pytest.Config,
     context: RunContext,
@@ -111,6 +119,8 @@ def _settings_lines(
         domains: The names of the domains of the trials; empty if they are not known.
         participants: Show the named or default participants whose names are not known.
     """
+    from ...participants.personas import persona_line
+
     run = context.config
     others = {side for side, name in made.items() if name != _spec_name(context, side)}
     parts = [f"seed {run.seed}"]
@@ -121,34 +131,64 @@ def _settings_lines(
         parts += [f"{side} {made[side]}" if side in others else _participant(context, side) for side in SIDES]
     parts += ["solo"] if run.simulation.solo else []
     parts += [f"policy {run.simulation.policy}"] if run.simulation.policy else []
+    parts += [f"protocol {run.simulation.protocol.name}"] if run.simulation.protocol.is_official else []
+    parts += _retrieval(context, domains)
+    parts += ["protocol enforced"] if run.simulation.enforce_protocol else []
+    parts += [f"attack {', '.join(attack.name for attack in run.attacks)}"] if run.attacks else []
+    parts += [f"persona {persona_line(run.simulation.user_persona)}"] if run.simulation.user_persona else []
+    parts += [f"tool faults {' '.join(rule.text for rule in faults)}"] if (faults := run.simulation.tool_faults) else []
+    user_fault = run.simulation.user_fault
+    parts += [f"faults of the user: {user_fault}"] if user_fault.mode != "count" else []
     if context.judge is not None:
         uniform = context.judge.name in ("accept", "reject")
         parts.append(f"judge {context.judge.name}" + (" (same verdict for every statement)" if uniform else ""))
     grading = run.simulation.evaluation.grading.name
     parts += [f"grading {grading}"] if grading != "official" else []
-    lines = ["tau: " + ", ".join(parts)]
-    lines += [f"tau: {line}" for line in _model_lines(run)]
+    lines = [", ".join(parts), *_model_lines(run)]
     choice = run.choice("agent")
     if choice is not None and "agent" not in others and context.source("agent", run).runs_own_loop:
-        lines.append(f"tau: agent model: {choice.name} (--tau-agent-llm), for each model that the agent asks for")
-    if not participants:
-        return lines
+        lines.append(f"agent model: {choice.name} (--tau-agent-llm), for each model that the agent asks for")
+    if participants:
+        lines += _reference_lines(context, others)
+    return [f"tau: {line}" for line in lines]
+
+
+def _reference_lines(context: RunContext, others: Collection[Side]) -> list[str]:
+    """Return which participants know the reference actions or a recorded conversation.
+
+    Args:
+        context: The context of the run's trials.
+        others: The sides that a fixture or a marker has made other than the settings name them.
+    """
+    run, lines = context.config, []
     if "agent" in others:
         pass  # neither gold nor what is said of its user
     elif run.agent is None and run.agent_spec == "gold":
-        lines.append("tau: no agent and no model given: gold plays the reference actions (see --tau-agent)")
+        lines.append("no agent and no model given: gold plays the reference actions (see --tau-agent)")
     elif run.user_spec == "gold" and run.agent_spec != "gold":
         lines.append(
-            "tau: user gold plays the reference actions and ignores what the agent says; --tau-user scripted answers "
-            "the agent"
+            "user gold plays the reference actions and ignores what the agent says; --tau-user scripted answers the "
+            "agent"
         )
     seen = [side for side in SIDES if side not in others and context.source(side, run).needs_reference({})]
     given = [_participant(context, side) for side in seen]
-    lines += [f"tau: given the reference actions: {', '.join(given)}"] if given else []
+    lines += [f"given the reference actions: {', '.join(given)}"] if given else []
+    if warning := examples_warning(context, context.known_ids):
+        lines.append(warning)
     replay = context.source("agent", run).replay
     if replay is not None:
-        lines.append(f"tau: only tasks with a conversation in {replay.path.name} ({len(replay.task_ids)})")
+        lines.append(f"only tasks with a conversation in {replay.path.name} ({len(replay.task_ids)})")
     return lines
+
+
+def examples_warning(context: RunContext, task_ids: Collection[str]) -> str | None:
+    """Return the warning about examples of the agent that are of tasks of the run; None if there are none."""
+    prompting = context.config.simulation.prompting.get("agent")
+    if prompting is None or prompting.examples is None:
+        return None
+    from ...participants.agents.examples import leak_warning
+
+    return leak_warning(prompting.examples, task_ids)
 
 
 def _participant(context: RunContext, side: Side) -> str:

@@ -92,7 +92,10 @@ class MarkdownPage:
         plugin = self._config.pluginmanager.get_plugin
         gates: Any = plugin("tau-gates")
         baseline: Any = plugin("tau-baseline")
+        of_tests: Any = plugin("tau-test-gates")
         found: list[tuple[str, bool | None]] = [(str(each), each.met) for each in (gates.verdicts() if gates else ())]
+        found += [(line, None) for line in (baseline.conclusions() if baseline else ())]
+        found += of_tests.verdicts() if of_tests else []
         for line, colours in baseline.lines() if baseline else ():
             found.append((line, colours.get("green") if "green" in colours else None))
         return found

@@ -108,6 +108,7 @@ def _facts(item: pytest.Item, report: pytest.TestReport) -> dict[str, Any]:
         "usage": state.usage,
         "results_problem": state.results_problem,
         "not_run": state.not_run,
+        "not_attacked": state.not_attacked,
         "serial_because": state.serial_because,
         "quarantine_entry": state.quarantine_entry,
     }

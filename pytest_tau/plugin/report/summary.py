@@ -14,6 +14,7 @@ from ..options import OptionValues
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import add_facts, is_worker
 from .costs import ModelTotals
+from .header import examples_warning
 from .junit import junit_xml, suite_properties, trial_properties
 from .markdown_page import MarkdownPage
 from .records import records_of
@@ -41,7 +42,12 @@ def register(config: pytest.Config) -> None:
     """
     values = OptionValues(config)
     page = MarkdownPage.of(config, values) if values.given("summary") else None  # an empty text asks for none
-    config.pluginmanager.register(Summary(config, values.get("group_by"), page), "tau-summary")
+    group_by: tuple[str, ...] = values.get("group_by")
+    persona = values.get("user_persona") or {}
+    if "persona" not in group_by and any(len(weights) > 1 for weights in persona.values()):
+        group_by += ("persona",)
+    summary = Summary(config, group_by, page, partial=values.get("partial"))
+    config.pluginmanager.register(summary, "tau-summary")
 
 
 class Summary:
@@ -51,10 +57,13 @@ class Summary:
         config: pytest's configuration.
         group_by: The names of the groupings of tasks.
         page: The page in Markdown, if it is asked for.
+        partial: Whether partial credit is asked for.
     """
 
-    def __init__(self, config: pytest.Config, group_by: tuple[str, ...], page: MarkdownPage | None) -> None:
-        self._config, self._group_by, self._page = config, group_by, page
+    def __init__(
+        self, config: pytest.Config, group_by: tuple[str, ...], page: MarkdownPage | None, *, partial: bool = False
+    ) -> None:
+        self._config, self._group_by, self._page, self._partial = config, group_by, page, partial
         self._models = ModelTotals()
         self._floors: dict[TaskId, bool | None] = {}
         #: The tasks of which the floor is computed at the end.
@@ -63,6 +72,7 @@ class Summary:
         self._failed: set[str] = set()
         self._replay_differences = 0
         self._stored = False
+        self._comparability: str | None = None
         self._found: list[DomainSummary] | None = None
 
     @property
@@ -115,6 +125,7 @@ class Summary:
         context = get_context(self._config)
         if context is not None:
             self._models.store(self._config, context.config)
+            self._note_comparability()
         xml = junit_xml(self._config)
         if xml is not None:
             for name, value in suite_properties(self._summaries()):
@@ -132,6 +143,7 @@ class Summary:
         records = records_of(self._config)
         if records:
             yield from self._domain_lines(records)
+            yield from self._policy_lines(records)
         yield from self._remark_lines(graded=bool(records))
         if records and self._page is not None:
             yield from self._page.lines(self._summaries(), self._failed)
@@ -161,7 +173,8 @@ class Summary:
 
         verbosity, width = self._config.get_verbosity(), self._config.get_terminal_writer().fullwidth
         several = bool(find_variants(record.group for record in records))
-        details = {each.name: each for each in self._summaries()} if verbosity >= 0 or several else {}
+        wanted = verbosity >= 0 or several or self._partial or any(each.excluded or each.attempts for each in records)
+        details = {each.name: each for each in self._summaries()} if wanted else {}
         room = width - len(_PREFIX) - 1
         domains: dict[str, list[TrialRecord]] = defaultdict(list)
         for record in records:
@@ -169,9 +182,19 @@ class Summary:
         for name, trials in sorted(domains.items()):
             yield SummaryLine(f"{_PREFIX} {name}: {outcome_summary(outcomes_by_group(trials))}", {"bold": True})
             if name in details:
-                for show in (variant_lines, detail_lines):
-                    for line in show(details[name], verbosity=verbosity, width=room):
-                        yield SummaryLine(f"{_PREFIX}{line}")
+                lines = variant_lines(details[name], verbosity=verbosity, width=room)
+                lines += detail_lines(details[name], verbosity=verbosity, width=room, partial=self._partial)
+                for line in lines:
+                    yield SummaryLine(f"{_PREFIX}{line}")
+
+    def _policy_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
+        from ...reports.policy import breach_lines, problem_lines
+
+        verbosity = self._config.get_verbosity()
+        for line in breach_lines(records, everything=verbosity > 0) if verbosity >= 0 else []:
+            yield SummaryLine(f"{_PREFIX} {line}")
+        for line in problem_lines(records):
+            yield SummaryLine(f"{_PREFIX} {line}", {"yellow": True})
 
     def _remark_lines(self, *, graded: bool) -> Iterator[SummaryLine]:
         if self._replay_differences:
@@ -186,6 +209,8 @@ class Summary:
         if folder is not None:
             shown = relative_path(folder, self._config.invocation_params.dir)
             yield SummaryLine(f"{_PREFIX} simulations stored in {shown}")
+        if self._comparability and not quiet:
+            yield SummaryLine(f"{_PREFIX} comparability: {self._comparability}")
         yield from self._honest_lines()
         for problem in self._problems:
             yield SummaryLine(f"{_PREFIX} {problem}", {"red": True})
@@ -201,25 +226,48 @@ class Summary:
                 f"{_PREFIX} NL assertions judged by {judge.name!r}: same verdict for every statement", {"yellow": True}
             )
 
+    def _note_comparability(self) -> None:
+        """Compute how far the run can be compared with τ²-bench, for ``run.json`` and the summary."""
+        records = records_of(self._config)
+        if not records:
+            return
+        from ...analysis.comparability import comparability
+
+        found = comparability(records)
+        if found is not None:
+            self._comparability = found.text
+            run_state(self._config).counts.comparability = found.as_dict()
+
     def _honest_lines(self) -> Iterator[SummaryLine]:
-        """Return what this run did not see: model calls of its agents, and tools that they executed themselves."""
+        """Return the limits that struck in this run, and the model calls and tools that it did not see."""
         records, context = records_of(self._config), get_context(self._config)
         if not records:
             return
+        from ...analysis.measures.tool_faults import fault_line
         from ...analysis.outcomes import outside_tools
         from ...analysis.unseen import unseen_agents, unseen_line
+        from ...analysis.usage import time_limit_line
+
+        if faults := fault_line(records):
+            yield SummaryLine(f"{_PREFIX} tool faults: {faults}", {"yellow": True})
+        if limits := time_limit_line(records):
+            yield SummaryLine(f"{_PREFIX} {limits}", {"yellow": True})
 
         if tools := outside_tools(records):
             yield SummaryLine(
                 f"{_PREFIX} tools executed outside of the conversations' calls, not replayed by grading: {tools}",
                 {"yellow": True},
             )
+        if context is not None and (warning := examples_warning(context, {each.task_id for each in records})):
+            yield SummaryLine(f"{_PREFIX} {warning}", {"yellow": True})
         models = context.config.models if context else None
         agents = unseen_agents(records)
         if models is None or not agents:
             return
         ignored_by = [f"not {'replayed' if models.tape == 'replay' else 'recorded'}"] if models.tape else []
-        ignored_by += ["not counted in the budget"] if models.budget is not None else []
+        ignored_by += (
+            ["not counted in the budget"] if models.budget is not None or models.trial_budget is not None else []
+        )
         ignored_by += ["not in the costs"] if any(record.usage for record in records) else []
         if ignored_by:
             yield SummaryLine(f"{_PREFIX} {unseen_line(agents, ignored_by)}", {"yellow": True})

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
 #: The sections of the summary, in their order.
 SECTIONS = (
     "domains",
+    "attacks",
+    "reviews",
+    "changed",
+    "fork",
     "participants",
     "serial trials",
     "resume",

@@ -14,6 +14,8 @@ from ..wire import from_data, to_data, trial_report
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from ...models import Simulation
+
 _TRIAL, _FAILURE = "tau", "tau_failure"
 
 
@@ -36,6 +38,8 @@ def pytest_runtest_makereport(
         report.duration = elapsed  # the trial started before the setup in which the item waits for it
     if report.when == "call" and simulation is not None and simulation.replay_differences:
         report.sections.append(("tau replay", printable("\n".join(simulation.replay_differences))))
+    if report.when == "call" and report.passed and simulation is not None:
+        report.sections += _attack_section(simulation)
     brief = getattr(item.config.option, "tbstyle", "auto") == "line"
     if report.failed and simulation is not None and not is_task_item(item) and not brief:
         from ...diagnosis import explain, plain_text
@@ -43,6 +47,16 @@ def pytest_runtest_makereport(
         lines = explain(simulation, evaluators=require_context(item.config).evaluators)
         report.sections.append(("tau simulation", printable(plain_text(lines))))
     return report
+
+
+def _attack_section(simulation: Simulation) -> list[tuple[str, str]]:
+    """Return the section of a passed trial under attack, which ``-rA`` shows; a failure's report has it anyway."""
+    from ...attacks import AttackFacts
+    from ...diagnosis import plain_text
+    from ...diagnosis.attacks import attack_report
+
+    attack = AttackFacts.read(simulation.info)
+    return [("tau attack", printable(plain_text(attack_report(attack))))] if attack else []
 
 
 @pytest.hookimpl(wrapper=True)

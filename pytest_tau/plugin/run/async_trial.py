@@ -10,7 +10,7 @@ from ...errors import ConfigurationError
 from ..context.event_loop import RunningLoop, guarded
 from ..items import item_state
 from .asyncio_fixtures import check_test_loop
-from .outcomes import HarnessError
+from .outcomes import HarnessError, skip_excluded
 from .trials import TrialFuture
 
 if TYPE_CHECKING:
@@ -71,4 +71,5 @@ class AsyncTrial:
         item_state(item).simulation = simulation
         if simulation.outcome == "error":
             raise HarnessError(simulation)
+        skip_excluded(simulation)
         return simulation

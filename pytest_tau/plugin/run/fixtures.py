@@ -144,7 +144,7 @@ def tau_simulation(
     __tracebackhide__ = True
     from ..context.event_loop import BorrowedLoop
     from .asyncio_fixtures import fixture_loop
-    from .outcomes import HarnessError
+    from .outcomes import HarnessError, skip_excluded
     from .trials import TrialInputs, run_trial
 
     item, spec = request.node, _graded(request, _tau_spec, tau_task)
@@ -154,6 +154,7 @@ def tau_simulation(
     item_state(item).simulation = simulation
     if simulation.outcome == "error":
         raise HarnessError(simulation)
+    skip_excluded(simulation)
     return simulation
 
 

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...chat import Identity, Player, Recorder, TrialModels
-from ...errors import ReplayError
+from ...errors import AttackError, ReplayError
 from ...files import ambiguous_names, digest, file_name_of
 from ...participants import calls_no_model
 from ...runner import item_id
 from ..context.run_state import require_context
-from ..items import is_task_item, item_state, set_properties
+from ..items import attack_parameter, is_task_item, item_state, set_properties
 from ..rerun_command import rerun_command
 
 if TYPE_CHECKING:
@@ -46,23 +46,13 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
     found = {role: context.llm(role, item, spec.config) for role in _ROLES}
     llms: dict[Role, LLM] = {role: llm for role, llm in found.items() if llm is not None}
     models = TrialModels(llms, _tape(item, spec, number, environment), context.seed(number))
-    models.chat = context.default_chat
+    models.chat, models.embeddings = context.default_chat, context.embeddings
+    models.budget, models.on_cost = spec.config.models.trial_budget, context.budget.spend
+    models.budget_problem = context.budget.problem
     # A test function may call the agent's model itself, also without a simulation.
     asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))
     models.keep_open = not is_task_item(item) and bool(asks)
     return models
-
-
-def spend(item: pytest.Item, models: TrialModels) -> None:
-    """Add the cost of the calls to the budget, without what was added before."""
-    tape = models.tape
-    if isinstance(tape, Player | MissingTape):
-        return
-    # Calls of an interrupted recording were paid for by the run that made them.
-    saved = tape.saved if isinstance(tape, Recorder) else 0.0
-    cost = sum(used.known_cost for used in models.usage.values()) - saved
-    require_context(item.config).budget.spend(cost - models.spent)
-    models.spent = cost
 
 
 def usage_facts(
@@ -91,7 +81,6 @@ def end_models(item: pytest.Item, spec: TaskSpec, models: TrialModels) -> None:
     if not models.keep_open:
         return
     if models.usage:
-        spend(item, models)
         item_state(item).usage = usage = usage_facts(spec, models)
         set_properties(item, tau_usage=json.dumps(usage))
     if models.tape is not None:
@@ -158,7 +147,8 @@ def cassette_path(item: pytest.Item, spec: TaskSpec, number: int) -> Path:
         home, parts = item.path, [file_name_of(test), f"{name}.cassette"]
     else:
         call = getattr(item, "callspec", None)
-        parameters = f".{item_id(call.id)}" if call is not None and call.id else ""
+        ids = [*attack_parameter(spec), *([call.id] if call is not None and call.id else [])]
+        parameters = f".{item_id('-'.join(ids))}" if ids else ""
         name = file_name_of(item_id(spec.task.id), ambiguous=spec.ambiguous)
         home, parts = item.path, [f"{name}{parameters}.trial-{number}.cassette"]
     if item.path.is_dir():  # the item of a domain
@@ -185,7 +175,28 @@ def _hashes(spec: TaskSpec, environment: Environment) -> dict[str, str]:
         "user tools": [tool.openai_schema for tool in environment.tools("user")],
         **prompts,
     }
-    return {name: _digest_json(part) for name, part in parts.items()}
+    found = {name: _digest_json(part) for name, part in parts.items()}
+    found |= {"attack": _digest_json(attack)} if (attack := _attack(spec)) else {}
+    texts = spec.config.simulation.protocol.texts
+    return found | ({"official texts": texts.fingerprint} if texts is not None else {})
+
+
+def _attack(spec: TaskSpec) -> dict[str, Any] | None:
+    """Return what an attack places where; None without one, and of one that raises."""
+    settings = spec.config.simulation
+    if settings.attack is None:
+        return None
+    from ...attacks import Mode, NotAttacked, plan_attack
+
+    mode = Mode(settings.solo, settings.policy, settings.retrieval)
+    try:
+        plan = plan_attack(settings.attack, spec.task, spec.domain, mode)
+    except AttackError:
+        return None
+    if isinstance(plan, NotAttacked):
+        return None
+    template = getattr(plan.attack, "template", "")
+    return {"name": plan.attack.name, "template": template, "place": list(plan.place.field), "goal": plan.goal.text}
 
 
 def _scenario(task: Task) -> dict[str, Any]:

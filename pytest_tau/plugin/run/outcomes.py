@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
+
 from ...diagnosis import verdict
 from ...errors import TauError
 from ...models import FAULTS
+from ...validity import UserValidity
 
 if TYPE_CHECKING:
     from ...models import Simulation
@@ -19,6 +22,13 @@ class TrialFailed(AssertionError):  # noqa: N818 - it is the test's assertion
         self.simulation = simulation
         error = simulation.error if simulation.termination_reason == "agent_error" else None
         super().__init__(f"agent: {error.splitlines()[0]}" if error else verdict(simulation))
+
+
+def skip_excluded(simulation: Simulation) -> None:
+    """Skip the test of a trial that is excluded from rates because of a fault of the simulated user."""
+    found = UserValidity.of(simulation)
+    if found is not None and found.excluded and simulation.outcome != "error":
+        pytest.skip(f"excluded, fault of the user: {found.findings[0].text}")
 
 
 class HarnessError(TauError):

@@ -12,6 +12,7 @@ from ..compat import fixture_info
 from ..context.run_state import will_be_restored
 from ..items import item_state, spec_of, trial_of
 from .asyncio_fixtures import is_async_fixture
+from .attacks import is_not_attacked
 from .compat import only_makes_loops
 from .setup import make_environment, make_participant
 
@@ -150,7 +151,7 @@ def _blocking_fixture(item: pytest.Item) -> str | None:
         return ""
     if will_be_restored(item):
         return ""
-    if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item):
+    if any(item.get_closest_marker(name) for name in _SKIP_MARKERS) or _is_not_run(item) or is_not_attacked(item):
         return ""
     before = True
     for name in info.names_closure:

@@ -23,7 +23,9 @@ def restore(item: pytest.Item) -> None:
     assert spec is not None, "what was restored has a task"
     settings = spec.config.simulation
     # For tests that look at the final environment.
-    environment = spec.domain.environment(spec.task, settings.solo, settings.policy, replay_history=False)
+    environment = spec.domain.environment(
+        spec.task, settings.solo, settings.policy, retrieval=settings.retrieval, replay_history=False
+    )
     environment.replay(simulation.messages)
     environment.close()
     models = TrialModels({}, seed=context.seed(simulation.trial))

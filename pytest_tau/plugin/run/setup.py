@@ -28,7 +28,7 @@ def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:
 
     settings = spec.config.simulation
     try:
-        return spec.domain.environment(spec.task, solo=settings.solo, policy=settings.policy)
+        return spec.domain.environment(spec.task, settings.solo, settings.policy, retrieval=settings.retrieval)
     except TaskFormatError as error:
         file = spec.domain.file_of(spec.task) or item.path
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None

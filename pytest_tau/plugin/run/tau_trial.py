@@ -99,7 +99,7 @@ class TauTrial(int):
 
     @property
     def opened(self) -> AgentTrial | None:
-        """What an agent of the conversation shares with the fixture; None if nothing was used."""
+        """The values that the fixture has given out and an agent of its own shares; None if none was used."""
         return self._agent_trial
 
     def close(self) -> None:

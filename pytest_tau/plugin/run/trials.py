@@ -9,19 +9,23 @@ import queue
 import time
 from concurrent.futures import Future
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 import pytest
 
 from ...chat import Recorder, TrialModels
+from ...errors import BudgetError
 from ...models import FOREIGN_AGENT, AssistantMessage
 from ...participants import ParticipantSource, load_source
 from ...participants.clients import imported_clients
 from ...runner import Trial
-from ..context.run_state import require_context
+from ..context.budget import skip_without_money
+from ..context.run_state import require_context, run_state
 from ..items import item_state, set_properties
-from .models import cassette_path, spend, usage_facts
+from ..store.trial_log import TrialLog
+from .models import cassette_path, usage_facts
 from .plugin_tools import tools_of_plugins
+from .reviews import TrialReview
 from .setup import task_for
 
 if TYPE_CHECKING:
@@ -84,6 +88,8 @@ class TrialFuture:
         self._item, self._context, self._restored = item, require_context(item.config), restored
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
+        self._log: TrialLog | None = None
+        self._review: TrialReview | None = None
         self._future: Future[Simulation] = self._start() if restored is None else self._as_finished(restored)
         self._future.add_done_callback(lambda _: self._messages.put(None))
 
@@ -94,10 +100,17 @@ class TrialFuture:
         settings = inputs.spec.config.simulation
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
-        trial.models, trial.on_message = inputs.models, self._messages.put
+        trial.models, trial.on_message = inputs.models, self._add_message
+        if self._context.log_folder is not None:
+            self._log = TrialLog(self._context.log_folder, self._item.nodeid)
+            inputs.models.on_call = self._log.add_call
+        turn = getattr(self._item, "fork_turn", None)
+        if turn is not None:
+            trial.beginning = run_state(self._item.config).fork.beginning(inputs.spec, turn)
         trial.make_tools = tools_of_plugins(self._item)
         # A fixture may have made the agent of it; one that overrides tau_trial may return a plain number.
         trial.agent_trial = getattr(inputs.tau_trial, "opened", None)
+        self._review = TrialReview.of(self._item, inputs.spec, number)
         agent, user = self._source("agent", inputs.agent), self._source("user", inputs.user)
         if agent.name == "gold" and inputs.spec.config.own_agent and self._is_default_user(user):
             # A hook or a fixture could have made another agent; here it has not.
@@ -111,6 +124,11 @@ class TrialFuture:
         future: Future[Simulation] = Future()
         future.set_result(simulation)
         return future
+
+    def _add_message(self, message: Message) -> None:
+        self._messages.put(message)
+        if self._log is not None:
+            self._log.add_message(message)
 
     @property
     def done(self) -> bool:
@@ -155,12 +173,20 @@ class TrialFuture:
             except Exception as error:  # noqa: BLE001 - a hook of another plugin may raise anything
                 failure = failure or error
         self._context.logs.add_to_test(self._logged)
-        simulation = self._result()
+        try:
+            simulation = self._result()
+        except BudgetError as error:
+            self._skip(error)
         self._set_facts(simulation)
         hooks.pytest_tau_simulation_finished(item=item, simulation=simulation)
         if failure is not None:
             raise failure
         return simulation
+
+    def _skip(self, error: BudgetError) -> NoReturn:
+        """Report a trial that the budget of the run has stopped as not run, with what it has cost."""
+        item_state(self._item).usage = usage_facts(self.inputs.spec, self.inputs.models)
+        skip_without_money(self._item, f"{error}, which has stopped this trial")
 
     def _result(self) -> Simulation:
         problem = self._future.exception()
@@ -183,16 +209,35 @@ class TrialFuture:
         try:
             with self._context.logs.collecting(self._logged):
                 simulation = await trial.run(agent, user)
+                await self._add_review(simulation)
             self._note_foreign(simulation, agent)
+            self._end_log(simulation)
+        except BaseException as error:
+            self._end_log(None, error)
+            raise
         finally:
             self.elapsed = time.perf_counter() - start
         self._store(simulation)
         return simulation
 
+    async def _add_review(self, simulation: Simulation) -> None:
+        """Review the conversation; a review that is cancelled, as by Ctrl-C, does not lose it."""
+        if self._review is None:
+            return
+        try:
+            await self._review.run(simulation, self.inputs.models)
+        except asyncio.CancelledError:
+            self._store(simulation)
+            raise
+
+    def _end_log(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
+        if self._log is not None:
+            self._log.end(simulation, error)
+
     def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
         """Record whether the calls of an agent that is not built in were seen, if the run counts or records calls."""
         models = self.inputs.spec.config.models
-        counted = models.tape or models.budget is not None or simulation.model_usage
+        counted = models.tape or models.budget is not None or models.trial_budget is not None or simulation.model_usage
         if counted and agent.is_foreign and _has_replied(simulation):
             seen = "agent" in self.inputs.models.asked
             clients = [] if seen else imported_clients(agent.target)
@@ -200,9 +245,9 @@ class TrialFuture:
             simulation.info = (simulation.info or {}) | {FOREIGN_AGENT: facts}
 
     def _store(self, simulation: Simulation) -> None:
-        """Add the cost to the budget and store the simulation, before anything else can fail."""
-        spend(self._item, self.inputs.models)
+        """Store the simulation, before anything else can fail."""
         self._problem = self._context.writer.write(self._item.nodeid, self.inputs.spec, simulation)
+        self._problem = self._problem or (self._log.problem if self._log else None)
 
     def _set_facts(self, simulation: Simulation) -> None:
         """Set the facts of the trial on the item, replacing those from before a rerun."""

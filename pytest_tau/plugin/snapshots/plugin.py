@@ -190,11 +190,8 @@ class _TestData:
             )
         before, after = make_environment(self._item, spec), self._item.funcargs["tau_env"]  # type: ignore[attr-defined]
         found = []
-        for side, old, new in (
-            ("agent", before.agent_db, after.agent_db),
-            ("user", before.user_db, after.user_db),
-        ):
-            for change in old.changes(new) if old is not None and new is not None else ():
+        for side, old, new in before.databases_with(after):
+            for change in old.changes(new):
                 kind = {"expected": "added", "got": "removed"}.get(change.missing or "", "changed")
                 old_value, new_value = (json.loads(canonical(value)) for value in (change.expected, change.got))
                 found.append(StateChange(side, change.path, old_value, new_value, kind))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...participants import Side
-    from ...runner import RunConfig
+    from ...runner import RunConfig, SimulationSettings
     from ..items import TaskSpec
     from .paths import RunPaths
     from .run_counts import RunCounts
@@ -32,7 +32,7 @@ _INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
     """Return the content of ``run.json``, once it is known what will be run."""
-    from ...runs.fingerprints import hashes
+    from ...runs.changes.fingerprints import hashes
     from ...runs.manifest import FORMAT
     from ...runs.provenance import Commit, versions
 
@@ -45,6 +45,7 @@ def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, cou
         "versions": versions(),
         **Commit.of(config.rootpath)._asdict(),
         "settings": recorded_settings(run) | _of_plugin(config),
+        **_user_prompts(run),
         **_participants(session.items, run),
         "saw_reference": _sides_with_reference(session.items),
         "hashes": hashes(unique_tasks(specs), run.simulation),
@@ -123,6 +124,8 @@ def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, A
 def recorded_settings(run: RunConfig) -> dict[str, Any]:
     """Return the settings that have a value, flat and readable, without secrets."""
     from ...chat.requests import public_arguments, without_login, without_secrets
+    from ...participants.personas import shown_persona
+    from ...runner import MODEL_ROLES
 
     simulation, models = run.simulation, run.models
     found: dict[str, Any] = {
@@ -138,30 +141,73 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
         "agent": run.agent_spec,
         "user": run.user_spec,
         "judge": run.judge,
+        "attack": [attack.name for attack in run.attacks],
+        "attack_only": run.attack_only,
+        "review": run.review.only if run.review else None,
+        "review_mode": run.review.mode if run.review else None,
+        "reviewer": run.review.reviewer if run.review else None,
         "solo": simulation.solo,
         "policy": simulation.policy,
+        "protocol": simulation.protocol.name if simulation.protocol.is_official else None,
+        "texts": simulation.protocol.texts.place if simulation.protocol.texts else None,
+        "retrieval": simulation.retrieval.name if simulation.retrieval else None,
+        "retrieval_args": public_arguments(simulation.retrieval.args) if simulation.retrieval else None,
+        "enforce_protocol": simulation.enforce_protocol,
+        "user_persona": shown_persona(simulation.user_persona) or None,
+        "tool_faults": [rule.text for rule in simulation.tool_faults],
+        "user_fault": None if simulation.user_fault.mode == "count" else str(simulation.user_fault),
         "grading": simulation.evaluation.grading.name,
         "max_steps": simulation.limits.max_steps,
         "max_errors": simulation.limits.max_errors,
-        "timeout": simulation.limits.timeout,
+        "timeout": _timeout(simulation),
         "concurrency": run.concurrency,
         "budget": models.budget,
+        "trial_budget": models.trial_budget,
         "tape": models.tape,
     }
-    for role in ("agent", "user", "judge"):
+    for role in MODEL_ROLES:
         if choice := run.choice(role):
             found[f"{role}_llm"] = choice.name
             # Also without where and how patiently it is asked.
             found[f"{role}_llm_args"] = public_arguments(choice.args)
+    found |= _strategy(simulation)
     for side, prompting in simulation.prompting.items():
         if run.choice(side):
             found[f"{side}_prompt"] = prompting.name
             found[f"{side}_context"] = prompting.context_tokens
             found[f"{side}_tool_calls"] = "text" if prompting.text_tools else None
-    given = {name: value for name, value in found.items() if value is not None and value is not False and value != []}
-    text = json.dumps(given, default=repr)
-    public: dict[str, Any] = without_secrets(json.loads(without_login(text)))
+    # Not by equality alone: a seed of 0 equals False.
+    given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
+    public: dict[str, Any] = without_secrets(json.loads(without_login(json.dumps(given, default=repr))))
     return public
+
+
+def _strategy(simulation: SimulationSettings) -> dict[str, Any]:
+    """Return the settings of strategies; those that have their default only with the others."""
+    from ...participants import Prompting
+
+    agent, user = (simulation.prompting.get(side, Prompting()) for side in SIDES)
+    return {
+        "agent_one_call": agent.one_call,
+        "agent_text_protocol": agent.text_protocol if agent.text_protocol != Prompting.text_protocol else None,
+        "agent_examples": _named_examples(agent.examples) if agent.examples else None,
+        "agent_num_examples": agent.num_examples if agent.examples else None,
+        "user_attempts": user.attempts,
+    }
+
+
+def _named_examples(path: Path) -> str:
+    """Return the name of the file or folder with examples, and the fingerprint of the examples."""
+    from ...files import digest
+    from ...participants.agents.examples import read_examples
+
+    return f"{path.name} {digest(json.dumps(read_examples(path)))}"
+
+
+def _timeout(simulation: SimulationSettings) -> float | None:
+    """Return the limit of a conversation's time: 0 for none, None if it was not set."""
+    unset = simulation.limits.timeout is None and simulation.own_timeout is not None
+    return None if unset else simulation.limits.timeout or 0.0
 
 
 def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dict[Side, list[str]]]:
@@ -177,10 +223,21 @@ def _participants(items: Iterable[pytest.Item], run: RunConfig) -> dict[str, dic
     return {"participants": found} if trials and found != named else {}
 
 
+def _user_prompts(run: RunConfig) -> dict[str, dict[str, str]]:
+    """Return the templates of the system message of the user's model, which result files of τ²-bench have."""
+    from ...participants.prompts import user_templates
+
+    if run.user_spec != "llm" or run.choice("user") is None:
+        return {}
+    return {"user_prompts": user_templates(run.simulation.prompting.get("user"), run.simulation.protocol)}
+
+
 def _of_plugin(config: pytest.Config) -> dict[str, Any]:
     """Return the settings that are not part of ``RunConfig``."""
-    shard = OptionValues(config).given("shard")
-    return {"shard": shard} if shard else {}
+    values = OptionValues(config)
+    found = {"shard": values.given("shard"), "changed_since": values.given("changed_since")}
+    found["changed_rest"] = values.get("changed_rest") if found["changed_since"] else None
+    return {name: value for name, value in found.items() if value is not None}
 
 
 class ManifestEnd:
@@ -216,4 +273,18 @@ class ManifestEnd:
         if complete:
             info["finished"] = datetime.now(timezone.utc).isoformat(timespec="seconds")
         info["excluded"] = {**info["excluded"], **self._counts.excluded}
+        if self._counts.comparability is not None:
+            info["comparability"] = self._counts.comparability
         write_file(folder, info)
+
+
+def record_stopping(folder: Path | None, stopping: Mapping[str, Any]) -> None:
+    """Record in ``run.json``, if it is there, the rule by which the run may end early, and its looks so far."""
+    from ...errors import TauError
+    from ...runs.manifest import read_manifest, write_manifest as write_file
+
+    if folder is not None and folder.is_dir():
+        # The verdict does not depend on it; a resumed run computes the same looks.
+        with contextlib.suppress(OSError, TauError):
+            if info := read_manifest(folder):
+                write_file(folder, {**info, "stopping": dict(stopping)})

@@ -116,13 +116,30 @@ class RunPaths:
 
     def _new(self) -> Path | None:
         home = self.home
+        name = self._values.get("run_name")
+        if home is None and name:
+            raise pytest.UsageError(f"{self._values.label('run_name')}: nothing is stored (--tau-results none)")
         if home is None:
             return None
+        if name:
+            return self._new_named(home / name)
         now = datetime.fromisoformat(self.started).strftime("%Y%m%d-%H%M%S")
         # The process id keeps shards that start at the same time from writing into one folder.
         name = f"{now}-{os.getpid()}-{file_name_of('+'.join(named_domains(self._config)) or 'run')}"
         others = len(list(home.glob(f"{name}*"))) if home.is_dir() else 0
         return home / (f"{name}-{others + 1}" if others else name)
+
+    def _new_named(self, folder: Path) -> Path:
+        """Return the folder of a run with a name of the user's own.
+
+        Raises:
+            pytest.UsageError: There is such a run already.
+        """
+        if folder.exists():
+            where = relative_path(folder, self._config.invocation_params.dir)
+            problem = f"{where} exists: resume that run with --tau-resume {folder.name}, or choose another name"
+            raise pytest.UsageError(f"{self._values.label('run_name')}: {problem}")
+        return folder
 
     def _previous(self) -> Path:
         from ...errors import unknown_name

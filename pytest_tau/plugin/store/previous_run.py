@@ -36,6 +36,7 @@ class PreviousRun:
         info: The content of its ``run.json``.
         rerun_outcomes: The outcomes of trials that are run again.
         found: The number of tests that have a simulation in the previous run.
+        fork_run: The name of the run whose conversations this run continues; None if it continues none.
         rerun: The number of these that are run again because of their outcome.
     """
 
@@ -43,6 +44,7 @@ class PreviousRun:
         self, folder: Path, info: Mapping[str, Any], seed_of: Callable[[int], int], rerun_outcomes: frozenset[str]
     ) -> None:
         self.folder, self.info, self.rerun_outcomes = folder, info, rerun_outcomes
+        self.fork_run: str | None = None
         self._seed_of = seed_of
         self._places: dict[str, Place] = {}
         self.found = self.rerun = 0
@@ -80,12 +82,13 @@ class PreviousRun:
         except (OSError, ValueError):
             return None  # the trial is run again
         spec, trial = spec_of(item), trial_of(item)
-        expected = (spec.task.id, trial, self._seed_of(trial)) if spec else None
-        return simulation if (simulation.task_id, simulation.trial, simulation.seed) == expected else None
+        expected = (spec.task.id, trial, self._seed_of(trial), self.fork_run) if spec else None
+        origin = (simulation.info or {}).get("fork", {}).get("run")
+        return simulation if (simulation.task_id, simulation.trial, simulation.seed, origin) == expected else None
 
     def changed(self, specs: Iterable[TaskSpec], settings: SimulationSettings) -> list[str]:
         """Return the differences of tasks and domains from those of the previous run."""
-        from ...runs.fingerprints import hashes
+        from ...runs.changes.fingerprints import hashes
         from ...runs.manifest import diff_tasks
 
         return diff_tasks(self.info["hashes"], hashes(unique_tasks(specs), settings))

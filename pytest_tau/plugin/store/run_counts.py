@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ...runs.groups import Group
@@ -21,6 +21,8 @@ class RunCounts:
         deselected: The number of deselected trials, including those in other shards.
         in_other_shards: The number of trials in other shards.
         empty_shard: Whether there are trials, but none in this shard.
+        nothing_changed: Whether there are trials, but none has to do with a change, and no other was drawn.
+        comparability: How far the run can be compared with τ²-bench, at its end; None if this does not apply.
     """
 
     planned: dict[str, Group] = field(default_factory=dict)
@@ -29,6 +31,8 @@ class RunCounts:
     deselected: int = 0
     in_other_shards: int = 0
     empty_shard: bool = False
+    nothing_changed: bool = False
+    comparability: dict[str, Any] | None = None
 
     @property
     def trials(self) -> dict[str, dict[str, int]]:

@@ -6,11 +6,14 @@ import hashlib
 import json
 from typing import TYPE_CHECKING, Any
 
+from ...attacks import AttackFacts
 from ...errors import ConfigurationError
 from ...evaluation import OFFICIAL
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
-from ...models import AssistantMessage, ToolMessage, UserMessage
+from ...evaluation.partial import COUNTS, SHARES
+from ...models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, review_of
+from ...models.reviews import REVIEW_KEYS
 from .alignment import align
 from .checks import located_checks
 from .environment_changes import state_history
@@ -22,7 +25,7 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...evaluation import Grading
     from ...evaluation.evidence import StateChange
-    from ...models import Action, Call, Difference, Message, RewardInfo, Simulation, Task
+    from ...models import Action, Call, Difference, Message, Review, RewardInfo, Simulation, Task
 
 #: Places that are shown of what one call changed, or of what differs in the end.
 _MOST_CHANGES = 200
@@ -55,7 +58,11 @@ def conversation(simulation: Simulation, task: Task | None, domain: Domain | str
         "facts": _facts(simulation),
         "usage": [{"role": role, **used.model_dump()} for role, used in simulation.model_usage.items()],
         "blame": _blame((simulation.info or {}).get("blame")),
+        "review": _review(simulation),
+        "partial": _partial(verdict) if verdict else None,
         "turning_point": _turning_point((simulation.info or {}).get("turning_point")),
+        "retrieval": _retrieval((simulation.info or {}).get(RETRIEVAL)),
+        "attack": _attack(AttackFacts.read(simulation.info)),
         "error": without_keys(simulation.error) if simulation.error else None,
         "replay": simulation.replay_differences,
         "note": history.note,
@@ -83,6 +90,26 @@ def _fingerprint(message: Message) -> bytes:
     calls = [[call.name, call.arguments, call.malformed] for call in getattr(message, "tool_calls", None) or []]
     text = json.dumps([message.role, message.content or "", calls], sort_keys=True, default=str)
     return hashlib.blake2b(text.encode(), digest_size=8).digest()
+
+
+def _retrieval(found: dict[str, Any] | None) -> dict[str, Any] | None:
+    """Return the searches in the knowledge base: number of the message, tool, query, and documents."""
+    if found is None:
+        return None
+    required = set(found["required"])
+    recall = [] if found["recall"] is None else [f"recall {found['recall']:.2f}"]
+    return {
+        "note": ", ".join([found["variant"], *recall]),
+        "searches": [
+            {
+                "message_idx": each["message_idx"],
+                "text": f"{each['tool']}: {without_keys(each['query'])}",
+                "found": [[document, document in required] for document in each["found"]],
+            }
+            for each in found["searches"]
+        ],
+        "unread": [each for each in found["required"] if each not in found["read"]],
+    }
 
 
 def _history(simulation: Simulation, task: Task | None, domain: Domain | str) -> StateHistory:
@@ -116,12 +143,18 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
             waiting = len(message.tool_calls or [])
             shown["calls"] = list(range(position, position + waiting))
             position += waiting
-            shown |= {"cost": message.cost, "seconds": message.generation_time_seconds}
+            shown |= {"cost": message.cost, "seconds": message.generation_time_seconds, "thought": _thought(message)}
         elif isinstance(message, ToolMessage) and waiting:
             waiting -= 1
             continue
         found.append({key: value for key, value in shown.items() if value not in (None, [])})
     return found
+
+
+def _thought(message: AssistantMessage | UserMessage) -> str | None:
+    """Return the reasoning that a built-in strategy has kept from the other side."""
+    thought = (message.raw_data or {}).get("thought")
+    return thought if isinstance(thought, str) and thought else None
 
 
 def _call(made: Call, changes: Sequence[StateChange]) -> dict[str, Any]:
@@ -134,6 +167,7 @@ def _call(made: Call, changes: Sequence[StateChange]) -> dict[str, Any]:
         "malformed": call.malformed,
         "result": None if result is None else result.content or "",
         "error": bool(result and result.error),
+        "fault": result.fault if result else None,
         "changes": [list(change) for change in changes[:_MOST_CHANGES]],
         "more": max(0, len(changes) - _MOST_CHANGES),
     }
@@ -196,12 +230,63 @@ def _facts(simulation: Simulation) -> list[list[str]]:
     return [[title, str(value)] for title, value in facts if value not in (None, "")]
 
 
+def _attack(attack: AttackFacts | None) -> list[list[str]]:
+    """Return what is shown of an attack; nothing without one."""
+    if attack is None:
+        return []
+    evidence = attack.evidence
+    rows = [
+        ("Result", f"succeeded, message {evidence.message_idx}: {evidence.text}" if evidence else "did not succeed"),
+        ("Attack", attack.name + (f" ({attack.style})" if attack.style else "")),
+        ("Place", f"{attack.place.text}, after {attack.place.value!r}"),
+        ("Goal", attack.goal.text),
+        ("Read in", ", ".join(f"message {number}" for number in attack.delivered) or "no message"),
+        ("Payload", attack.payload),
+        ("Error", attack.problem or ""),
+    ]
+    return [[title, without_keys(text)] for title, text in rows if text]
+
+
 def _blame(found: Any) -> dict[str, Any] | None:
     """Return whose fault it looks like; the evidence may be an error's text."""
     if not isinstance(found, dict):
         return None
     texts = {name: without_keys(str(found.get(name) or "")) for name in ("party", "reason", "evidence")}
     return {**texts, "message_idx": _number(found)}
+
+
+def _review(simulation: Simulation) -> list[dict[str, Any]]:
+    """Return what is shown of the reviews: a text of a reviewer may have a key in it, as that of a provider may."""
+    found = [review_of(simulation.info, mode) for mode in REVIEW_KEYS]
+    return [_one_review(review) for review in found if review is not None]
+
+
+def _one_review(review: Review) -> dict[str, Any]:
+    names = [review.judge.name if review.judge else None, "the user alone" if review.mode == "user" else None]
+    return {
+        "status": review.status,
+        "by": ", ".join(filter(None, names)),
+        "owner": review.fault_owner,
+        "kind": review.fault_type,
+        "text": without_keys(review.summary if review.done else review.error or ""),
+        "errors": [
+            {
+                "message_idx": each.turn_idx,
+                "head": ", ".join(filter(None, [each.source, each.severity, *each.error_tags])),
+                "title": without_keys(each.error_type),
+                "text": without_keys(each.reasoning),
+                "better": without_keys(each.correct_behavior or ""),
+            }
+            for each in review.errors
+        ],
+    }
+
+
+def _partial(verdict: RewardInfo) -> list[list[str]]:
+    """Return the numbers of partial credit that were measured, each with its name."""
+    known = {name: value for name, value in (verdict.partial or {}).items() if value is not None}
+    shares = [[name, f"{known[name]:.3f}"] for name in SHARES if name in known]
+    return shares + [[name, str(known[name])] for name in COUNTS if name in known]
 
 
 def _turning_point(found: Any) -> dict[str, Any] | None:

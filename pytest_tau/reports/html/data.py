@@ -76,7 +76,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlock
     return {
         "runs": shown,
         "fields": FIELDS,
-        "columns": page_columns(),
+        "columns": page_columns([one.record for gatherer in gathered for one in gatherer.facts]),
         "tasks": tables.tasks,
         "checks": tables.checks,
         "block": blocks.size,
@@ -153,14 +153,20 @@ def _annotate(simulation: Simulation, task: Task | None, domain: Domain | str) -
         annotate_failure(simulation, task, domain, solo=worked_alone(simulation, domain))
 
 
-def page_columns() -> list[dict[str, Any]]:
+def page_columns(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
     """Return the columns of the page's table, in order, with the parts that are shown in brackets after a value."""
-    shown = [each for each in COLUMNS if each.page and each.page.kind != "data"]
+    shown = [
+        each
+        for each in COLUMNS
+        if each.page
+        and each.page.kind != "data"
+        and not (each.page.optional and all(each.value(record) in (None, "") for record in records))
+    ]
     found = []
     for column in sorted(shown, key=lambda each: not (each.page and each.page.first)):
         parts = [[each.page.name, each.unit] for each in COLUMNS if each.page and each.part_of == column.name]
         assert column.page is not None
-        name, kind, label, _ = column.page
+        name, kind, label = column.page[:3]
         found.append({"name": name, "kind": kind, "label": label, "unit": column.unit, "parts": parts})
     return found
 
@@ -199,6 +205,8 @@ class _Tables:
         value = column.value(record)
         if kind == "seconds":
             return round(value, 2) or None
+        if kind == "text":
+            return value or None
         return round(value, 6) if kind in ("score", "money") and value is not None else value
 
     def _task(self, record: TrialRecord, names: _Names) -> int:

@@ -52,7 +52,8 @@ def _followed(simulation: Simulation, watch: _Watch, environment: Environment) -
     last = len(simulation.messages) - 1
     for position, made in enumerate(simulation.calls):
         pending = made.result is None and made.message_idx == last
-        if pending or made.call.malformed is not None:
+        unmade = made.result is not None and not made.result.executed
+        if pending or unmade or made.call.malformed is not None:
             continue
         if not environment.mutates(made.call.name, made.call.requestor):
             continue
@@ -76,7 +77,7 @@ class _Watch:
     def carry_out(self, position: int, made: Call) -> str | None:
         """Make a call; returns why the replay cannot go on, if so."""
         environment, call = self._environment, made.call
-        agent, user = environment.agent_db.fork(), environment.user_db.fork() if environment.user_db else None
+        before = environment.fork()
         result = environment.call(call.name, call.arguments, call.requestor)
         recorded = made.result
         if recorded is not None and recorded.error != result.error:
@@ -86,11 +87,10 @@ class _Watch:
                 f"the conversation and {now} on the available data."
             )
         # The wording of an error does not depend on the data.
-        if recorded is not None and not result.error and not same_result(recorded.content, result.content):
+        shown = recorded is not None and recorded.fault is None and not result.error
+        if shown and recorded is not None and not same_result(recorded.content, result.content):
             self._other_results += 1
-        found = [*_changes("agent", agent, environment.agent_db)]
-        if user is not None and environment.user_db is not None:
-            found += _changes("user", user, environment.user_db)
+        found = [each for pair in before.databases_with(environment) for each in _changes(*pair)]
         if found:
             self.changes[position] = found
             self._look(position)

@@ -6,6 +6,9 @@ import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
+from ...analysis.attacks import rate_lines
+from ...analysis.comparability import comparability
+from ...analysis.measures.tool_faults import fault_line
 from ...analysis.outcomes import given_reference
 from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
@@ -31,6 +34,8 @@ _SETTINGS = {
     "judge_llm": "Judge model",
     "grading": "Grading",
     "policy": "Policy",
+    "retrieval": "Retrieval",
+    "tool_faults": "Tool faults",
     "split": "Split",
     "trials": "Trials",
     "seed": "Seed",
@@ -85,7 +90,7 @@ def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
 
 
 def comparisons(records: Sequence[TrialRecord]) -> list[str]:
-    """Return the comparisons of each two variants of the tests on a domain, as lines of text."""
+    """Return the comparisons of each two variants of the tests on a domain, and the rates of attacks, as lines."""
     domains: dict[str, list[TrialRecord]] = defaultdict(list)
     for record in records:
         domains[record.domain].append(record)
@@ -95,7 +100,7 @@ def comparisons(records: Sequence[TrialRecord]) -> list[str]:
         for name, variants in found.items()
         if variants
         for line in variants.pair_lines()
-    ]
+    ] + rate_lines(records)
 
 
 def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
@@ -116,6 +121,9 @@ def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
         if isinstance(part, dict):
             facts += [(side.capitalize(), part.get("implementation")), (f"{side.capitalize()} model", part.get("llm"))]
     facts.append(("Given the reference actions", given_reference(records)))
+    compared = comparability(records)
+    facts.append(("Calls with tool faults", fault_line(records)))
+    facts.append(("Comparability", compared.text if compared is not None else None))
     unseen = unseen_agents(records) if any(record.usage for record in records) else []
     facts += [("Not in the costs", unseen_line(unseen))] if unseen else []
     versions = info.get("versions")
@@ -124,6 +132,7 @@ def about(run: Run, records: Sequence[TrialRecord]) -> list[list[str]]:
     commit = info.get("commit") or info.get("git_commit")
     if isinstance(commit, str):
         facts.append(("Commit", commit[:12] + (", with changes" if info.get("dirty") else "")))
+    facts = [(name, ", ".join(map(str, value)) if isinstance(value, list) else value) for name, value in facts]
     known = [(str(name), str(value)) for name, value in facts if isinstance(value, str | int) and value]
     return [[name, without_keys(_QUERY.sub("", value))] for name, value in known]
 

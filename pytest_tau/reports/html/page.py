@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import tempfile
 from importlib.resources import files
@@ -13,6 +11,7 @@ from ...files import atomic_open
 from .blocks import ConversationBlocks
 from .data import gather
 from .json_text import document
+from .policy import content_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +62,7 @@ def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes]) 
     style = read("page.css")
     script = '"use strict";\n(() => {\n' + "\n".join(read(f"{name}.js") for name in _SCRIPTS) + "\n})();\n"
     parts = {
-        "policy": _policy(style, script),
+        "policy": content_policy(style, script),
         "title": _escaped(" and ".join(run["name"] for run in found["runs"])),
         "style": style,
         "data": document(found),
@@ -79,18 +78,6 @@ def _write(page: IO[bytes], found: Mapping[str, Any], conversations: IO[bytes]) 
 def _filled(template: str, parts: Mapping[str, str]) -> bytes:
     # In one go: what is put in may look like a place to be filled.
     return re.sub(r"\{\{(\w+)\}\}", lambda place: parts[place[1]], template).encode("utf-8", "backslashreplace")
-
-
-def _policy(style: str, script: str) -> str:
-    """Return what a browser lets the page do: its own style and script, and nothing else."""
-    allowed = {"default-src": "'none'", "style-src": _hash(style), "script-src": _hash(script)}
-    allowed |= {"base-uri": "'none'", "form-action": "'none'", "img-src": "data:"}
-    allowed |= {"require-trusted-types-for": "'script'", "trusted-types": "'none'"}
-    return "; ".join(f"{name} {value}" for name, value in allowed.items())
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
 
 
 def _escaped(text: str) -> str:

@@ -37,6 +37,9 @@ function messageItem(message, talk, jump, marks) {
       ? el("p", { class: "turningpoint" }, "The turning point: ", talk.turning_point.text || talk.turning_point.kind)
       : "",
     el("p", { class: "who" }, el("b", {}, who), el("span", {}, parts.filter(Boolean).join(" · "))),
+    message.thought
+      ? el("details", { class: "thought" }, el("summary", {}, "Thought"), el("p", {}, message.thought))
+      : "",
     message.text ? el("div", { class: "bubble" }, message.text) : "",
     calls,
     markLine(marks.filter((mark) => mark.call === null)),
@@ -50,6 +53,7 @@ function callItem(talk, place, marks) {
   const badges = [
     call.error ? el("span", { class: "badge failed" }, "error") : "",
     call.result === null ? el("span", { class: "badge error" }, "no result") : "",
+    call.fault ? el("span", { class: "badge error" }, `tool fault: ${call.fault}`) : "",
     call.changes.length ? el("span", { class: "badge edits" }, counted(call.changes.length + call.more, "change")) : "",
   ];
   const details = el(
@@ -286,6 +290,50 @@ function sentence(text) {
   return plain.charAt(0).toUpperCase() + plain.slice(1) + (/[.!?]$/.test(plain) ? "" : ".");
 }
 
+function reviewBoxes(talk, jump) {
+  return (talk.review || []).map((review) => reviewBox(review, jump));
+}
+
+function reviewBox(review, jump) {
+  const done = review.status === "done";
+  const fault = review.owner ? `the ${review.owner}'s fault` : "";
+  const head = done ? ["Review", fault].filter(Boolean).join(": ") : `Review: ${review.status}`;
+  return el(
+    "section",
+    { class: "box" },
+    el("h3", {}, head),
+    el("p", { class: "note" }, [review.by, review.kind].filter(Boolean).join(" · ")),
+    review.text ? el("p", {}, review.text) : "",
+    review.errors.length
+      ? el(
+          "ul",
+          {},
+          review.errors.map((error) =>
+            el(
+              "li",
+              {},
+              el("strong", {}, error.title || error.head),
+              error.title ? ` (${error.head}) ` : " ",
+              error.message_idx === null ? "" : messageLink(error.message_idx, jump),
+              error.text ? el("p", {}, error.text) : "",
+              error.better ? el("p", { class: "note" }, `Right would have been: ${error.better}`) : "",
+            ),
+          ),
+        )
+      : done
+        ? el("p", {}, "No errors were found.")
+        : "",
+  );
+}
+
+function partialPanel(partial) {
+  return el(
+    "dl",
+    { class: "facts" },
+    partial.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+  );
+}
+
 function errorBox(talk) {
   if (!talk.error) return "";
   return el("section", { class: "box error" }, el("h3", {}, "What went wrong"), el("pre", {}, talk.error));
@@ -373,6 +421,39 @@ function checksPanel(talk, jump) {
   );
 }
 
+function searchesPanel({ searches, unread }, jump) {
+  const documents = ({ found }) =>
+    found.length
+      ? found.flatMap(([name, required], place) => [
+          place ? ", " : "",
+          required ? el("b", {}, `${name} (required)`) : name,
+        ])
+      : el("span", { class: "note" }, "nothing found");
+  return [
+    searches.length ? "" : el("p", { class: "note" }, "The agent did not search."),
+    el(
+      "ul",
+      { class: "checks" },
+      searches.map((search) =>
+        el(
+          "li",
+          { class: search.found.some(([, required]) => required) ? "passed" : "" },
+          el("span", { class: "sign", "aria-hidden": "true" }, search.found.some(([, required]) => required) ? "✓" : "·"),
+          el("div", {}, el("b", {}, search.text), el("p", {}, documents(search)), messageLink(search.message_idx, jump)),
+        ),
+      ),
+      unread.length
+        ? el(
+            "li",
+            { class: "failed" },
+            el("span", { class: "sign", "aria-hidden": "true" }, "✕"),
+            el("div", {}, el("b", {}, "Required and never read"), el("p", {}, unread.join(", "))),
+          )
+        : "",
+    ),
+  ];
+}
+
 function differenceList(differences) {
   return el(
     "ul",
@@ -417,10 +498,14 @@ function factsPanel(talk) {
     const tokens = `${thousands(used.prompt_tokens)} + ${thousands(used.completion_tokens)} tokens`;
     return [`${used.role} ${used.model}`, `${counted(used.calls, "call")}, ${tokens}, ${cost}`];
   });
+  return factList([...facts, ...usage]);
+}
+
+function factList(facts) {
   return el(
     "dl",
     { class: "facts" },
-    [...facts, ...usage].map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
+    facts.map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value))),
   );
 }
 
@@ -445,9 +530,16 @@ function panels(talk, jump, wide) {
   return [
     panel("Checks", checksPanel(talk, jump), wide, checksNote(talk.checks)),
     panel("Reference actions and calls", actionsPanel(talk, jump), wide, missing ? `${missing} not made` : ""),
+    talk.attack.length
+      ? panel("Attack", factList(talk.attack), wide, talk.attack[0][1].startsWith("succeeded") ? "succeeded" : "")
+      : "",
+    talk.retrieval
+      ? panel("Knowledge base", searchesPanel(talk.retrieval, jump), wide, talk.retrieval.note)
+      : "",
     talk.differences.length
       ? panel("Database at the end", differenceList(talk.differences), wide, counted(talk.differences.length, "difference"))
       : "",
+    talk.partial && talk.partial.length ? panel("Partial credit", partialPanel(talk.partial), false) : "",
     panel("Task", taskPanel(talk), false),
     panel("Facts", factsPanel(talk), false),
   ];

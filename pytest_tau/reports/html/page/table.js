@@ -28,14 +28,19 @@ const KINDS = {
     show: (trial) => both(trial, (row) => ending(row[name])),
     title: true,
   }),
+  text: ({ name }) => ({
+    sort: (trial) => trial.now[name] ?? "",
+    show: (trial) => both(trial, (row) => row[name] ?? "–"),
+    title: true,
+  }),
   checks: ({ name }) => ({
     sort: (trial) => trial.now[name].length,
     show: (trial) => both(trial, (row) => row[name].map((check) => DATA.checks[check]).join(", ") || "–"),
     title: true,
   }),
   score: ({ name }) => ({
-    sort: (trial) => trial.now[name],
-    show: (trial) => both(trial, (row) => String(+row[name].toFixed(3))),
+    sort: (trial) => trial.now[name] ?? -1,
+    show: (trial) => both(trial, (row) => (row[name] === null ? "–" : String(+row[name].toFixed(3)))),
     figure: true,
   }),
   number: ({ name, parts }) => ({

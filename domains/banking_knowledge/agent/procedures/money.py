@@ -1,0 +1,204 @@
+"""Bank accounts: opening, closing, moving money, interest, and fees."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...._kit.dialog import Declined
+from .. import reading
+
+if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
+    from ..session import Session
+
+_MOVING = "moving money between accounts of the customer source_account_id destination_account_id"
+_LISTING = "transactions of a checking or savings account are listed by the tool, the latest first"
+
+
+def open_account(session: Session, text: str) -> Talk[str]:
+    """Open an account if the customer has what it takes."""
+    yield from session.search(
+        "open_bank_account account_type account_class conditions checking savings business_savings"
+    )
+    yield from session.identify()
+    found = re.search(r"\bopen an? (?:new )?([A-Z][\w+' -]+)", text)
+    if not found:
+        raise Declined("I need the name of the product")
+    product = found[1].strip()
+    yield from session.search(f"the {product} is an account of the type", f"the {product}, a savings account")
+    kind = session.library.fact("Account type", f"{product}: overview")
+    if kind is None:
+        kind = "savings" if session.library.fact("APY", f"{product}: interest") else "checking"
+    accounts = yield from session.accounts()
+    yield from _check_opening(session, kind, [one for one in accounts if one["status"] == "OPEN"], accounts)
+    yield from session.confirm(f"I will open a {product} for you.")
+    yield from session.hidden(
+        "open_bank_account", user_id=session.user["user_id"], account_type=kind, account_class=product
+    )
+    return f"Your {product} has been opened."
+
+
+def _check_opening(
+    session: Session, kind: str, opened: list[dict[str, str]], accounts: list[dict[str, str]]
+) -> Talk[None]:
+    """Check what an account of this kind asks for.
+
+    Raises:
+        Declined: Something is missing.
+    """
+    checking = [one for one in opened if one.get("class") == "checking"]
+    business = [one for one in opened if one.get("class") == "business_checking"]
+    needed = {"savings": checking, "business_savings": business}.get(kind)
+    if needed is not None:
+        name = "Checking account before savings" if kind == "savings" else "Business checking before business savings"
+        oldest = 0
+        for one in needed:
+            oldest = max(oldest, (yield from session.age(one["date_opened"])))
+        if not needed or oldest < session.figure(name):
+            raise Declined(f"there has to be a checking account of the right kind for {session.fact(name)} before")
+    if kind == "business_checking" and (not checking or any(one["status"] == "CLOSED" for one in accounts)):
+        raise Declined("that needs an open checking account, and no account that was closed")
+
+
+def close_account(session: Session, text: str) -> Talk[str]:
+    """Close an account, with what has to be moved or to stay."""
+    yield from session.search("closing a bank account close_bank_account early closure fee is due", _MOVING)
+    yield from session.identify()
+    accounts = yield from session.accounts()
+    account = session.pick_account(accounts, text)
+    level = account["level"]
+    yield from session.search(f"fees of the {level}, monthly fee and early closure fee")
+    fee, waived = yield from _closing_fee(session, account, accounts)
+    holds = reading.money(account["current_holdings"])
+    if holds < fee:
+        raise Declined(f"an early closure fee of {reading.dollars(fee)} is due, and the account holds less")
+    rest = round(holds - fee, 2)
+    target = (yield from _other(session, account, accounts)) if rest else None
+    steps = [f"I will move {reading.dollars(rest)} to your {target['level']}."] if target else []
+    steps += [f"The early closure fee is {reading.dollars(fee)}."] if fee else []
+    yield from session.confirm(" ".join([*steps, f"I will close your {level}."]))
+    if target:
+        yield from _move(session, account, target, rest)
+    more = {"waive_early_closure_fee": True} if waived else {}
+    yield from session.hidden("close_bank_account", account_id=account["account_id"], **more)
+    return f"Your {level} has been closed."
+
+
+def _closing_fee(session: Session, account: dict[str, str], accounts: list[dict[str, str]]) -> Talk[tuple[float, bool]]:
+    """Return the fee that is due, and whether one is waived."""
+    title = f"{account['level']}: fees"
+    stated = session.library.fact("Early closure fee", title)
+    fee = reading.amount(stated) or 0
+    days = reading.number(session.library.fact("Early closure fee counts for", title)) or 0
+    age = yield from session.age(account["date_opened"])
+    if not fee or age >= days:
+        return 0, False
+    for one in accounts:
+        older = one["class"] == "checking" and (yield from session.age(one["date_opened"])) > age
+        if older and one["account_id"] != account["account_id"]:
+            return 0, True
+    return fee, False
+
+
+def _other(session: Session, account: dict[str, str], accounts: list[dict[str, str]]) -> Talk[dict[str, str]]:
+    """Return the account that money is moved to.
+
+    Raises:
+        Declined: There is none, or it is not clear.
+    """
+    others = [one for one in accounts if one is not account and one["status"] == "OPEN"]
+    if not others:
+        raise Declined("the account has to be empty, and there is no other account to move the money to")
+    said = yield from session.ask("To which account should the money move?")
+    return session.pick_account(others, said)
+
+
+def _move(session: Session, source: dict[str, str], target: dict[str, str], amount: float) -> Talk[None]:
+    yield from session.hidden(
+        "transfer_funds_between_bank_accounts",
+        source_account_id=source["account_id"],
+        destination_account_id=target["account_id"],
+        amount=reading.whole(amount),
+    )
+
+
+def transfer_money(session: Session, text: str) -> Talk[str]:
+    """Move money between accounts of the customer."""
+    yield from session.search(_MOVING)
+    yield from session.identify()
+    accounts = yield from session.accounts()
+    names = reading.mentioned(text, {one["level"] for one in accounts})
+    if len(names) != 2:
+        raise Declined("I can move money between two accounts of yours only")
+    source, target = (session.pick_account(accounts, name) for name in names)
+    amount, holds = reading.amount(text) or 0, reading.money(source["current_holdings"])
+    if amount > holds:
+        raise Declined(f"the account holds {reading.dollars(holds)}")
+    yield from session.confirm(f"I will move {reading.dollars(amount)} from your {names[0]} to your {names[1]}.")
+    yield from _move(session, source, target, amount)
+    return f"{reading.dollars(amount)} have been moved to your {names[1]}."
+
+
+def check_interest(session: Session, text: str) -> Talk[str]:
+    """Compare the interest of a month with what it should be."""
+    yield from session.search("interest of a month is the balance times APY, report wrong interest", _LISTING)
+    yield from session.identify()
+    account = yield from session.account(text, "saving")
+    level = account["level"]
+    yield from session.search(f"interest of the {level}, a savings account APY:")
+    shown = yield from session.hidden("get_bank_account_transactions", account_id=account["account_id"])
+    credit = next((one for one in reading.records(shown) if one["type"] == "interest"), None)
+    if credit is None:
+        raise Declined("I find no interest on this account")
+    expected = session.figure("APY", f"{level}: interest")
+    right = round(reading.money(account["current_holdings"]) * expected / 100 / 12, 2)
+    difference = round(right - float(credit["amount"]), 2)
+    if difference <= 0:
+        raise Declined(f"the interest is right: {expected:g} % a year are {reading.dollars(right)} a month")
+    actual = reading.number(credit["description"]) or 0
+    at_once = difference <= session.figure("Credited at once up to")
+    more = " and credit it to the account" if at_once else ""
+    yield from session.confirm(f"I will report a difference of {reading.dollars(difference)}{more}.")
+    yield from session.hidden(
+        "submit_interest_discrepancy_report",
+        account_id=account["account_id"],
+        user_id=session.user["user_id"],
+        expected_apy=expected,
+        actual_apy=actual,
+        amount_difference=difference,
+    )
+    if at_once:
+        yield from session.hidden(
+            "apply_savings_account_credit",
+            account_id=account["account_id"],
+            amount=difference,
+            credit_type="interest_correction",
+        )
+    return "The difference has been reported" + (" and credited." if at_once else ".")
+
+
+def refund_atm_fee(session: Session, text: str) -> Talk[str]:
+    """Refund a fee for an ATM of another bank where the product includes that."""
+    yield from session.search("refund fee at ATMs of other banks, products refund fee_refund", _LISTING)
+    yield from session.identify()
+    account = yield from session.account(text, "checking")
+    level = account["level"]
+    yield from session.search(f"fees of the {level}, monthly fee and early closure fee")
+    if session.fact("Fee at an ATM of another bank", f"{level}: fees") != "refunded":
+        raise Declined("this account does not include that, so the fee is due")
+    shown = yield from session.hidden("get_bank_account_transactions", account_id=account["account_id"])
+    fee = next((one for one in reading.records(shown) if one["type"] == "atm_fee"), None)
+    if fee is None:
+        raise Declined("I find no such fee")
+    if (yield from session.age(fee["date"])) > session.figure("Latest refund"):
+        raise Declined(f"the fee of {fee['date']} is too old for a refund")
+    amount = -float(fee["amount"])
+    yield from session.confirm(f"I will refund the fee of {reading.dollars(amount)}.")
+    yield from session.hidden(
+        "apply_checking_account_credit",
+        account_id=account["account_id"],
+        amount=reading.whole(amount),
+        credit_type="fee_refund",
+    )
+    return f"{reading.dollars(amount)} have been refunded."

@@ -1,0 +1,126 @@
+"""Customers themselves: profile, applications, referrals, checks, questions, and transfers."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ...._kit.dialog import Declined
+from .. import reading
+
+if TYPE_CHECKING:
+    from ...._kit.dialog import Talk
+    from ..session import Session
+
+_EMAIL = re.compile(r"[\w.+-]+@[\w-]+(?:\.\w+)+")
+_REFERRING = "refer people: referrals with the status COMPLETE count against the yearly number, share a link"
+_PERSON = "matters belong to a person: death, letters from a court, account of another person"
+
+
+def change_email(session: Session, text: str) -> Talk[str]:
+    """Change the email address."""
+    yield from session.search("change the email address of the profile after a yes")
+    yield from session.identify()
+    found = _EMAIL.search(text) or _EMAIL.search((yield from session.ask("What is the new email address?")))
+    if not found:
+        raise Declined("I need the new email address")
+    yield from session.confirm(f"I will change your email address to {found[0]}.")
+    yield from session.call("change_user_email", user_id=session.user["user_id"], new_email=found[0])
+    return f"Your email address has been changed to {found[0]}."
+
+
+def refuse_profile(session: Session, text: str) -> Talk[str]:
+    """Change nothing else of a profile."""
+    del text
+    yield from session.search("change the email address of the profile after a yes")
+    yield from session.identify()
+    raise Declined("phone numbers and addresses are changed in the mobile app")
+
+
+def apply_for_card(session: Session, text: str) -> Talk[str]:
+    """Let the customer apply for a credit card if the income is high enough."""
+    yield from session.search("customers apply for a credit card by themselves card_type annual_income lowest income")
+    yield from session.identify()
+    found = re.search(r"\bapply for the ([A-Z][\w-]+(?: [A-Z][\w-]+)*)", text)
+    if not found:
+        raise Declined("I need the name of the card")
+    name = found[1]
+    yield from session.search(f"who can have the {name}, and what a referral brings, lowest yearly income")
+    income = reading.amount((yield from session.ask("What is your annual income?"))) or session.income
+    session.income = income
+    lowest = session.figure("Lowest yearly income", f"{name}: applying")
+    if income < lowest:
+        raise Declined(f"the {name} asks for an income of {reading.dollars(lowest)}")
+    arguments = f'card_type="{name}", customer_name="{session.user["name"]}", annual_income={income:.0f}'
+    yield from session.ask(f"You can apply now. Please apply_for_credit_card with {arguments}.")
+    return "Your application has been received."
+
+
+def refer(session: Session, text: str) -> Talk[str]:
+    """Let the customer refer somebody, unless the yearly number is reached."""
+    yield from session.search(_REFERRING)
+    yield from session.identify()
+    heard = yield from session.call("get_referrals_by_user", user_id=session.user["user_id"])
+    today = yield from session.look_at_clock()
+    done = [
+        one
+        for one in reading.records(heard.text)
+        if one["referral_status"] == "COMPLETE" and one["date"].endswith(str(today.year))
+    ]
+    if len(done) >= session.figure("Completed referrals a year"):
+        raise Declined("you have reached the number of referrals for this year")
+    found = re.search(r"\bfor the ([A-Z][\w-]+(?: [A-Z][\w-]+)*)", text)
+    if not found:
+        raise Declined("I need the name of the product")
+    if found[1].endswith("Account"):
+        use = f'submit_referral with user_id="{session.user["user_id"]}", account_type="{found[1]}"'
+        yield from session.ask(f"You can refer your friend now. Please {use}.")
+    else:
+        yield from session.give("get_referral_link", user_id=session.user["user_id"], card_name=found[1])
+    return "The referral has been recorded."
+
+
+def deposit_check(session: Session, text: str) -> Talk[str]:
+    """Let the customer deposit a check in the app."""
+    yield from session.search("deposits a check by taking a photo in the mobile app check_amount")
+    yield from session.identify()
+    amount = reading.amount(text) or 0
+    if amount > session.figure("Largest check by the mobile app"):
+        raise Declined("checks of this size are taken by branches only")
+    account = yield from session.account(text)
+    yield from session.give("deposit_check", account_id=account["account_id"], check_amount=reading.whole(amount))
+    return "The check has been deposited."
+
+
+def answer(session: Session, text: str) -> Talk[str]:
+    """Answer a question with the statement of a document that fits it best."""
+    yield from session.search(text.lower().rstrip("?"), f"{text.lower().rstrip('?')}:")
+    found = session.library.answer(text)
+    if found is None:
+        raise Declined("I find no document about that")
+    return f"This is what I find: {found}."
+
+
+def report_death(session: Session, text: str) -> Talk[str]:
+    """Hand over to a person; a relative is not identified."""
+    del text
+    yield from session.search(_PERSON)
+    yield from session.transfer("deceased_account_holder", "A relative reports the death of an account holder.")
+    return ""
+
+
+def report_letter(session: Session, text: str) -> Talk[str]:
+    """Hand a matter of law over to a person, once the customer is identified."""
+    del text
+    yield from session.search(_PERSON)
+    yield from session.identify()
+    yield from session.transfer("legal_or_regulatory_matter", "The customer has a letter about a matter of law.")
+    return ""
+
+
+def refuse_third_party(session: Session, text: str) -> Talk[str]:
+    """Hand somebody who asks about the account of another person over to a person."""
+    del text
+    yield from session.search(_PERSON)
+    yield from session.transfer("third_party_inquiry", "Somebody asks about the account of another person.")
+    return ""

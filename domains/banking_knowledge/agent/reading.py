@@ -1,0 +1,137 @@
+"""What the agent reads out of documents, records and messages."""
+
+from __future__ import annotations
+
+import json
+import re
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_HIT = re.compile(r"(?m)^\d+\. (?P<title>.+)\n   ID: (?P<id>\S+)\n   Score: .*\n   Content: ")
+_SECTION = re.compile(r"(?m)^## (?P<title>.+)\n\n(?=In force since)")
+_SINCE = re.compile(r"In force since: (\d\d/\d\d/\d{4})")
+_RECORD = re.compile(r"(?m)^\d+\. Record ID: ")
+_FIELD = re.compile(r"(?m)^   (\w+): (.*)$")
+_WORD = re.compile(r"[a-z0-9+]+")
+
+
+class Read(NamedTuple):
+    """A document that the agent has read."""
+
+    title: str
+    content: str
+    since: date
+
+
+class Library:
+    """Documents that the agent has read; of several with the same title only the latest counts."""
+
+    def __init__(self) -> None:
+        self._read: dict[str, Read] = {}
+
+    def add_hits(self, text: str) -> None:
+        """Read the answer of a search."""
+        self._add(_HIT, text)
+
+    def add_policy(self, text: str) -> None:
+        """Read the documents that a policy contains."""
+        self._add(_SECTION, text)
+
+    def _add(self, start: re.Pattern[str], text: str) -> None:
+        starts = list(start.finditer(text))
+        for number, found in enumerate(starts, 1):
+            content = text[found.end() : starts[number].start() if number < len(starts) else len(text)]
+            since = _SINCE.search(content)
+            read = Read(found["title"], content, american(since[1]) if since else date.min)
+            known = self._read.get(read.title)
+            if known is None or known.since < read.since:
+                self._read[read.title] = read
+
+    def tool(self, name: str) -> str | None:
+        """Return the hidden tool whose name begins like this, as the latest document that names it has it."""
+        named = [
+            (read.since, found[1])
+            for read in self._read.values()
+            if (found := re.search(rf"`({re.escape(name)}(?:_\d{{4}})?)`", read.content))
+        ]
+        return max(named)[1] if named else None
+
+    def fact(self, label: str, title: str = "") -> str | None:
+        """Return what a document states about something; the title may be its beginning only."""
+        for read in sorted(self._read.values(), key=lambda read: read.since, reverse=True):
+            found = re.search(rf"(?m)^- {re.escape(label)}: (.+)$", read.content)
+            if found and read.title.startswith(title):
+                return found[1]
+        return None
+
+    def answer(self, question: str) -> str | None:
+        """Return the statement that shares the most words with a question; None if no label is asked for."""
+        asked = set(_WORD.findall(question.lower()))
+        best: tuple[float, str] = (0.0, "")
+        for read in self._read.values():
+            title = set(_WORD.findall(read.title.lower()))
+            for label, value in re.findall(r"(?m)^- ([^:\n]+): (.+)$", read.content):
+                words = set(_WORD.findall(label.lower()))
+                score = len(words & asked) / len(words) + len(title & asked) / len(title)
+                best = max(best, (score, f"{label} ({read.title}): {value}"))
+        return best[1] or None
+
+
+def records(text: str) -> list[dict[str, str]]:
+    """Return the records of a query's answer."""
+    return [dict(_FIELD.findall(part)) for part in _RECORD.split(text)[1:]]
+
+
+def card_records(text: str) -> list[dict[str, Any]]:
+    """Return the debit cards of an answer, which are JSON; none if there is no card."""
+    found: list[dict[str, Any]] = json.loads(text) if text.startswith("[") else []
+    return found
+
+
+def american(text: str) -> date:
+    """Return a date such as 11/14/2025."""
+    return datetime.strptime(text, "%m/%d/%Y").date()
+
+
+def first_date(text: str) -> str | None:
+    """Return the first date in a text, as it is written."""
+    found = re.search(r"\b\d\d/\d\d/\d{4}\b", text)
+    return found[0] if found else None
+
+
+def amount(text: str | None) -> float | None:
+    """Return the first amount in dollars in a text."""
+    found = re.search(r"\$\s?([\d,]*\d(?:\.\d\d?)?)", text or "")
+    return float(found[1].replace(",", "")) if found else None
+
+
+def number(text: str | None) -> float | None:
+    """Return the first number in a text."""
+    found = re.search(r"\d[\d,]*(?:\.\d+)?", text or "")
+    return float(found[0].replace(",", "")) if found else None
+
+
+def money(text: str) -> float:
+    """Return an amount of a record, with or without a dollar sign."""
+    return float(text.replace("$", "").replace(",", "") or 0)
+
+
+def dollars(value: float) -> str:
+    """Return an amount as the agent writes it."""
+    return f"${value:,.2f}"
+
+
+def mentioned(text: str, names: Iterable[str]) -> list[str]:
+    """Return the names that occur in a text, the first mentioned first; a longer name hides one that is part of it."""
+    found = {name: text.lower().find(name.lower()) for name in names}
+    there = [name for name, place in found.items() if place >= 0]
+    hidden = {one for one in there for other in there if one != other and one in other and text.count(one) == 1}
+    return sorted((name for name in there if name not in hidden), key=found.__getitem__)
+
+
+def whole(value: float) -> float:
+    """Return an amount as an integer if it has no cents."""
+    return int(value) if value == int(value) else value

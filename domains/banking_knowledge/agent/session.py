@@ -1,0 +1,240 @@
+"""The state of a conversation of the rules agent: who calls, what was read, and which tools are unlocked."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from ..._kit import dialog
+from ..._kit.dialog import NOTICE, Declined, Say
+from ..._kit.parsing import is_yes
+from ..._kit.transfer import TRANSFER
+from . import reading
+from .reading import Library
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from ..._kit.dialog import Talk
+
+_UNLOCK, _CALL = "unlock_discoverable_agent_tool", "call_discoverable_agent_tool"
+_GIVE, _USE = "give_discoverable_user_tool", "call_discoverable_user_tool"
+_WHO = "May I have your full name, your date of birth and your phone number?"
+_FIELDS = ("name", "user_id", "address", "email", "phone_number", "date_of_birth")
+_SEARCHES = ("KB_search", "KB_search_bm25", "grep")
+
+
+@dataclass
+class Session(dialog.Session[dialog.Plan]):
+    """The state of a conversation.
+
+    Attributes:
+        tools: The names of the tools that the agent is offered.
+        library: The documents that were read.
+        user: The record of the customer, once identified.
+        now: The time, once it was looked up.
+        income: The yearly income that the customer has stated, in USD.
+    """
+
+    tools: tuple[str, ...] = ()
+    library: Library = field(default_factory=Library)
+    user: dict[str, str] = field(default_factory=dict)
+    now: str = ""
+    income: float = 0
+    _unlocked: set[str] = field(default_factory=set)
+    _searched: set[str] = field(default_factory=set)
+
+    # Documents
+
+    def search(self, *queries: str) -> Talk[None]:
+        """Search the knowledge base, each query once; without a tool for that, the policy has to do."""
+        tool = next((name for name in _SEARCHES if name in self.tools), None)
+        for query in queries:
+            if tool is None or query in self._searched:
+                continue
+            self._searched.add(query)
+            if tool == "grep":
+                words = "|".join(re.escape(word) for word in query.split() if len(word) > 3)
+                heard = yield from self.call(tool, pattern=words)
+            else:
+                heard = yield from self.call(tool, query=query)
+            self.library.add_hits(heard.text)
+
+    def fact(self, label: str, title: str = "") -> str:
+        """Return what a document states.
+
+        Raises:
+            Declined: No document that was read states it.
+        """
+        found = self.library.fact(label, title)
+        if found is None:
+            raise Declined(f"I find no document that states this: {label.lower()}")
+        return found
+
+    def figure(self, label: str, title: str = "") -> float:
+        """Return a figure that a document states; ``none`` and ``free`` are 0.
+
+        Raises:
+            Declined: No document that was read states it.
+        """
+        return reading.number(self.fact(label, title)) or 0
+
+    # Calls
+
+    def hidden(self, name: str, **arguments: Any) -> Talk[str]:
+        """Unlock a tool that a document names, and call it.
+
+        Args:
+            name: Its name, or the beginning of it.
+            arguments: What it is called with.
+
+        Raises:
+            Declined: No document names it, or it refuses.
+        """
+        tool = self.library.tool(name)
+        if tool is None:
+            raise Declined("I find no document that says how")
+        if tool not in self._unlocked:
+            self._unlocked.add(tool)
+            yield from self.call(_UNLOCK, agent_tool_name=tool)
+        heard = yield from self.call(_CALL, agent_tool_name=tool, arguments=json.dumps(arguments))
+        if heard.error or heard.text.startswith("Error"):
+            raise Declined(f"the system refuses it ({heard.text.removeprefix('Error: ').rstrip('.')})")
+        return heard.text
+
+    def give(self, name: str, **arguments: Any) -> Talk[str]:
+        """Give the customer a tool that a document names, ask for the call, and return what the customer says.
+
+        Raises:
+            Declined: No document names it.
+        """
+        tool = self.library.tool(name)
+        if tool is None:
+            raise Declined("I find no document that says how")
+        yield from self.call(_GIVE, discoverable_tool_name=tool)
+        use = f"{_USE} with discoverable_tool_name=\"{tool}\" and arguments='{json.dumps(arguments)}'"
+        return (yield from self.ask(f"You can do this yourself now. Please {use}."))
+
+    def confirm(self, summary: str) -> Talk[None]:
+        """Sum up what will change, and wait for a yes.
+
+        Raises:
+            Declined: There is none.
+        """
+        answer = yield from self.ask(f"{summary} Do you confirm? (yes/no)")
+        if not is_yes(answer):
+            raise Declined("you did not agree, so nothing is changed")
+
+    def transfer(self, reason: str, summary: str) -> Talk[NoReturn]:
+        """Hand over to a person, which ends the conversation."""
+        yield from self.call(TRANSFER, summary=summary, reason=reason)
+        while True:
+            yield Say(NOTICE)
+
+    # The customer
+
+    def identify(self) -> Talk[None]:
+        """Find out who the customer is, and log it; once.
+
+        Raises:
+            Declined: The customer cannot be identified.
+        """
+        if self.user:
+            return
+        yield from self.search(
+            "check who a customer is: full name and two of date of birth, phone number, log_verification"
+        )
+        said = ""
+        for question in (_WHO, f"That does not match. {_WHO}"):
+            # A customer may give a part of it in each answer; what was said last counts first.
+            answer = yield from self.ask(question)
+            said = f"{answer} {said}"
+            record = yield from self._find(said)
+            if record:
+                self.user = record
+                yield from self.look_at_clock()
+                proof = {name: record[name] for name in _FIELDS}
+                yield from self.call("log_verification", **proof, time_verified=self.now)
+                return
+        raise Declined("I cannot identify you; please visit a branch with your passport")
+
+    def _find(self, said: str) -> Talk[dict[str, str] | None]:
+        name = re.search(r"\b(?:[Nn]ame is|I am|I'm) ([A-Z][\w'-]+(?: [A-Z][\w'-]+)+)", said)
+        if not name:
+            return None
+        heard = yield from self.call("get_user_information_by_name", customer_name=name[1])
+        for record in reading.records(heard.text):
+            proofs = ("address", "email", "phone_number", "date_of_birth")
+            if sum(record[proof].lower() in said.lower() for proof in proofs) > 1:
+                return record
+        return None
+
+    def look_at_clock(self) -> Talk[date]:
+        """Return today's date."""
+        if not self.now:
+            heard = yield from self.call("get_current_time")
+            found = re.search(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d \w+", heard.text)
+            self.now = found[0] if found else ""
+        year, month, day = self.now[:10].split("-")
+        return reading.american(f"{month}/{day}/{year}")
+
+    def age(self, day: str) -> Talk[int]:
+        """Return how many days ago a date of a record was."""
+        today = yield from self.look_at_clock()
+        return (today - reading.american(day)).days
+
+    # Records
+
+    def accounts(self) -> Talk[list[dict[str, str]]]:
+        """Return the bank accounts of the customer."""
+        yield from self.search("ids products balances opening dates of a customer's bank accounts")
+        text = yield from self.hidden("get_all_user_accounts_by_user_id", user_id=self.user["user_id"])
+        return [record for record in reading.records(text) if "card_type" not in record]
+
+    def account(self, text: str, kind: str = "") -> Talk[dict[str, str]]:
+        """Return the account that is meant: the product that is named, or the only one of its class.
+
+        Raises:
+            Declined: There is none, or there are several.
+        """
+        return self.pick_account((yield from self.accounts()), text, kind)
+
+    def pick_account(self, accounts: list[dict[str, str]], text: str, kind: str = "") -> dict[str, str]:
+        """Return the account that is meant.
+
+        Raises:
+            Declined: There is none, or there are several.
+        """
+        fitting = [one for one in accounts if not kind or one.get("class") == kind]
+        names = reading.mentioned(text, {one.get("level", "") for one in fitting if one.get("level")})
+        named = [one for one in fitting if names and one.get("level") == names[0]]
+        found = named or fitting
+        if len(found) != 1:
+            raise Declined("I do not find the account that you mean")
+        return found[0]
+
+    def credit_card(self, text: str) -> Talk[dict[str, str]]:
+        """Return the credit card account that is meant.
+
+        Raises:
+            Declined: There is none, or there are several.
+        """
+        heard = yield from self.call("get_credit_card_accounts_by_user", user_id=self.user["user_id"])
+        cards = reading.records(heard.text)
+        names = reading.mentioned(text, {card["card_type"] for card in cards})
+        found = [card for card in cards if names and card["card_type"] == names[0]] or cards
+        if len(found) != 1:
+            raise Declined("I do not find the credit card that you mean")
+        return found[0]
+
+    def debit_card(self, text: str) -> Talk[tuple[dict[str, str], list[dict[str, Any]]]]:
+        """Return the checking account that is meant, and its debit cards."""
+        account = yield from self.account(text, "checking")
+        yield from self.search(
+            "debit cards belong to checking accounts; state, last four digits, issue_reason of each card"
+        )
+        key = account["account_id"]
+        shown = yield from self.hidden("get_debit_cards_by_account_id", account_id=key)
+        return account, reading.card_records(shown)

@@ -1,0 +1,9 @@
+"""The rules of the bank's policy that a conversation alone can show to be broken."""
+
+from __future__ import annotations
+
+from .conduct import CONDUCT_RULES
+from .documents import DOCUMENT_RULES
+from .verification import VERIFICATION_RULES
+
+RULES = [*VERIFICATION_RULES, *CONDUCT_RULES, *DOCUMENT_RULES]

@@ -1,0 +1,95 @@
+"""Rules about documents and the tools that they name: read first, unlocked if needed, and never guessed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pytest_tau.policy import Rule, mentions
+
+from .unwrapped import CALL, GIVE, UNLOCK
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from pytest_tau.policy import Breach, MadeCall, Trajectory
+
+_SEARCHES = ("grep", "shell")
+_HIDDEN = {UNLOCK: "agent_tool_name", CALL: "agent_tool_name", GIVE: "discoverable_tool_name"}
+
+
+def documents_before(trajectory: Trajectory, call: MadeCall) -> str:
+    """Return the texts that searches have shown before a call, and the documents in the policy."""
+    found = (each.result or "" for each in trajectory.before(call) if is_search(each))
+    return "\n".join([trajectory.policy, *found])
+
+
+def is_search(call: MadeCall) -> bool:
+    """Return whether a call searches the documents."""
+    return call.name.startswith("KB_search") or call.name in _SEARCHES
+
+
+def _named_tool(call: MadeCall) -> str | None:
+    """Return the hidden tool that a call of a wrapper is about; None for other calls."""
+    name = call.arguments.get(_HIDDEN[call.name]) if call.name in _HIDDEN else None
+    return name if isinstance(name, str) else None
+
+
+def _documented_tools(trajectory: Trajectory) -> Iterator[Breach]:
+    for call in trajectory.calls:
+        name = _named_tool(call) if call.name in (UNLOCK, GIVE) else None
+        if name and name not in documents_before(trajectory, call):
+            yield trajectory.breach(call, f"no document that was read names {name}")
+
+
+def _documents_first(trajectory: Trajectory) -> Iterator[Breach]:
+    for call in trajectory.of_tool("change_user_email"):
+        if call.name not in documents_before(trajectory, call):
+            yield trajectory.breach(call, "no document about it was read before")
+
+
+def _unlocked_first(trajectory: Trajectory) -> Iterator[Breach]:
+    for call in trajectory.calls:
+        name = _named_tool(call) if call.name == CALL else None
+        unlocked = [_named_tool(each) for each in trajectory.before(call) if each.name == UNLOCK]
+        if name and name not in unlocked:
+            yield trajectory.breach(call, f"{name} was not unlocked before")
+
+
+def _needed_tools(trajectory: Trajectory) -> Iterator[Breach]:
+    called = [_named_tool(each) for each in trajectory.calls if each.name == CALL]
+    for call in trajectory.calls:
+        name = _named_tool(call)
+        if call.name == UNLOCK and name not in called and not (call.result or "").startswith("Error"):
+            yield trajectory.breach(call, f"{name} was not called")
+
+
+def _explained_tools(trajectory: Trajectory) -> Iterator[Breach]:
+    for call in trajectory.of_tool(GIVE):
+        name = _named_tool(call)
+        later = [turn.text for turn in trajectory.agent_texts(after=call)]
+        if name and not (call.result or "").startswith("Error") and not any(mentions(text, name) for text in later):
+            yield trajectory.breach(call, f"{name} was given, and the customer was not asked to use it")
+
+
+DOCUMENT_RULES = [
+    Rule("documented-tools", "Never try names that no document has.", _documented_tools, needs_dialog=True),
+    Rule(
+        "documents-first",
+        "The documents of the knowledge base decide what you may do, and under which conditions.",
+        _documents_first,
+        needs_dialog=True,
+    ),
+    Rule(
+        "unlocked-tools",
+        "Call unlock_discoverable_agent_tool with exactly this name; the answer describes the parameters. Then call "
+        "call_discoverable_agent_tool",
+        _unlocked_first,
+    ),
+    Rule("needed-tools", "Unlock only what you are going to call.", _needed_tools),
+    Rule(
+        "given-tools",
+        "Give only what the customer wants to use now: it is recorded.",
+        _explained_tools,
+        needs_dialog=True,
+    ),
+]

@@ -1,0 +1,1 @@
+"""The bank's customers and their accounts, made from a seed."""

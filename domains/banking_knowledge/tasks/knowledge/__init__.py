@@ -1,0 +1,1 @@
+"""The documents of the knowledge base, made from tables and texts."""

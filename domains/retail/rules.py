@@ -1,0 +1,197 @@
+"""The rules of the shop's policy that a conversation alone can show to be broken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from pytest_tau.policy import (
+    Rule,
+    confirmation,
+    done_claims,
+    identification,
+    mentions,
+    no_text_with_calls,
+    one_call_at_a_time,
+    own_records,
+    read_before_write,
+    stated_details,
+    transfer_notice,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from pytest_tau.policy import Breach, MadeCall, Trajectory
+
+    from .models import RetailDB
+
+_CONFIRM = (
+    "Ahead of every call that changes an order or a profile, spell out what will change and wait for a clear yes."
+)
+_FINDS = ("find_user_id_by_email", "find_user_id_by_name_zip")
+#: Tools that show or change what belongs to a customer.
+_GUARDED = (
+    "get_user_details",
+    "get_order_details",
+    "cancel_pending_order",
+    "modify_pending_order_address",
+    "modify_pending_order_items",
+    "modify_pending_order_payment",
+    "modify_user_address",
+    "return_delivered_order_items",
+    "exchange_delivered_order_items",
+)
+_SWAPS = ("modify_pending_order_items", "exchange_delivered_order_items")
+
+
+def _found(call: MadeCall) -> str | None:
+    return call.result if call.name in _FINDS and not call.failed else None
+
+
+def _owner(call: MadeCall, _: Trajectory) -> str | None:
+    if "user_id" in call.arguments:
+        return str(call.arguments["user_id"])
+    value: Any = call.value
+    return value.get("user_id") if "order_id" in call.arguments and isinstance(value, dict) else None
+
+
+def _record(call: MadeCall, _: Trajectory) -> Iterator[tuple[str, list[Any]]]:
+    if order_id := call.arguments.get("order_id"):
+        yield f"order {order_id}", [order_id]
+
+
+def _order(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the order of a call, by its id or by an item of it."""
+    if order_id := call.arguments.get("order_id"):
+        yield f"order {order_id}", [order_id, *_items(trajectory, call, order_id).values()]
+
+
+def _named(call: MadeCall, trajectory: Trajectory) -> Iterator[tuple[str, list[Any]]]:
+    """Yield what the customer must have heard: the order by its id or by an item of it, and items that are chosen."""
+    zip_code, order_id, chosen = call.arguments.get("zip"), call.arguments.get("order_id"), _ids(call, "item_ids")
+    if zip_code and not any(mentions(turn.text, zip_code) for turn in trajectory.user_texts(before=call)):
+        yield f"zip code {zip_code}", [zip_code]
+    if not order_id:
+        return
+    items = _items(trajectory, call, order_id)
+    read = {each.arguments["order_id"] for each in trajectory.before(call) if "order_id" in each.arguments}
+    if read != {order_id}:  # else there is no doubt which one is meant
+        yield f"order {order_id}", [order_id, *items, *_words(items.values())]
+    if set(chosen) != set(items):
+        for item in dict.fromkeys(chosen):
+            yield f"item {item} ({items.get(item, 'not in the order')})", [item, *_words([items.get(item, item)])]
+
+
+def _words(names: Iterable[str]) -> list[str]:
+    """Return names of products and their last words: a garden hose is often called a hose, or one of two hoses."""
+    last = [name.split()[-1] for name in names if name and not name.endswith(" Set")]
+    return [*names, *last, *(f"{word}s" for word in last), *(word.removesuffix("s") for word in last)]
+
+
+def _ids(call: MadeCall, name: str) -> list[str]:
+    value = call.arguments.get(name)
+    return [str(each) for each in value] if isinstance(value, list) else []
+
+
+def _items(trajectory: Trajectory, call: MadeCall, order_id: Any) -> dict[str, str]:
+    """Return the names of the items of an order by their ids, as far as they were shown before a call."""
+    found: dict[str, str] = {}
+    for each in trajectory.before(call):
+        if each.arguments.get("order_id") == order_id and isinstance(each.value, dict):
+            items = each.value.get("items")
+            found |= {str(item.get("item_id")): str(item.get("name")) for item in items or () if isinstance(item, dict)}
+    return found
+
+
+def _other_version(trajectory: Trajectory) -> Iterator[Breach]:
+    """Yield calls for another version of a product than the one that the agent described to the customer."""
+    for call in trajectory.writes:
+        if call.name not in _SWAPS:
+            continue
+        said = " ".join(turn.text for turn in trajectory.agent_texts(before=call)[-2:])
+        old, new = _ids(call, "item_ids"), _ids(call, "new_item_ids")
+        for item, versions in ((item, _versions(trajectory, call, item)) for item in new):
+            if not versions:
+                if not any(f'"item_id": "{item}"' in (each.result or "") for each in trajectory.before(call)):
+                    yield trajectory.breach(call, f"item {item} was not shown as a version of a product")
+                continue
+            described = {
+                each: sum(mentions(said, value) for value in options)
+                for each, options in versions.items()
+                if each not in old or each == item
+            }
+            others = [each for each in described if each not in new]
+            better = max(others, key=lambda each: described[each], default=None)
+            if better is None or mentions(said, item) or _is_chosen(trajectory, call, item):
+                continue
+            if described[better] > described[item]:
+                options = ", ".join(versions[item])
+                yield trajectory.breach(call, f"item {item} ({options}), but {', '.join(versions[better])} was named")
+
+
+def _is_chosen(trajectory: Trajectory, call: MadeCall, item: str) -> bool:
+    """Return whether the customer has chosen a version by its price in the last words before a call."""
+    answers = trajectory.user_texts(before=call)
+    shown = (
+        each.value.get("variants")
+        for each in trajectory.before(call)
+        if each.name == "get_product_details" and not each.failed
+    )
+    prices = [versions[item].get("price") for versions in shown if isinstance(versions, dict) and item in versions]
+    return bool(answers) and any(mentions(answers[-1].text, price) for price in prices if price is not None)
+
+
+def _versions(trajectory: Trajectory, call: MadeCall, item: str) -> dict[str, list[str]]:
+    """Return the options of all versions of the product of an item by their ids, as far as they were shown."""
+    for each in trajectory.before(call):
+        if each.name == "get_item_details" and not each.failed and each.arguments.get("item_id") == item:
+            return {item: [*map(str, each.value.get("options", {}).values())]}
+        versions = each.value.get("variants") if each.name == "get_product_details" and not each.failed else None
+        if isinstance(versions, dict) and item in versions:
+            return {name: [*map(str, version["options"].values())] for name, version in versions.items()}
+    return {}
+
+
+def _same_item(trajectory: Trajectory) -> Iterator[Breach]:
+    """Yield exchanges of an item for the very same one."""
+    for call in trajectory.of_tool("exchange_delivered_order_items"):
+        pairs = zip(_ids(call, "item_ids"), _ids(call, "new_item_ids"), strict=False)
+        same = [old for old, new in pairs if old == new]
+        if same:
+            yield trajectory.breach(call, f"item {same[0]} is exchanged for itself")
+
+
+def _address_after_items(trajectory: Trajectory) -> Iterator[Breach]:
+    """Yield changes of the address of orders whose items were changed before."""
+    for call in trajectory.of_tool("modify_pending_order_address"):
+        state = trajectory.state_before(call)
+        order = cast("RetailDB", state.agent_db).orders.peek(str(call.arguments.get("order_id"))) if state else None
+        if order is not None and order.status == "pending (item modified)":
+            yield trajectory.breach(call, f"the status of the order is {order.status!r}")
+
+
+RULES = [
+    one_call_at_a_time("Never make two calls at once, and never put text beside a call."),
+    no_text_with_calls("Never make two calls at once, and never put text beside a call."),
+    identification(
+        "Before anything else, find the customer's user id, in one of two ways:", by=_found, guarded=_GUARDED
+    ),
+    own_records(
+        "Decline whatever concerns somebody else's profile or orders.",
+        by=_found,
+        owner=_owner,
+        private=("get_user_details",),
+    ),
+    read_before_write("Read it before you promise anything.", needs=_record, reads=("get_order_details",)),
+    stated_details(_CONFIRM, needs=_named),
+    Rule("stated-version", _CONFIRM, _other_version, needs_dialog=True),
+    confirmation(_CONFIRM, needs=_order),
+    done_claims("Say only what a tool, the customer or this policy has told you.", ids=("order_id",)),
+    transfer_notice("Then send this notice, with nothing added:"),
+    Rule("exchange-differs", "The tool would take the very same item: you do not.", _same_item),
+    Rule(
+        "address-after-items",
+        "The address tool would still take `pending (item modified)`: do not use it then.",
+        _address_after_items,
+    ),
+]

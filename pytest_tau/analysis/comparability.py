@@ -1,0 +1,221 @@
+"""How far the scores of a run can be compared with those of τ²-bench, from the conditions of its trials."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..text import listed, plural
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ..runs.record import TrialRecord
+
+#: The domains of τ²-bench.
+DOMAINS = frozenset({"airline", "retail", "telecom", "telecom-workflow", "banking_knowledge", "mock"})
+#: The number of trials of each task that a submission is expected to have.
+TRIALS = 4
+#: The model of the judge, and the default model of the user. Source: τ²-bench v1.0.1.
+REFERENCE_MODEL = "gpt-4.1-2025-04-14"
+#: The limits of a conversation. Source: τ²-bench v1.0.1.
+_LIMITS = {"max_steps": 200, "max_errors": 10}
+#: How users behave without a persona. Source: τ²-bench v1.0.1.
+_PERSONA = {"verbosity": "standard", "interrupt_tendency": "waits", "behaviour": "cooperative"}
+_MOST, _LONGEST = 3, 60
+_OWN_PROTOCOL, _BUNDLED, _FAULTS = "protocol tau", "bundled data", "tool faults"
+
+
+@dataclass(frozen=True)
+class Comparability:
+    """How far a run can be compared.
+
+    Attributes:
+        kind: ``standard`` if nothing was changed, ``custom`` if something was, ``unknown`` without recorded conditions.
+        deviations: What was changed.
+        incomplete: What is missing for a submission: trials and tasks.
+        models: The models that were not the agent's, which are stated with a score: user and judge.
+    """
+
+    kind: str
+    deviations: tuple[str, ...] = ()
+    incomplete: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Return the line of a report. Of a run over bundled tasks that did not ask for more, it says only that."""
+        if {_OWN_PROTOCOL, _BUNDLED} <= set(self.deviations):
+            faults = "".join(f"; {each}" for each in self.deviations if each.startswith(_FAULTS))
+            return f"{self.kind} ({_BUNDLED}, not the tasks of τ²-bench{faults})"
+        parts = [self.kind + (f" ({'; '.join(self.deviations)})" if self.deviations else "")]
+        parts += [f"incomplete ({', '.join(self.incomplete)})"] if self.incomplete else []
+        return ", ".join([*parts, *self.models])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "kind": self.kind,
+            "deviations": list(self.deviations),
+            "incomplete": list(self.incomplete),
+            "models": list(self.models),
+        }
+
+
+def comparability(records: Iterable[TrialRecord]) -> Comparability | None:
+    """Return how far trials can be compared with τ²-bench; None if none is of a domain of it."""
+    chosen = [record for record in records if record.domain in DOMAINS]
+    if not chosen:
+        return None
+    known = [record for record in chosen if record.conditions]
+    if not known:
+        return Comparability("unknown", ("the run has not recorded its conditions",))
+    deviations = [*_deviations(known), *_of_outcomes(chosen)]
+    if len(known) < len(chosen):
+        deviations.append(f"{plural(len(chosen) - len(known), 'trial')} without recorded conditions")
+    kind = "custom" if deviations else "standard"
+    return Comparability(kind, tuple(deviations), tuple(_incomplete(chosen)), tuple(_models(known)))
+
+
+#: Conditions whose difference makes runs hard to compare, by the words of a warning. Agents are what is compared.
+_COMPARED = {
+    "user": "the user",
+    "user_prompt": "the user's prompt",
+    "protocol": "the protocol",
+    "texts": "the official texts",
+    "judge": "the judge",
+    "data": "the data",
+    "policy": "the variant of the policy",
+    "solo": "solo mode",
+    "enforce_protocol": "--tau-enforce-protocol",
+    "persona": "the persona of the user",
+    "grading": "the grading profile",
+    "max_steps": "the limit of steps",
+    "max_errors": "the limit of errors",
+}
+
+#: Conditions that not every trial of a run has, or not the same.
+_BY_TRIAL = frozenset({"judge", "persona"})
+
+
+def differing_conditions(before: Iterable[TrialRecord], after: Iterable[TrialRecord]) -> list[str]:
+    """Return the conditions apart from agents that differ between two runs, as far as both have recorded them."""
+    sides = [[record.conditions for record in side if record.conditions] for side in (before, after)]
+    if not all(sides):
+        return []
+    found = []
+    for key, name in _COMPARED.items():
+        one, two = ({_value(each.get(key)) for each in side} for side in sides)
+        if key in _BY_TRIAL:
+            one, two = one - {""}, two - {""}
+        by_trial = key in _BY_TRIAL and (one <= two or two <= one)
+        if one != two and not by_trial:
+            found.append(name + _values(one, two))
+    for role in ("user", "judge"):
+        one, two = ({_value(_model_name(each, role)) for each in side} - {""} for side in sides)
+        # A model that was not called in one of the runs is a matter of the tasks.
+        if one and two and one != two:
+            found.append(f"the model of the {role}{_values(one, two)}")
+    return found
+
+
+def _model_name(conditions: Mapping[str, Any], role: str) -> Any:
+    return conditions.get("models", {}).get(role, {}).get("name")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return " ".join(f"{name}={each}" for name, each in value.items())
+    return "" if value in (None, False) else str(value)
+
+
+def _values(one: set[str], two: set[str]) -> str:
+    sides = [listed(sorted(each), _MOST) or "none" for each in (one, two)]
+    return f" ({sides[0]} and {sides[1]})" if all(len(each) <= _LONGEST for each in sides) else ""
+
+
+def _deviations(records: Sequence[TrialRecord]) -> list[str]:
+    """Return what deviates from the reference in any trial; with the number of trials if it is not all."""
+    found = Counter(text for record in records for text in dict.fromkeys(_of_conditions(record.conditions or {})))
+    texts = Counter(str((record.conditions or {}).get("texts")) for record in records)
+    if len(texts) > 1:
+        found["different official texts"] = len(records)
+    partly = {text for text, many in found.items() if many < len(records)}
+    # What only some trials have comes last, by name, as trials may run in any order.
+    return [text for text in found if text not in partly] + [
+        f"{text} in {plural(found[text], 'trial')}" for text in sorted(partly)
+    ]
+
+
+def _of_conditions(found: Mapping[str, Any]) -> list[str]:
+    agent, user = found.get("agent"), found.get("user")
+    deviations = [] if found.get("protocol") == "tau2" else [_OWN_PROTOCOL]
+    deviations += [] if agent == "llm" else [f"agent {agent}"]
+    deviations += [] if user == "llm" else [f"user {user}"]
+    for side, name in (("agent", agent), ("user", user)):
+        prompt = found.get(f"{side}_prompt")
+        if name == "llm" and prompt not in ("official", "built in"):
+            deviations.append(f"{side}'s prompt: {prompt}")
+    deviations += [] if found.get("data") == "official" else [_BUNDLED]
+    deviations += [f"policy {found['policy']}"] if found.get("policy") else []
+    deviations += ["solo"] if found.get("solo") else []
+    deviations += ["--tau-enforce-protocol"] if found.get("enforce_protocol") else []
+    deviations += ["--tau-agent-one-call"] if found.get("one_call") else []
+    persona = {name: value for name, value in (found.get("persona") or {}).items() if value != _PERSONA.get(name)}
+    deviations += [f"persona {' '.join(f'{name}={value}' for name, value in persona.items())}"] if persona else []
+    deviations += [f"attack {found['attack']}"] if found.get("attack") else []
+    deviations += [f"grading {found['grading']}"] if found.get("grading") != "official" else []
+    deviations += [f"{_FAULTS} {' '.join(map(str, found['tool_faults']))}"] if found.get("tool_faults") else []
+    judge = found.get("judge")
+    deviations += [f"judge {judge}"] if judge not in (None, "llm") else []
+    for limit, usual in _LIMITS.items():
+        if found.get(limit) not in (None, usual):
+            deviations.append(f"{limit} {found[limit]}")
+    for role, model in found.get("models", {}).items():
+        arguments = {name: value for name, value in model.get("args", {}).items() if value is not None}
+        if role != "agent" and arguments not in ({}, {"temperature": 0.0}, {"temperature": 0}):
+            deviations.append(f"arguments of the {role}'s model")
+    return deviations
+
+
+def _of_outcomes(records: Sequence[TrialRecord]) -> list[str]:
+    timed_out = sum(record.termination_reason == "timeout" for record in records)
+    return [f"the time limit ended {plural(timed_out, 'trial')}"] if timed_out else []
+
+
+def _incomplete(records: Sequence[TrialRecord]) -> list[str]:
+    """Return what is missing: trials of tasks, tasks of the split base, and trials without a verdict."""
+    trials: dict[str, Counter[str]] = defaultdict(Counter)
+    sizes: dict[str, int] = {}
+    others: Counter[str] = Counter()
+    for record in records:
+        size = (record.conditions or {}).get("base")
+        if size is None:
+            others[record.domain] += 1
+        else:
+            trials[record.domain][record.task_id] += record.ran
+            sizes[record.domain] = size
+    found = []
+    for domain, tasks in sorted(trials.items()):
+        if len(tasks) < sizes[domain]:
+            found.append(f"{domain}: {len(tasks)} of {plural(sizes[domain], 'task')} of the split base")
+        if (fewest := min(tasks.values())) < TRIALS:
+            found.append(f"{domain}: {fewest} of {plural(TRIALS, 'trial')}")
+    found += [
+        f"{domain}: {plural(many, 'trial')} of tasks outside of the split base"
+        for domain, many in sorted(others.items())
+    ]
+    return found
+
+
+def _models(records: Sequence[TrialRecord]) -> list[str]:
+    """Return the models of user and judge, which are stated with a score."""
+    found = []
+    for role in ("user", "judge"):
+        models = [(record.conditions or {}).get("models", {}).get(role, {}).get("name") for record in records]
+        names = sorted({name for name in models if name})
+        if names:
+            other = any(name.rpartition("/")[2] != REFERENCE_MODEL for name in names)
+            found.append(f"{role} model {listed(names, _MOST)}" + (f" (reference: {REFERENCE_MODEL})" if other else ""))
+    return found

@@ -1,0 +1,132 @@
+"""The probability that a rate of the whole run meets a bound, from the trials that were run so far.
+
+Tasks differ, and the trials of a task vary: each task has a chance of its own to succeed, drawn from a beta
+distribution, and its trials succeed with this chance (the beta-binomial model). Neither the mean of the chances nor how
+much they differ is known, so both have a prior, and what the trials so far show of them weighs each pair of values:
+Jeffreys' prior for the mean, and an even one over the logarithm of the sum of the two parameters. For each pair, mean
+and variance of the final value follow exactly, and its distribution is taken to be normal.
+
+Source: Gelman et al., Bayesian Data Analysis (2013), chapter 5, for the model; Saville et al., The utility of Bayesian
+predictive probabilities for interim monitoring of clinical trials (Clinical Trials, 2014), for its use.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from math import ceil, comb, exp, floor, isqrt, lgamma, pi, sin, sqrt
+from statistics import NormalDist
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: With fewer tasks that have a trial, the probability is not stated: the prior would decide.
+FEWEST_TASKS = 8
+#: The sums of the parameters of the beta distribution: from tasks that nearly always or never succeed, to equal ones.
+_LIKENESS = (0.1, 0.25, 0.6, 1.5, 4.0, 10.0, 25.0, 60.0)
+#: The means: so many, and for each root of the number of tasks.
+_MEANS, _MEANS_PER_ROOT = 48, 9
+_NORMAL = NormalDist()
+_ROUNDING = 1e-6
+
+
+class Cell(NamedTuple):
+    """The trials of a task.
+
+    Attributes:
+        trials: How many were run.
+        successes: How many of them succeeded.
+        waiting: How many will be run.
+    """
+
+    trials: int
+    successes: int
+    waiting: int
+
+
+def probability_at_least(cells: Mapping[Cell, int], bound: float, k: int = 1, *, strict: bool = False) -> float | None:
+    """Return the probability that the final rate is at least a bound.
+
+    Args:
+        cells: How many tasks have each number of trials.
+        bound: The bound.
+        k: How many trials of a task must succeed together, as in pass^k.
+        strict: Whether the rate must exceed the bound.
+
+    Returns:
+        None with too few tasks so far.
+    """
+    counted = {cell: count for cell, count in cells.items() if cell.trials + cell.waiting >= k}
+    tasks, seen = sum(counted.values()), sum(count for cell, count in counted.items() if cell.trials)
+    if seen < FEWEST_TASKS:
+        return None
+    means = max(_MEANS, _MEANS_PER_ROOT * isqrt(tasks))
+    points = [
+        _point(counted, sin(pi / 2 * (number + 0.5) / means) ** 2, likeness, k)
+        for number in range(means)
+        for likeness in _LIKENESS
+    ]
+    most = max(point.likelihood for point in points)
+    limit = bound
+    if k == 1:
+        # The rate is a multiple of this, and the normal distribution is continuous.
+        step = 1 / (tasks * max(cell.trials + cell.waiting for cell in counted))
+        limit = step * (floor(bound / step + _ROUNDING) + 0.5 if strict else ceil(bound / step - _ROUNDING) - 0.5)
+    weights = [exp(point.likelihood - most) for point in points]
+    above = sum(
+        weight * _above(point.total / tasks, sqrt(point.variance) / tasks, limit)
+        for weight, point in zip(weights, points, strict=True)
+    )
+    return above / sum(weights)
+
+
+class _Point(NamedTuple):
+    """What two values of the parameters imply: the likelihood (log), mean and variance of the sum over tasks."""
+
+    likelihood: float
+    total: float
+    variance: float
+
+
+def _point(cells: Mapping[Cell, int], mean: float, likeness: float, k: int) -> _Point:
+    likelihood = total = variance = 0.0
+    for cell, count in cells.items():
+        one = _cell(cell, mean, likeness, k)
+        likelihood += count * one.likelihood
+        total += count * one.total
+        variance += count * one.variance
+    return _Point(likelihood, total, variance)
+
+
+def _above(mean: float, deviation: float, limit: float) -> float:
+    if not deviation:
+        return float(mean >= limit)
+    return _NORMAL.cdf((mean - limit) / deviation)
+
+
+@lru_cache(maxsize=1 << 18)
+def _cell(cell: Cell, mean: float, likeness: float, k: int) -> _Point:
+    """Return the same for one task: the likelihood of its trials so far, and mean and variance of its final rate."""
+    alpha = mean * likeness + cell.successes
+    beta = (1 - mean) * likeness + cell.trials - cell.successes
+    likelihood = _log_beta(alpha, beta) - _log_beta(mean * likeness, (1 - mean) * likeness)
+    ways = comb(cell.trials + cell.waiting, k)
+    rates = [comb(cell.successes + more, k) / ways for more in range(cell.waiting + 1)]
+    if not cell.waiting:
+        return _Point(likelihood, rates[0], 0.0)
+    chances = _beta_binomial(cell.waiting, alpha, beta)
+    total = sum(chance * rate for chance, rate in zip(chances, rates, strict=True))
+    square = sum(chance * rate**2 for chance, rate in zip(chances, rates, strict=True))
+    return _Point(likelihood, total, max(0.0, square - total**2))
+
+
+def _beta_binomial(number: int, alpha: float, beta: float) -> list[float]:
+    """Return the chances of 0 to ``number`` successes."""
+    whole = _log_beta(alpha, beta)
+    return [
+        comb(number, hits) * exp(_log_beta(alpha + hits, beta + number - hits) - whole) for hits in range(number + 1)
+    ]
+
+
+def _log_beta(alpha: float, beta: float) -> float:
+    return lgamma(alpha) + lgamma(beta) - lgamma(alpha + beta)

@@ -1,0 +1,210 @@
+"""Gates: what a run as a whole must reach, ``[domain:]metric OP value``; and when that is settled."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...errors import ConfigurationError
+from ...runs.groups import split_variants
+from ...text import one_line, shorten
+from ..design.predictive import probability_at_least
+from .metrics import UNDER_ATTACK, metric_named
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from ...runs.groups import Group
+    from ..statistics import Interval
+    from .metrics import Metric, Tasks, TaskTrials
+
+_GATE = re.compile(r"(?:([^:<>=]+):)?([^:<>=]+?)\s*([<>=!]+)\s*([^<>=!]+)")
+_OPERATORS: dict[str, Callable[[float, float], bool]] = {
+    # Means of fractions are not exact: what is meant to be equal is.
+    ">=": lambda value, bound: value >= bound - _ROUNDING,
+    ">": lambda value, bound: value > bound + _ROUNDING,
+    "<=": lambda value, bound: value <= bound + _ROUNDING,
+    "<": lambda value, bound: value < bound - _ROUNDING,
+}
+_ROUNDING = 1e-9
+#: What is said of a gate that trials that were not run could decide either way.
+_OPEN = "not settled"
+#: Characters of a variant's name, and of a gate in an error.
+_LONGEST = 80
+_EXPECTED = "expected [domain:]metric OP value, such as 'pass^1>=0.8' or 'retail:errors<=0.02'"
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition that a run must meet.
+
+    Attributes:
+        domain: Whose trials count; None for all.
+        name: Of the metric.
+        metric: It.
+        operator: How value and bound compare.
+        bound: What it is compared with.
+    """
+
+    domain: str | None
+    name: str
+    metric: Metric
+    operator: str
+    bound: float
+
+    @classmethod
+    def parse(cls, text: str) -> Gate:
+        """Parse a gate.
+
+        Raises:
+            ConfigurationError: The expression is not a gate; the error states what is expected.
+        """
+        found, shown = _GATE.fullmatch(text.strip()), repr(shorten(text, _LONGEST))
+        if found is None:
+            raise ConfigurationError(f"{_EXPECTED}, got {shown}")
+        domain, name, operator, value = (part.strip() if part else part for part in found.groups())
+        if operator not in _OPERATORS:
+            raise ConfigurationError(f"{shown}: expected one of {', '.join(_OPERATORS)}, got {shorten(operator)!r}")
+        try:
+            bound = float(value)
+        except ValueError:
+            bound = inf
+        if not -inf < bound < inf:
+            raise ConfigurationError(f"{shown}: expected a number after {operator}, got {shorten(value)!r}")
+        gate = cls(domain, name, metric_named(name), operator, bound)
+        gate.check_bound()
+        return gate
+
+    def check_bound(self) -> None:
+        """Refuse a bound that no value of the metric meets.
+
+        Raises:
+            ConfigurationError: There is no such value; the error states which values there are.
+        """
+        reach = self.metric.reach(())
+        if self.holds(reach.low) or self.holds(reach.high):
+            return
+        least = reach.low + 0.0  # not -0
+        most = f"from {least:g} to {reach.high:g}" if reach.high < inf else f"at least {least:g}"
+        percent = reach.high == 1 < self.bound <= 100
+        hint = f": write {self.bound / 100:g} for {self.bound:g} %" if percent else ""
+        raise ConfigurationError(f"{str(self)!r} can never be met, as {self.name} is {most}{hint}")
+
+    def __str__(self) -> str:
+        return f"{f'{self.domain}:' if self.domain else ''}{self.name} {self.operator} {self.bound:g}"
+
+    def holds(self, value: float) -> bool:
+        """Return whether a value meets the gate."""
+        return _OPERATORS[self.operator](value, self.bound)
+
+    def tasks(self, tasks: Tasks) -> list[TaskTrials]:
+        """Return the tasks that count."""
+        return [task for group, task in tasks.items() if self._counts(group)]
+
+    def _counts(self, group: Group) -> bool:
+        """Return whether the trials of a group count: under attack, only for the metrics of attacks and for errors."""
+        if self.domain not in (None, group.domain):
+            return False
+        return self.name == "errors" or group.is_attacked == (self.name in UNDER_ATTACK)
+
+    def verdicts(self, tasks: Tasks, predicted: Mapping[str, bool] | None = None, why: str = "") -> list[Verdict]:
+        """Return whether the gate is met, as far as trials were run: for each variant, if there are several.
+
+        Args:
+            tasks: The trials of each task.
+            predicted: Whether it is met by the variants of which this was predicted, by their names.
+            why: What is said of a predicted verdict.
+        """
+        found = {name: self.verdict(each)._replace(variant=name) for name, each in self._by_variant(tasks).items()}
+        for name, met in (predicted or {}).items():
+            if name in found and found[name].why == _OPEN:
+                found[name] = found[name]._replace(met=met, why=why)
+        return list(found.values())
+
+    def probabilities(self, tasks: Tasks) -> dict[str, float | None]:
+        """Return the probability that each variant meets the gate at the end, by name; None while it is not known."""
+        return {name: self._probability(found) for name, found in self._by_variant(tasks).items()}
+
+    def _probability(self, tasks: Tasks) -> float | None:
+        settled = self._settled(tasks)
+        if settled is not None:
+            return float(settled)
+        cells = self.metric.cells(self.tasks(tasks))
+        if cells is None:
+            return None
+        upwards = self.operator in (">=", ">")
+        strict = self.operator in (">", "<=")
+        bound = self.bound + (_ROUNDING if strict else -_ROUNDING)
+        found = probability_at_least(cells, bound, self.metric.trials, strict=strict)
+        return found if found is None or upwards else 1 - found
+
+    def _by_variant(self, tasks: Tasks) -> dict[str, Tasks]:
+        split = split_variants(group for group in tasks if self._counts(group))
+        return {name: {group: tasks[group] for group in groups} for name, groups in split.items()}
+
+    def verdict(self, tasks: Tasks) -> Verdict:
+        """Return whether the gate is met, as far as trials were run, over all tasks."""
+        counted = self.tasks(tasks)
+        value = self.metric.value(counted)
+        if value is None:
+            why = self.metric.lacking(counted) if counted else "no trial was run"
+            return Verdict(self, None, None, met=False, why=why)
+        interval = self.metric.interval(counted)
+        if not any(task.waiting for task in counted):
+            return Verdict(self, value, interval, met=self.holds(value))
+        settled = self._settled(tasks)
+        why = _OPEN if settled is None else self._reach(counted, met=settled)
+        return Verdict(self, value, interval, met=bool(settled), why=why)
+
+    def settled(self, tasks: Tasks) -> bool | None:
+        """Return whether the gate is certain to be met by each variant, or to be missed; None while that is open."""
+        found = {self._settled(each) for each in self._by_variant(tasks).values()}
+        return False if False in found else None if None in found else True
+
+    def _settled(self, tasks: Tasks) -> bool | None:
+        reach = self.metric.reach(self.tasks(tasks))
+        ends = {self.holds(reach.low), self.holds(reach.high)}
+        if len(ends) == 2 or (ends == {True} and not reach.certain):
+            return None
+        return ends.pop()
+
+    def _reach(self, tasks: Sequence[TaskTrials], *, met: bool) -> str:
+        reach = self.metric.reach(tasks)
+        low = (self.operator in (">=", ">")) is met
+        return (
+            f"{f'at least {reach.low:.3f}' if low else f'at most {reach.high:.3f}'} whatever the remaining trials give"
+        )
+
+
+class Verdict(NamedTuple):
+    """The verdict of a gate.
+
+    Attributes:
+        value: The metric's value; None if there is none.
+        interval: Its 95 % interval; None if there are too few tasks.
+        met: Whether the gate is met.
+        why: What there is to say beyond the value.
+        variant: The name of the variant whose trials count; empty if there are no variants.
+    """
+
+    gate: Gate
+    value: float | None
+    interval: Interval | None
+    met: bool
+    why: str | None = None
+    variant: str = ""
+
+    def __str__(self) -> str:
+        end = "met" if self.met else "missed"
+        name = f"gate {self.gate}" + (f" for {one_line(self.variant, _LONGEST)}" if self.variant else "")
+        if self.value is None:
+            return f"{name}: {end}: {self.why}"
+        interval = self.interval
+        reach = f" (95 % interval {interval.format()})" if interval else ""
+        if self.why:
+            end += f", {self.why}"
+        elif interval and interval.low < self.gate.bound < interval.high:
+            end += f", but {self.gate.bound:g} lies within the interval"
+        return f"{name}: {self.value:.3f}{reach}: {end}"

@@ -1,0 +1,305 @@
+"""The metrics of gates, over the trials of tasks: values, intervals, and what they can still become."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from math import comb, fsum, inf
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Protocol
+
+from ...errors import ConfigurationError, unknown_name
+from ...runs.groups import Group
+from ..columns import COLUMNS
+from ..design.predictive import Cell
+from ..metrics import pass_hat_k
+from ..statistics import Interval, mean_interval, pass_hat_k_interval, proportion_interval, share_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from ...runs.record import TrialRecord
+
+#: The metrics over trials under attack; apart from errors, these trials count for no other.
+UNDER_ATTACK = frozenset({"attack_success", "utility_under_attack"})
+#: The share of trials that kept one rule.
+_RULE = re.compile(r"policy\.([a-z0-9-]+)")
+_PASS = re.compile(r"pass\^([0-9]{1,9})")
+
+
+@dataclass
+class TaskTrials:
+    """The trials of a task.
+
+    Attributes:
+        ran: Those that have a verdict.
+        errors: How many ended in an error.
+        excluded: Those that have a verdict, but are excluded from rates because of a fault of the simulated user.
+        waiting: How many have not been reported.
+    """
+
+    ran: list[TrialRecord] = field(default_factory=list)
+    errors: int = 0
+    waiting: int = 0
+    excluded: list[TrialRecord] = field(default_factory=list)
+
+    @property
+    def passed(self) -> int:
+        """Return the number of trials that passed."""
+        return sum(record.passed for record in self.ran)
+
+
+#: The trials of each task; a task of several tests is there once for each.
+Tasks = dict[Group, TaskTrials]
+
+
+def by_task(records: Iterable[TrialRecord], planned: Mapping[Group, int] | None = None) -> Tasks:
+    """Return the trials of each task.
+
+    Args:
+        records: Those that were reported.
+        planned: How many each group will have; by default there are no more.
+    """
+    found: Tasks = defaultdict(TaskTrials)
+    for record in records:
+        task = found[record.group]
+        if record.outcome == "error":
+            task.errors += 1
+        elif record.excluded:
+            task.excluded.append(record)
+        else:
+            task.ran.append(record)
+    for key, trials in (planned or {}).items():
+        task = found[key]
+        task.waiting = max(0, trials - len(task.ran) - task.errors - len(task.excluded))
+    return found
+
+
+class Reach(NamedTuple):
+    """The range of what a value can still become, whatever the outcomes of the trials that are waiting.
+
+    Attributes:
+        low: No less than this.
+        high: No more than this.
+        certain: There will be a value.
+    """
+
+    low: float
+    high: float
+    certain: bool
+
+
+class Metric(Protocol):
+    """A number over trials."""
+
+    @property
+    def trials(self) -> int:
+        """Return how many trials with a verdict a task must have to count."""
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        """Return the value; None if the trials do not give one."""
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        """Return the 95 % interval of the value."""
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        """Return what the value can still become."""
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        """Return why there is no value."""
+
+    def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell] | None:
+        """Return what the final value is predicted from; None if it is not predicted.
+
+        Trials that are waiting are expected to have a verdict.
+        """
+
+
+@dataclass(frozen=True)
+class _PassHatK:
+    k: int
+
+    @property
+    def trials(self) -> int:
+        return self.k
+
+    def _results(self, tasks: Sequence[TaskTrials]) -> list[tuple[int, int]]:
+        return [(len(task.ran), task.passed) for task in tasks]
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        return pass_hat_k(self._results(tasks), self.k)
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        return pass_hat_k_interval(self._results(tasks), self.k)
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        lows: tuple[list[float], list[float]] = ([], [])
+        highs: tuple[list[float], list[float]] = ([], [])
+        for task in tasks:
+            all_of_them = len(task.ran) + task.waiting
+            if all_of_them >= self.k:
+                # With fewer trials than k so far, a task may never count, as those that are waiting may be errors.
+                open_ = len(task.ran) < self.k
+                ways = comb(all_of_them, self.k)
+                lows[open_].append(comb(task.passed, self.k) / ways)
+                highs[open_].append(comb(task.passed + task.waiting, self.k) / ways)
+        low = -_greatest_mean([-value for value in lows[0]], [-value for value in lows[1]], default=0.0)
+        return Reach(low, _greatest_mean(*highs, default=1.0), certain=bool(lows[0]))
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        most = max((len(task.ran) for task in tasks), default=0)
+        return f"no task has {self.k} trials with a verdict (at most {most})"
+
+    def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell]:
+        return Counter(Cell(len(task.ran), task.passed, task.waiting) for task in tasks)
+
+
+@dataclass(frozen=True)
+class _Errors:
+    trials: ClassVar[int] = 1
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        trials = sum(len(task.ran) + task.errors for task in tasks)
+        return sum(task.errors for task in tasks) / trials if trials else None
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        return proportion_interval((len(task.ran) + task.errors, task.errors) for task in tasks)
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        errors, waiting = sum(task.errors for task in tasks), sum(task.waiting for task in tasks)
+        trials = sum(len(task.ran) for task in tasks) + errors + waiting
+        if not trials:
+            return Reach(0.0, 1.0, certain=False)
+        return Reach(errors / trials, (errors + waiting) / trials, certain=trials > waiting)
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        del tasks
+        return "no trial was run"
+
+    def cells(self, tasks: Sequence[TaskTrials]) -> Counter[Cell]:
+        return Counter(Cell(len(task.ran) + task.errors, task.errors, task.waiting) for task in tasks)
+
+
+@dataclass(frozen=True)
+class _UserValid:
+    """The share of trials without a fault of the simulated user, of all that have a verdict, excluded ones included."""
+
+    trials: ClassVar[int] = 1
+
+    def _results(self, tasks: Sequence[TaskTrials]) -> list[tuple[int, int]]:
+        graded = [[*task.ran, *task.excluded] for task in tasks]
+        return [(len(each), sum(not record.user_faults for record in each)) for each in graded if each]
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        results = self._results(tasks)
+        return sum(valid for _, valid in results) / sum(number for number, _ in results) if results else None
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        return proportion_interval(self._results(tasks))
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        results, waiting = self._results(tasks), sum(task.waiting for task in tasks)
+        valid, graded = sum(each for _, each in results), sum(number for number, _ in results)
+        if not graded + waiting:
+            return Reach(0.0, 1.0, certain=False)
+        return Reach(valid / (graded + waiting), (valid + waiting) / (graded + waiting), certain=graded > 0)
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        del tasks
+        return "no trial has a verdict"
+
+    def cells(self, tasks: Sequence[TaskTrials]) -> None:
+        del tasks
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """The mean of something over the trials that have a verdict, or over those of them that count."""
+
+    of: Callable[[TrialRecord], float | None]
+    most: float = inf
+    counts: Callable[[TrialRecord], bool] | None = None
+    none_counts: str = "no trial has anything to measure"
+    trials: ClassVar[int] = 1
+
+    def _values(self, tasks: Sequence[TaskTrials]) -> list[list[float | None]]:
+        counted = [[each for each in task.ran if self.counts is None or self.counts(each)] for task in tasks]
+        return [[self.of(record) for record in records] for records in counted if records]
+
+    def _known(self, tasks: Sequence[TaskTrials]) -> list[list[float]]:
+        return [[value for value in values if value is not None] for values in self._values(tasks)]
+
+    def value(self, tasks: Sequence[TaskTrials]) -> float | None:
+        known = [value for values in self._known(tasks) for value in values]
+        trials = sum(len(values) for values in self._values(tasks))
+        return fsum(known) / trials if trials and len(known) == trials else None
+
+    def interval(self, tasks: Sequence[TaskTrials]) -> Interval | None:
+        # Of partial credit. The reward and the recall keep the interval that they have had.
+        interval = share_interval if self.counts and self.most == 1 else mean_interval
+        return interval(self._known(tasks))
+
+    def reach(self, tasks: Sequence[TaskTrials]) -> Reach:
+        known = fsum(value for values in self._known(tasks) for value in values)
+        ran, waiting = sum(len(values) for values in self._values(tasks)), sum(task.waiting for task in tasks)
+        if not ran + waiting:
+            return Reach(0.0, self.most, certain=False)
+        high = (known + self.most * waiting) / (ran + waiting) if waiting else known / ran
+        return Reach(known / (ran + waiting), high, certain=self.value(tasks) is not None)
+
+    def lacking(self, tasks: Sequence[TaskTrials]) -> str:
+        unknown = sum(value is None for values in self._values(tasks) for value in values)
+        if unknown:
+            return f"it is unknown for {unknown} trials"
+        return self.none_counts if any(task.ran for task in tasks) else "no trial has a verdict"
+
+    def cells(self, tasks: Sequence[TaskTrials]) -> None:
+        del tasks
+
+
+#: By name, apart from pass^K. Means are those of columns.
+METRICS: dict[str, Metric] = {
+    "errors": _Errors(),
+    "user_valid": _UserValid(),
+    **{
+        each.metric.name: _Mean(
+            each.metric.value or each.value, each.metric.most, each.metric.counts, *filter(None, [each.metric.lacking])
+        )
+        for each in COLUMNS
+        if each.metric
+    },
+}
+
+
+def _kept(rule: str) -> _Mean:
+    """Return the share of trials that kept a rule of the policy, among the trials in which it was checked."""
+    why = f"no trial was checked against the rule {rule!r}"
+    return _Mean(lambda each: each.kept_rule(rule), 1.0, lambda each: each.kept_rule(rule) is not None, why)
+
+
+def metric_named(name: str) -> Metric:
+    """Return the metric of this name.
+
+    Raises:
+        ConfigurationError: There is no metric of this name.
+    """
+    found = _PASS.fullmatch(name)
+    if found and int(found[1]) >= 1:
+        return _PassHatK(int(found[1]))
+    if name in METRICS:
+        return METRICS[name]
+    if rule := _RULE.fullmatch(name):
+        return _kept(rule[1])
+    known = ["pass^1", "pass^4", *METRICS]
+    others = "; pass^K for any K from 1, policy.RULE for any rule of a policy"
+    raise ConfigurationError(unknown_name("metric", name, known, len(known)) + others)
+
+
+def _greatest_mean(fixed: Sequence[float], optional: Sequence[float], *, default: float) -> float:
+    """Return the greatest mean of the fixed values and of any of the others."""
+    total, number = fsum(fixed), len(fixed)
+    for value in sorted(optional, reverse=True):
+        if number and value * number <= total:
+            break
+        total, number = total + value, number + 1
+    return total / number if number else default

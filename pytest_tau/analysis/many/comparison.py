@@ -1,0 +1,283 @@
+"""Comparison of several runs on the tasks that all of them have, with p-values corrected for their number."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import cached_property
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ...runs.groups import count_tasks, match_groups
+from ...text import plural
+from ..comparability import differing_conditions
+from ..compare import SIGNIFICANT, changed_parts
+from ..paired import Pair, Paired, PassCount
+from ..statistics import Interval, pass_hat_k_interval
+from .holm import holm
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from ...runs.groups import Group
+    from ...runs.record import TrialRecord
+    from ..compare import RunRecords
+
+#: The trials of one run, by group.
+_ByGroup = dict["Group", list["TrialRecord"]]
+
+
+class RunRow(NamedTuple):
+    """A run in a table of several.
+
+    Attributes:
+        name: The name of the run.
+        trials: Trials with a verdict, on the compared tasks.
+        errors: Trials of all its tasks that ended in an error.
+        rate: pass^1 over the compared tasks; None if there are none.
+        interval: The 95 % interval of the rate; None with fewer than two tasks.
+        domains: pass^1 by domain.
+        cost: USD of all its trials; None if it is not known.
+        other_tasks: Tasks of this run that are not compared.
+    """
+
+    name: str
+    trials: int
+    errors: int
+    rate: float | None
+    interval: Interval | None
+    domains: Mapping[str, float]
+    cost: float | None
+    other_tasks: int
+
+
+class Contrast(NamedTuple):
+    """The comparison of two of the runs.
+
+    Attributes:
+        before: The position of the run that the other one is compared with.
+        after: The position of the other one.
+        paired: The test over tasks.
+        adjusted: The p-value of the test, corrected by Holm's method.
+        by_seed: The number of tasks of which trials with the same number and seed are paired.
+        worse: The number of tasks that pass less often.
+        better: The number of tasks that pass more often.
+    """
+
+    before: int
+    after: int
+    paired: Paired
+    adjusted: float
+    by_seed: int
+    worse: int
+    better: int
+
+    @property
+    def significant(self) -> bool:
+        """Return whether the difference is more than chance explains, among all comparisons."""
+        return self.adjusted < SIGNIFICANT
+
+    @property
+    def verdict(self) -> str:
+        """Return the result in a word: ``loss``, ``gain``, or nothing that can be shown."""
+        if not self.significant:
+            return "no significant difference"
+        return "significant loss" if self.paired.difference < 0 else "significant gain"
+
+
+class ManyRuns:
+    """Several runs over the tasks of which each has trials with a verdict.
+
+    Each run is compared with the first one, or with each other one. Trials of one task are paired by number and seed if
+    two runs have trials of the same seeds; else the rates of the task are compared.
+
+    Args:
+        runs: The runs; of two at least.
+        all_pairs: Compare each pair of runs, instead of each run with the first.
+    """
+
+    def __init__(self, runs: Sequence[RunRecords], *, all_pairs: bool = False) -> None:
+        self.runs, self.all_pairs = runs, all_pairs
+        first, *others = [_by_group(run.records, runs) for run in runs]
+        matched = [{theirs: mine for mine, theirs in match_groups(first, each).items()} for each in others]
+        self._sides: list[_ByGroup] = [
+            first,
+            *({m[g]: each[g] for g in m} for m, each in zip(matched, others, strict=True)),
+        ]
+        self._others = [len(side) for side in (first, *others)]
+
+    @cached_property
+    def tasks(self) -> list[Group]:
+        """Return the tasks that are compared: those with a verdict in every run."""
+        return [key for key in self._sides[0] if all(_verdicts(side.get(key, ())) for side in self._sides)]
+
+    @cached_property
+    def rows(self) -> list[RunRow]:
+        """Return a row for each run."""
+        return [self._row(number) for number in range(len(self.runs))]
+
+    @cached_property
+    def contrasts(self) -> list[Contrast]:
+        """Return the comparisons of two runs each, with corrected p-values; empty without tasks."""
+        if not self.tasks:
+            return []
+        numbers = range(len(self.runs))
+        chosen = list(combinations(numbers, 2)) if self.all_pairs else [(0, number) for number in numbers[1:]]
+        made = [(before, after, *self._pairs(before, after)) for before, after in chosen]
+        adjusted = holm([Paired(pairs).p for _, _, pairs, _ in made])
+        return [
+            Contrast(
+                before,
+                after,
+                Paired(pairs),
+                value,
+                by_seed,
+                sum(pair.change < 0 for pair in pairs),
+                sum(pair.change > 0 for pair in pairs),
+            )
+            for (before, after, pairs, by_seed), value in zip(made, adjusted, strict=True)
+        ]
+
+    @property
+    def regression(self) -> bool:
+        """Return whether any run is significantly worse than the one that it is compared with."""
+        return any(each.significant and each.paired.difference < 0 for each in self.contrasts)
+
+    @property
+    def domains(self) -> list[str]:
+        """Return the domains of the compared tasks."""
+        return sorted({group.domain for group in self.tasks})
+
+    @property
+    def compared(self) -> str:
+        """Return what is compared, as a sentence."""
+        kinds = {each.by_seed for each in self.contrasts}
+        by_seed = (
+            "task and seed"
+            if kinds == {len(self.tasks)}
+            else "task"
+            if kinds <= {0}
+            else "task, and by seed where both runs have it"
+        )
+        count = f"{plural(len(self.runs), 'run')} on {plural(count_tasks(self.tasks), 'task')} with a verdict in all"
+        return f"{count}, paired by {by_seed}"
+
+    @property
+    def method(self) -> str:
+        """Return how p-values and intervals were computed."""
+        many = plural(len(self.contrasts), "comparison")
+        return (
+            "sign-flip test over tasks (Fisher 1935), two-sided mid-p; "
+            f"p (Holm): corrected for {many} by Holm's method (1979), significant below {SIGNIFICANT:g}; the intervals "
+            "are 95 % intervals of single rates and differences, not corrected; docs/metrics.md"
+        )
+
+    def warnings(self) -> list[str]:
+        """Return what makes comparisons doubtful: what differs between the runs apart from agents and their models."""
+        found: dict[str, list[str]] = defaultdict(list)
+        reference = self.runs[0]
+        for run in self.runs[1:]:
+            known = bool(reference.info.get("hashes")) and bool(run.info.get("hashes"))
+            parts = changed_parts(reference.info.get("hashes"), run.info.get("hashes"), self.tasks)
+            parts += differing_conditions(reference.records, run.records)
+            for part in parts:
+                found[f"not the same as in {reference.name}: {part}"].append(run.name)
+            if not known:
+                lacking = reference if not reference.info.get("hashes") else run
+                found["it is unknown whether tasks, policy, tools and grading are the same: no hashes"].append(
+                    lacking.name
+                )
+        lines = [f"{text} (in {', '.join(dict.fromkeys(names))})" for text, names in found.items()]
+        lines += [
+            f"{row.name}: {plural(row.errors, 'error')}, which are not compared" for row in self.rows if row.errors
+        ]
+        lines += [
+            f"{row.name}: {plural(row.other_tasks, 'task')} without a verdict in every run, not compared"
+            for row in self.rows
+            if row.other_tasks
+        ]
+        return lines
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the table as JSON."""
+        return {
+            "compared": {"runs": len(self.runs), "tasks": count_tasks(self.tasks), "domains": self.domains},
+            "correction": "holm",
+            "runs": [_row_dict(row) for row in self.rows],
+            "comparisons": [self._contrast_dict(each) for each in self.contrasts],
+            "warnings": self.warnings(),
+        }
+
+    def _contrast_dict(self, each: Contrast) -> dict[str, Any]:
+        paired = each.paired
+        return {
+            "before": self.runs[each.before].name,
+            "after": self.runs[each.after].name,
+            "difference": paired.difference,
+            "interval": list(paired.interval) if paired.interval else None,
+            "p": paired.p,
+            "p_holm": each.adjusted,
+            "verdict": each.verdict,
+            "minimum_detectable_loss": paired.smallest_loss,
+            "tasks_worse": each.worse,
+            "tasks_better": each.better,
+            "tasks_paired_by_seed": each.by_seed,
+        }
+
+    def _row(self, number: int) -> RunRow:
+        side, run = self._sides[number], self.runs[number]
+        counts = {key: _count(side[key]) for key in self.tasks}
+        by_domain: dict[str, list[float]] = defaultdict(list)
+        for key, count in counts.items():
+            by_domain[key.domain].append(count.share)
+        costs = [record.cost for record in run.records]
+        known = [cost for cost in costs if cost is not None]
+        return RunRow(
+            run.name,
+            sum(count.trials for count in counts.values()),
+            sum(record.outcome == "error" for record in run.records),
+            sum(count.share for count in counts.values()) / len(counts) if counts else None,
+            pass_hat_k_interval([(each.trials, each.passed) for each in counts.values()], 1) if counts else None,
+            {name: sum(shares) / len(shares) for name, shares in sorted(by_domain.items())},
+            sum(known) if known and len(known) == len(costs) else None,
+            self._others[number] - len(self.tasks),
+        )
+
+    def _pairs(self, before: int, after: int) -> tuple[list[Pair], int]:
+        """Return the pairs of the compared tasks, and of how many tasks trials are paired by seed."""
+        found, by_seed = [], 0
+        for key in self.tasks:
+            one, two = self._sides[before][key], self._sides[after][key]
+            common = _seeds(one) & _seeds(two)
+            if common:
+                one, two = ([each for each in side if (each.trial, each.seed) in common] for side in (one, two))
+            by_seed += bool(common)
+            found.append(Pair(_count(one), _count(two)))
+        return found, by_seed
+
+
+def _by_group(records: Iterable[TrialRecord], runs: Sequence[RunRecords]) -> _ByGroup:
+    """Return the trials of each group; files without a domain get that of the other runs, if they have one."""
+    known = {record.domain for run in runs for record in run.records if record.domain}
+    stand_in = known.pop() if len(known) == 1 else ""
+    found: _ByGroup = defaultdict(list)
+    for record in records:
+        group = record.group
+        found[group if group.domain else group._replace(domain=stand_in)].append(record)
+    return dict(found)
+
+
+def _verdicts(records: Iterable[TrialRecord]) -> list[TrialRecord]:
+    return [record for record in records if record.outcome != "error"]
+
+
+def _count(records: Iterable[TrialRecord]) -> PassCount:
+    ran = _verdicts(records)
+    return PassCount(len(ran), sum(record.passed for record in ran))
+
+
+def _seeds(records: Iterable[TrialRecord]) -> set[tuple[int, int]]:
+    return {(record.trial, record.seed) for record in _verdicts(records) if record.seed is not None}
+
+
+def _row_dict(row: RunRow) -> dict[str, Any]:
+    return {**row._asdict(), "interval": list(row.interval) if row.interval else None, "domains": dict(row.domains)}

@@ -1,0 +1,112 @@
+"""The means of partial credit over trials, and their differences between two runs."""
+
+from __future__ import annotations
+
+from math import fsum
+from statistics import fmean
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...evaluation.partial import COUNTS, SHARES
+from ...text import plural
+from ..gates.metrics import by_task
+from ..statistics import mean_interval, share_interval
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
+    from ...runs.record import TrialRecord
+    from ..statistics import Interval
+
+
+class PartialMean(NamedTuple):
+    """The mean of a number of partial credit.
+
+    Attributes:
+        name: The number.
+        mean: Over the trials in which it can be measured.
+        interval: The 95 % interval, by resampling tasks; None with fewer than two tasks, and for equal counts.
+    """
+
+    name: str
+    mean: float
+    interval: Interval | None
+
+    @property
+    def text(self) -> str:
+        """Return the mean with its interval: ``progress 0.812 (0.750 to 0.870)``."""
+        return f"{self.name} {self.mean:.3f}" + (f" ({self.interval.format()})" if self.interval else "")
+
+
+def partial_means(records: Iterable[TrialRecord]) -> list[PartialMean]:
+    """Return the mean of each number that any trial with a verdict has, in the order in which they are shown."""
+    tasks = by_task(records)
+    found = []
+    for name in (*SHARES, *COUNTS):
+        measured = [[each.partial.get(name) for each in task.ran] for task in tasks.values()]
+        values = [[value for value in each if value is not None] for each in measured]
+        number = sum(map(len, values))
+        if number:
+            mean = fsum(value for each in values for value in each) / number
+            interval = share_interval(values) if name in SHARES else mean_interval(values)
+            # Counts that are all equal have nothing to resample.
+            known = interval if interval and interval.low < interval.high else None
+            found.append(PartialMean(name, mean, known))
+    return found
+
+
+def unmeasured(records: Iterable[TrialRecord]) -> int:
+    """Return the number of trials with a verdict of which partial credit was not measured."""
+    return sum(record.ran and not record.partial for record in records)
+
+
+def difference_lines(
+    pairs: Sequence[tuple[Collection[TrialRecord], Collection[TrialRecord]]],
+) -> list[str]:
+    """Return how partial credit differs between two runs: a line for progress, and one for what else differs.
+
+    There is no line if nothing differs.
+
+    Args:
+        pairs: The trials of each task, in the earlier run and in the later one.
+    """
+    found = {name: _difference(name, pairs) for name in SHARES}
+    progress = found.pop("progress")
+    if progress is None:
+        return []
+    before, after, interval = progress
+    reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
+    line = f"progress {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach}"
+    others = [
+        f"{name} {each[0]:.3f} -> {each[1]:.3f}"
+        for name, each in found.items()
+        if each and f"{each[0]:.3f}" != f"{each[1]:.3f}"
+    ]
+    if not others and f"{before:.3f}" == f"{after:.3f}":
+        return []
+    return [line, *([f"partial credit: {', '.join(others)}"] if others else [])]
+
+
+def _difference(
+    name: str, pairs: Sequence[tuple[Collection[TrialRecord], Collection[TrialRecord]]]
+) -> tuple[float, float, Interval | None] | None:
+    """Return the mean over tasks in both runs, and the interval of their difference; None if no task has both."""
+    means = [(_mean(name, earlier), _mean(name, later)) for earlier, later in pairs]
+    both = [(before, after) for before, after in means if before is not None and after is not None]
+    if not both:
+        return None
+    differences = [after - before for before, after in both]
+    # There is nothing to resample if all tasks differ alike.
+    interval = mean_interval([each] for each in differences) if len(set(differences)) > 1 else None
+    return fmean(before for before, _ in both), fmean(after for _, after in both), interval
+
+
+def _mean(name: str, records: Iterable[TrialRecord]) -> float | None:
+    found = [each.partial[name] for each in records if each.partial.get(name) is not None and each.ran]
+    return fmean(value for value in found if value is not None) if found else None
+
+
+def partial_parts(records: Sequence[TrialRecord]) -> list[str]:
+    """Return the means as parts of a line, and for how many trials they are not known."""
+    found = [each.text for each in partial_means(records)]
+    missing = unmeasured(records)
+    return [*found, *([f"not measured in {plural(missing, 'trial')}"] if found and missing else [])]

@@ -1,0 +1,88 @@
+"""The faults of simulated users, with the rates that they affect."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from ...runs.groups import find_variants
+from ...text import plural
+from ..metrics import pass_hat_k
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ...runs.record import TrialRecord
+
+
+@dataclass(frozen=True)
+class UserFaults:
+    """The faults of the simulated users of some trials.
+
+    Attributes:
+        trials: The number of trials with a verdict.
+        faulty: The number of them in which the user has made a fault.
+        excluded: The number of them that are excluded from rates.
+        checks: In how many trials each check has found something, the most frequent first.
+        rate: pass^1 of all trials with a verdict; None if there is none, or for several variants.
+        valid_rate: pass^1 without the trials in which the user has made a fault.
+        discarded: The number of attempts that were run again.
+        first_rate: pass^1 of the first attempts; None if no trial was run again.
+    """
+
+    trials: int
+    faulty: int
+    excluded: int
+    checks: tuple[tuple[str, int], ...]
+    rate: float | None
+    valid_rate: float | None
+    discarded: int = 0
+    first_rate: float | None = None
+
+    @classmethod
+    def of(cls, records: Sequence[TrialRecord]) -> UserFaults:
+        """Return the faults of these trials."""
+        ran = [record for record in records if record.outcome != "error"]
+        checks = Counter(check for record in ran for check in record.user_faults)
+        pooled = not find_variants(record.group for record in ran)
+        again = any(record.attempts for record in ran)
+        return cls(
+            trials=len(ran),
+            faulty=sum(bool(record.user_faults) for record in ran),
+            excluded=sum(record.excluded for record in ran),
+            checks=tuple(sorted(checks.items(), key=lambda found: (-found[1], found[0]))),
+            rate=pass_1((record, record.passed) for record in ran) if pooled else None,
+            valid_rate=pass_1((record, record.passed) for record in ran if not record.user_faults) if pooled else None,
+            discarded=sum(max(0, record.attempts - 1) for record in ran),
+            first_rate=pass_1((record, _first_passed(record)) for record in ran) if again and pooled else None,
+        )
+
+    @property
+    def parts(self) -> list[str]:
+        """Return the parts of a line of the summary; none if no user has made a fault."""
+        if not self.faulty and not self.discarded:
+            return []
+        found = [f"{self.faulty:,} of {plural(self.trials, 'trial')}"]
+        found += [f"{name} {number:,}" for name, number in self.checks]
+        found += [f"pass^1 {_shown(self.rate)} with these trials"] if self.rate is not None else []
+        found += [f"{_shown(self.valid_rate)} without them"] if self.rate is not None else []
+        found += ["rates exclude them"] if self.excluded else []
+        found += [f"{plural(self.discarded, 'attempt')} discarded"] if self.discarded else []
+        return [*found, *([f"pass^1 {self.first_rate:.3f} of first attempts"] if self.first_rate is not None else [])]
+
+
+def _first_passed(record: TrialRecord) -> bool:
+    return record.passed if record.first_reward is None else record.first_reward >= 1
+
+
+def pass_1(trials: Iterable[tuple[TrialRecord, bool]]) -> float | None:
+    """Return pass^1 of trials, each with whether it counts as passed."""
+    tasks: dict[object, list[bool]] = {}
+    for record, passed in trials:
+        tasks.setdefault(record.group, []).append(passed)
+    return pass_hat_k([(len(each), sum(each)) for each in tasks.values()], 1)
+
+
+def _shown(rate: float | None) -> str:
+    return "unknown" if rate is None else f"{rate:.3f}"

@@ -1,0 +1,140 @@
+"""The profile of simulated users: how they write, what they say when, and how they leave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass, field
+from statistics import fmean, median
+from typing import TYPE_CHECKING, Any
+
+from ...models import STOPS, UserMessage
+from ...models.messages import STOP_TOKENS
+from ...participants.behaviours import BEHAVIOURS, COOPERATIVE
+from ...participants.personas import BEHAVIOUR
+from ...validity import UserValidity, check_simulation
+from ...validity.conversation import Conversation
+from ...validity.details import details_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from ...environment import Domain
+    from ...models import Simulation, Task
+    from ...runs.reader import StoredTrial
+
+
+@dataclass
+class UserProfile:
+    """The behaviour of the simulated users of a run; None where there is nothing to measure.
+
+    Attributes:
+        trials: Trials with at least one text of a user.
+        skipped: Trials without one, such as those of solo mode.
+        turns: Texts of the user in a trial, on average.
+        words: Words of a text, on average.
+        median_words: Words of a text, the median.
+        opening_words: Words of the first text, on average.
+        facts: Details of the scenario (numbers, ids, dates, e-mail addresses) that a text gives for the first time, on
+            average.
+        opening_facts: The share of the details given in a conversation that the first text gives.
+        calls: Calls of the user's own tools in a trial, on average.
+        endings: The share of trials by how they ended: the user's token, or the reason.
+        early_stops: The share of trials in which the user stopped too early, by the checks of stops.
+        faulty: The share of trials with a fault of the user.
+        checks: In how many trials each check has found something.
+    """
+
+    trials: int = 0
+    skipped: int = 0
+    turns: float | None = None
+    words: float | None = None
+    median_words: float | None = None
+    opening_words: float | None = None
+    facts: float | None = None
+    opening_facts: float | None = None
+    calls: float | None = None
+    endings: dict[str, float] = field(default_factory=dict)
+    early_stops: float | None = None
+    faulty: float | None = None
+    checks: dict[str, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, trials: Iterable[StoredTrial], domain_of: Callable[[str], Domain | None]) -> UserProfile:
+        """Return the profile of stored trials.
+
+        Args:
+            trials: The trials.
+            domain_of: Returns the domain of a name; None if it is not installed, and calls of tools are not checked.
+        """
+        skipped, measured = 0, []
+        for trial in trials:
+            one = _measured(trial, domain_of)
+            skipped += one is None
+            measured += [one] if one is not None else []
+        if not measured:
+            return cls(skipped=skipped)
+        lengths = [length for one in measured for length in one.words]
+        given = sum(sum(one.facts) for one in measured)
+        endings, checks = Counter(one.ending for one in measured), Counter(c for one in measured for c in one.checks)
+        number = len(measured)
+        return cls(
+            trials=number,
+            skipped=skipped,
+            turns=fmean(len(one.words) for one in measured),
+            words=fmean(lengths),
+            median_words=float(median(lengths)),
+            opening_words=fmean(one.words[0] for one in measured),
+            facts=given / len(lengths),
+            opening_facts=sum(one.facts[0] for one in measured) / given if given else None,
+            calls=fmean(one.calls for one in measured),
+            endings={name: many / number for name, many in sorted(endings.items())},
+            early_stops=sum(any(check.startswith("stop-") for check in one.checks) for one in measured) / number,
+            faulty=sum(bool(one.checks) for one in measured) / number,
+            checks=dict(sorted(checks.items())),
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the profile as JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class _Measured:
+    words: list[int]
+    facts: list[int]
+    calls: int
+    ending: str
+    checks: tuple[str, ...]
+
+
+def _measured(trial: StoredTrial, domain_of: Callable[[str], Domain | None]) -> _Measured | None:
+    simulation, task = trial.simulation, trial.task
+    if task is None:
+        return None
+    conversation = Conversation(task, simulation.messages)
+    texts = [text for _, text in conversation.user_texts()]
+    if not texts:
+        return None
+    scenario = {detail[:2] for detail in details_in(conversation.scenario)}
+    said: set[Any] = set()
+    facts = []
+    for text in texts:
+        new = {detail[:2] for detail in details_in(text)} & scenario - said
+        said |= new
+        facts.append(len(new))
+    calls = sum(len(message.tool_calls or ()) for message in simulation.messages if isinstance(message, UserMessage))
+    last = simulation.messages[-1]
+    token = last.stop_token if isinstance(last, UserMessage) else None
+    ended = token if simulation.termination_reason in STOPS and token in STOP_TOKENS else simulation.termination_reason
+    validity = stored_or_checked(simulation, task, lambda: domain_of(trial.domain))
+    return _Measured([len(text.split()) for text in texts], facts, calls, str(ended), validity.checks)
+
+
+def stored_or_checked(simulation: Simulation, task: Task, domain: Callable[[], Domain | None]) -> UserValidity:
+    """Return what a trial has stored about its user; for one that has stored nothing, check it now."""
+    stored = UserValidity.of(simulation)
+    behaviour = ((simulation.conditions or {}).get("persona") or {}).get(BEHAVIOUR, COOPERATIVE)
+    if stored is not None or behaviour not in BEHAVIOURS:
+        # What a behaviour of a plugin excuses is not known here; its run has checked the user.
+        return stored or UserValidity()
+    return check_simulation(simulation, task, domain(), BEHAVIOURS[behaviour].excuses) or UserValidity()

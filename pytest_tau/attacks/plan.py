@@ -1,0 +1,146 @@
+"""The plan of an attack on a task: the place of its payload, and its goal."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..errors import AttackError, TauError
+from ..models import strings_in
+from .attack import Place
+from .fields import is_free_text, texts_in
+from .reads import reads_of
+from .targets import GOALS, TargetContext
+
+if TYPE_CHECKING:
+    from ..environment import Domain, Environment
+    from ..models import Task
+    from .attack import Attack
+    from .fields import Field
+    from .goals import Goal
+    from .reads import Mode
+
+
+class AttackPlan(NamedTuple):
+    """What an attack does in the trials of a task.
+
+    Attributes:
+        attack: The attack.
+        place: The place of the payload.
+        goal: What the agent is made to do.
+    """
+
+    attack: Attack
+    place: Place
+    goal: Goal
+
+
+class NotAttacked(NamedTuple):
+    """A task that an attack cannot be used on.
+
+    Attributes:
+        attack: The attack.
+        reason: What it has not found.
+    """
+
+    attack: Attack
+    reason: str
+
+    @property
+    def text(self) -> str:
+        """Return the reason with the name of the attack."""
+        return f"attack {self.attack.name!r}: {self.reason}"
+
+
+def plan_attack(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan | NotAttacked:
+    """Return the plan of an attack on a task, the same in every process and in every run.
+
+    Args:
+        attack: The attack.
+        task: The task.
+        domain: Its domain.
+        mode: The settings of its environment.
+
+    Raises:
+        AttackError: The attack raised an exception, or its goal is not one.
+        TaskFormatError: The initial state of the task cannot be applied.
+    """
+    key = f"attack {attack.name} {id(attack)} {mode.solo} {mode.policy} {mode.retrieval}"
+    return domain.once_per_task(task, key, lambda each: _plan(attack, each, domain, mode))
+
+
+def _plan(attack: Attack, task: Task, domain: Domain, mode: Mode) -> AttackPlan | NotAttacked:
+    # A text as seed: the same in every process.
+    source = random.Random(f"{domain.name} {task.id} {attack.name}")  # noqa: S311 - no secret is drawn
+    places = find_places(task, domain, mode)
+    if not places:
+        return NotAttacked(attack, "the records that the task reads have no free-text field")
+    target = TargetContext(task, domain, mode, source)
+    goal = _own_goal(attack, target)
+    for kind in attack.goals if goal is None else ():
+        goal = goal or GOALS[kind](target)
+    if goal is None:
+        kinds = {"write": "write that the task does not ask for", "leak": "record of another customer"}
+        return NotAttacked(attack, f"the task has no {' and no '.join(kinds[kind] for kind in attack.goals)}")
+    return AttackPlan(attack, source.choice(places), goal)
+
+
+def find_places(task: Task, domain: Domain, mode: Mode) -> list[Place]:
+    """Return the free-text fields of the records that a task reads.
+
+    If its reference actions or required documents have any, only these; else those that most tools return. A value
+    that is an argument of a reference action is none, as the task needs it as it is. One that the user knows is one
+    only if there is no other.
+
+    Args:
+        task: The task.
+        domain: Its domain.
+        mode: The settings of its environment.
+    """
+    declared, enums = domain.spec.free_text, _enums(mode.environment(domain, task))
+    tools: dict[Field, dict[str, None]] = defaultdict(dict)
+    expected: set[Field] = set()
+    for read in reads_of(task, domain, mode):
+        for field in texts_in(read.content):
+            if is_free_text(field, declared, enums):
+                tools[field][read.tool] = None
+                expected |= {field} if read.expected else set()
+    needed = [text for action in task.criteria.actions or [] for text in strings_in(action.arguments)]
+    usable = [field for field in tools if not any(field.value in text for text in needed)]
+    scenario = str(task.user_scenario)
+    usable = [field for field in usable if field.value not in scenario] or usable
+    most = max((len(tools[field]) for field in usable), default=0)
+    chosen = [field for field in usable if field in expected] or [
+        field for field in usable if len(tools[field]) == most
+    ]
+    return [Place(next(iter(tools[field])), field) for field in chosen]
+
+
+def _enums(environment: Environment) -> frozenset[str]:
+    """Return the values that the schemas of tools list."""
+    schemas = [
+        each for tool in environment.shared_tools() for each in (tool.parameters.get("properties") or {}).values()
+    ]
+    listed = [value for schema in schemas for value in (schema.get("enum") or ())]
+    return frozenset(value for value in listed if isinstance(value, str))
+
+
+def _own_goal(attack: Attack, target: TargetContext) -> Goal | None:
+    try:
+        goal = attack.goal(target)
+    except TauError:
+        raise
+    except Exception as error:  # an attack of the user's own may raise anything
+        raise AttackError(f"attack {attack.name!r}: goal() raised {type(error).__name__}: {error}") from error
+    if goal is None:
+        return None
+    lacking = [name for name in ("kind", "text", "call", "request") if not isinstance(getattr(goal, name, None), str)]
+    lacking += [] if callable(getattr(goal, "check", None)) else ["check"]
+    if lacking:
+        expected = "a goal with the texts kind, text, call and request and a method check(messages, environment)"
+        raise AttackError(
+            f"attack {attack.name!r}: goal() returned {type(goal).__name__} without {', '.join(lacking)}, "
+            f"expected {expected}"
+        )
+    return goal

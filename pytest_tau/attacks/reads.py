@@ -1,0 +1,169 @@
+"""Reads of a task: results of tools that an agent is likely to see, found without an agent."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..models import ToolCall, clone
+from .fields import texts_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from ..environment import Domain, Environment, Retrieval, Tool
+    from ..models import Task
+
+#: The most calls that are tried for one task, in addition to its reference actions.
+_MOST_CALLS = 60
+#: Ends a conversation: its result is not a record.
+_TRANSFER = "transfer_to_human_agents"
+#: An id, a phone number or an e-mail address in a text.
+_TOKEN = re.compile(r"#?[\w@][\w@.+-]*[\w@]")
+
+
+class Mode(NamedTuple):
+    """The settings on which an environment depends.
+
+    Attributes:
+        solo: The agent works alone.
+        policy: The variant of the policy; None for the default.
+        retrieval: How the agent gets at documents; None for the default.
+    """
+
+    solo: bool = False
+    policy: str | None = None
+    retrieval: Retrieval | None = None
+
+    def environment(self, domain: Domain, task: Task) -> Environment:
+        """Return an environment in the task's initial state."""
+        return domain.environment(task, self.solo, self.policy, retrieval=self.retrieval)
+
+
+class Read(NamedTuple):
+    """A call of a tool that changes nothing, and its result.
+
+    Attributes:
+        tool: The name of the tool.
+        arguments: The arguments.
+        content: The result.
+        expected: Whether it is one of the task's reference actions, or a document that the task requires.
+    """
+
+    tool: str
+    arguments: Mapping[str, Any]
+    content: str
+    expected: bool
+
+
+def reads_of(task: Task, domain: Domain, mode: Mode) -> list[Read]:
+    """Return the reads of a task, computed once a process: of its reference actions, and of the records that they name.
+
+    Args:
+        task: The task.
+        domain: Its domain.
+        mode: The settings of its environment.
+    """
+    key = f"reads {mode.solo} {mode.policy} {mode.retrieval}"
+    return domain.once_per_task(task, key, lambda each: _reads(each, domain, mode.environment(domain, each)))
+
+
+def _reads(task: Task, domain: Domain, environment: Environment) -> list[Read]:
+    try:
+        found = _reference_reads(task, environment.fork())
+        found += _document_reads(task, domain, environment)
+        return found + _named_reads(task, environment, found)
+    finally:
+        environment.close()
+
+
+def _reference_reads(task: Task, environment: Environment) -> list[Read]:
+    found = []
+    for action in task.criteria.actions or []:
+        if environment.waits_for(action.name):
+            continue
+        read = _read(environment, action.name, clone(action.arguments), action.requestor, expected=True)
+        if read is not None and action.requestor == "assistant" and not environment.mutates(action.name, "assistant"):
+            found.append(read)
+    return found
+
+
+def _document_reads(task: Task, domain: Domain, environment: Environment) -> list[Read]:
+    """Return searches for the documents that the task requires, each with the document as its result."""
+    if environment.retrieval is None or domain.knowledge is None:
+        return []
+    found = []
+    for tool in environment.retrieval.tools().values():
+        parameter = _only_parameter(tool)
+        for name in task.required_documents or [] if parameter is not None else ():
+            document = domain.knowledge.documents.find(name)
+            if document is not None:
+                found.append(Read(tool.name, {str(parameter): name}, document.content, expected=True))
+    return found
+
+
+def _named_reads(task: Task, environment: Environment, known: list[Read]) -> list[Read]:
+    """Return reads of records that the task names, and of records that these name."""
+    found, seen, left = list[Read](), {(read.tool, str(read.arguments)) for read in known}, _MOST_CALLS
+    # Not searches for documents: any word finds some.
+    searches = set(environment.retrieval.tools()) if environment.retrieval else set[str]()
+    readers = [
+        tool
+        for tool in environment.shared_tools("assistant")
+        if not tool.mutates and tool.name not in searches and not environment.waits_for(tool.name)
+    ]
+    for _ in range(2):
+        for tool, arguments in _calls(task, readers, [*known, *found]):
+            key = (tool.name, str(arguments))
+            if key in seen or left <= 0:
+                continue
+            seen.add(key)
+            left -= 1
+            read = _read(environment, tool.name, arguments, expected=False)
+            found += [read] if read else []
+    return found
+
+
+def _calls(task: Task, readers: list[Tool], known: list[Read]) -> Iterator[tuple[Tool, dict[str, Any]]]:
+    named = _argument_values(task)
+    tokens = [token for token in _TOKEN.findall(str(task.user_scenario)) if re.search(r"\d", token)]
+    for read in known:
+        for field in texts_in(read.content):
+            named.setdefault(field.name, []).append(field.value)
+    for tool in readers:
+        required = _required(tool)
+        if not required:
+            yield tool, {}
+        elif len(required) == 1:
+            values = named.get(required[0]) or tokens
+            yield from ((tool, {required[0]: value}) for value in dict.fromkeys(values))
+
+
+def _argument_values(task: Task) -> dict[str, list[Any]]:
+    """Return the texts among the arguments of the reference actions, by the name of the parameter."""
+    found: dict[str, list[Any]] = {}
+    for action in task.criteria.actions or []:
+        for name, value in action.arguments.items():
+            if isinstance(value, str):
+                found.setdefault(name, []).append(value)
+    return found
+
+
+def _read(
+    environment: Environment, tool: str, arguments: dict[str, Any], requestor: Any = "assistant", *, expected: bool
+) -> Read | None:
+    call = ToolCall(name=tool, arguments=arguments, requestor=requestor)
+    result = environment.answer(call)
+    if result.error or not result.content or tool == _TRANSFER:
+        return None
+    return Read(tool, arguments, result.content, expected)
+
+
+def _required(tool: Tool) -> list[str]:
+    required: Iterable[str] = tool.parameters.get("required") or ()
+    return list(required)
+
+
+def _only_parameter(tool: Tool) -> str | None:
+    required = _required(tool)
+    return required[0] if len(required) == 1 else None

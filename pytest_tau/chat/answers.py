@@ -1,0 +1,107 @@
+"""Answers of a model that must have a form: the model is asked again after one that cannot be used."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from .requests import text_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .trial_models import TrialModel
+
+T = TypeVar("T")
+
+#: Answers that a model may give until one of them can be used.
+ANSWERS = 3
+
+
+class AnswerError(Exception):
+    """An answer cannot be used; the text is shown to the model that gave it."""
+
+
+class NoAnswerError(Exception):
+    """No answer could be used.
+
+    Attributes:
+        problem: The problem of the last one.
+        answer: Its text.
+    """
+
+    def __init__(self, problem: str, answer: str) -> None:
+        self.problem, self.answer = problem, answer
+        begins = f"it begins {answer[:200]!r}"
+        super().__init__(f"{ANSWERS} answers, none of them valid: in the last one, {problem}; {begins}")
+
+
+class Question(NamedTuple):
+    """A question to a model.
+
+    Attributes:
+        messages: The question, as chat messages.
+        form: The schema of an answer, as OpenAI's ``response_format``; providers that know it enforce it.
+        reminder: The form of an answer in words, for the model that is asked again.
+    """
+
+    messages: Sequence[dict[str, Any]]
+    form: dict[str, Any]
+    reminder: str
+
+
+async def usable_answer(model: TrialModel, question: Question, read: Callable[[str], T]) -> T:
+    """Return what is read in the first answer that can be used.
+
+    Args:
+        model: The model.
+        question: The question.
+        read: Reads an answer; raises ``AnswerError``.
+
+    Raises:
+        NoAnswerError: No answer could be used.
+        ModelError: The model or its provider failed.
+        ReplayError: A replayed trial asks what was not recorded.
+    """
+    asked = list(question.messages)
+    problem = text = ""
+    for _ in range(ANSWERS):
+        reply = await model.complete(asked, response_format=question.form)
+        text = text_of(reply.message) or ""
+        try:
+            return read(text)
+        except AnswerError as error:
+            cut = reply.finish_reason == "length"
+            problem = f"{error}; it was cut off because of its length" if cut else str(error)
+        # Providers refuse an empty message.
+        said = [{"role": "assistant", "content": text}] if text.strip() else []
+        request = f"That answer cannot be used: {problem}. {question.reminder}"
+        asked = [*asked, *said, {"role": "user", "content": request}]
+    raise NoAnswerError(problem, text)
+
+
+def last_object(text: str, key: str) -> dict[str, Any] | None:
+    """Return the last JSON object in a text that has a key, whatever surrounds it: those before it are drafts."""
+    decoder, found, place = json.JSONDecoder(strict=False), None, text.find("{")
+    while place >= 0:
+        try:
+            value, end = decoder.raw_decode(text, place)
+        except (ValueError, RecursionError):
+            end = place + 1
+        else:
+            found = value if isinstance(value, dict) and key in value else found
+        place = text.find("{", end)
+    return found
+
+
+def shown(value: Any) -> str:
+    """Return a value of an answer as an error shows it."""
+    if isinstance(value, dict | list):
+        return "an object" if isinstance(value, dict) else "a list"
+    text = json.dumps(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def entry(label: str, text: str) -> str:
+    """Return an entry of a transcript with further lines indented, so that no text looks like another entry."""
+    return f"{label}: " + "\n    ".join(text.splitlines())

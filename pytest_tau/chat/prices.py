@@ -1,0 +1,129 @@
+"""The price of a model call: reported by the provider, given by the user, or unknown."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..documents import DocumentError, read_toml
+from ..errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from .requests import Usage
+
+#: Arguments with a run's own prices: USD for a token sent, and for one received. They are not sent.
+OWN_PRICES = ("input_cost_per_token", "output_cost_per_token")
+_MILLION = 1_000_000
+_EXPECTED = 'expected a table for each model, such as ["azure/my-deployment"] with input = 2.0 and output = 8.0'
+
+
+class Price(NamedTuple):
+    """The price of a model, in USD per million tokens.
+
+    Attributes:
+        input: For tokens that are sent.
+        output: For tokens that are received.
+        cached: For tokens that are sent and read from the provider's cache; None for the same as ``input``.
+    """
+
+    input: float
+    output: float
+    cached: float | None = None
+
+    def cost(self, usage: Usage) -> float:
+        """Return the cost of a call in USD."""
+        cached = min(usage.cached_tokens, usage.prompt_tokens)
+        of_cached = self.input if self.cached is None else self.cached
+        sent = (usage.prompt_tokens - cached) * self.input + cached * of_cached
+        return (sent + usage.completion_tokens * self.output) / _MILLION
+
+
+#: The prices that the user gives, by the names of the models.
+PriceList = dict[str, Price]
+
+
+def read_prices(path: Path) -> PriceList:
+    """Read a price list: a TOML file with a table for each model, in USD per million tokens.
+
+    The keys of a table are ``input``, ``output`` and, if the provider has another price for it, ``cached``.
+
+    Raises:
+        ConfigurationError: The file cannot be read, or is not a price list; names the table and the key.
+    """
+    try:
+        tables = read_toml(path)
+    except DocumentError as error:
+        raise ConfigurationError(f"{path}: is {error}") from None
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror}") from None
+    return {name: _price(f"{path}: [{name!r}]", table) for name, table in tables.items()}
+
+
+def _price(where: str, table: Any) -> Price:
+    if not isinstance(table, dict):
+        raise ConfigurationError(f"{where}: {_EXPECTED}")
+    for key in table:
+        if key not in Price._fields:
+            raise ConfigurationError(f"{where}: unknown key {key!r}; expected {', '.join(Price._fields)}")
+    for key in ("input", "output"):
+        if key not in table:
+            raise ConfigurationError(f"{where}: {key!r} is missing: USD per million tokens")
+    for key, value in table.items():
+        if reported_cost(value) is None:
+            raise ConfigurationError(f"{where}: {key}: expected USD per million tokens, at least 0, got {value!r}")
+    return Price(**{key: float(value) for key, value in table.items()})
+
+
+def cost_without_list(
+    args: Mapping[str, Any], usage: Usage, reported: Any, prices: Mapping[str, Price], names: tuple[str | None, ...]
+) -> float | None:
+    """Return the cost of a call in USD, as far as it is known without the price list of a library.
+
+    Prices among the arguments of the call come first, then what the provider reports, then the user's price list.
+
+    Args:
+        args: The arguments of the call.
+        usage: Its tokens.
+        reported: The cost in the usage that the provider reports; anything but a number is none.
+        prices: The user's price list.
+        names: The names by which the model is looked up there; the first that is listed counts.
+    """
+    if any(name in args for name in OWN_PRICES):
+        return own_cost(args, usage)
+    cost = reported_cost(reported)
+    if cost is not None:
+        return cost
+    listed = next((prices[name] for name in names if name and name in prices), None)
+    return listed.cost(usage) if listed else None
+
+
+def reported_cost(value: Any) -> float | None:
+    """Return a cost that a provider reports; None if it is not a number of at least 0."""
+    # A float cannot have the value of an integer with hundreds of digits.
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= sys.float_info.max:
+        return None
+    return float(value)
+
+
+def own_cost(args: Mapping[str, Any], usage: Usage) -> float | None:
+    """Return the cost of a call in USD by the prices among its arguments; None if not both are given."""
+    sent, received = (args.get(name) for name in OWN_PRICES)
+    if sent is None or received is None:
+        return None
+    return usage.prompt_tokens * float(sent) + usage.completion_tokens * float(received)
+
+
+def refuse_unpriced(name: str, hint: str = "") -> None:
+    """Refuse a model without a known price, which a budget needs.
+
+    Raises:
+        ConfigurationError: Always; says how to give a price.
+    """
+    given = " and ".join(map(repr, OWN_PRICES))
+    problem = (
+        f"model {name!r} has no known price: add {given}, in USD, to its arguments, or list it in a file of prices"
+    )
+    raise ConfigurationError(f"{problem} (--tau-prices FILE){hint}")

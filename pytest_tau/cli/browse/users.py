@@ -1,0 +1,108 @@
+"""``tau users``: the behaviour of the simulated users of runs, one column for each run."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from ...errors import TauError
+from ...text import one_line, plural, printable
+from ..options import add_options
+from ..project import Project, add_project_options
+from ..settings import RUN_HELP, Printer, data_dir, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ...analysis.users import UserProfile
+    from ...environment import Domain
+
+#: The rows: what is shown of a profile, its attribute, and the format.
+_ROWS = (
+    ("trials", "trials", "{:,}"),
+    ("turns of the user in a trial", "turns", "{:.1f}"),
+    ("words of a text, mean", "words", "{:.1f}"),
+    ("words of a text, median", "median_words", "{:.1f}"),
+    ("words of the first text", "opening_words", "{:.1f}"),
+    ("facts of a text", "facts", "{:.2f}"),
+    ("facts in the first text, share", "opening_facts", "{:.3f}"),
+    ("calls of the user in a trial", "calls", "{:.1f}"),
+    ("early stops, share", "early_stops", "{:.3f}"),
+    ("trials with a fault, share", "faulty", "{:.3f}"),
+)
+_LABEL, _COLUMN = 34, 24
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "users",
+        help="show how the simulated users of runs behave",
+        description="Show how the simulated users of one or more runs behave: the length of their texts, what they say "
+        "when, how they leave, and their faults. Two models that play the user can be compared in this way.",
+        statuses={0: "the profiles were shown", 2: "the command cannot be used"},
+        examples=[("tau users", "the latest run"), ("tau users A B results.json", "three runs side by side")],
+    )
+    parser.add_argument("runs", nargs="*", metavar="RUN", help=f"{RUN_HELP} (default: the latest run)")
+    add_options(parser.add_argument_group("output"), "json")
+    add_project_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: There is no such run, or it cannot be read.
+        OSError: A file cannot be opened.
+    """
+    from ...analysis.users import UserProfile
+    from ...runs.reader import open_run
+
+    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    unknown: dict[str, str] = {}
+
+    @cache
+    def domain_of(name: str) -> Domain | None:
+        if not name:
+            unknown[name] = "the file names no domain"
+            return None
+        try:
+            return project.load(name)
+        except TauError as error:
+            unknown[name] = str(error).splitlines()[0]
+            return None
+
+    opened = [open_run(spec) for spec in args.runs or [None]]
+    profiles = [UserProfile.of(one.trials(), domain_of) for one in opened]
+    names = [one.name for one in opened]
+    if args.json:
+        print_json([{"run": name, **each.as_dict()} for name, each in zip(names, profiles, strict=True)])
+        return 0
+    for line in _lines(names, profiles):
+        print(printable(line))  # noqa: T201 - this is a command
+    printer = Printer()
+    for one in opened:
+        if one.problems:
+            printer.line(f"warning: {one.name}: {plural(len(one.problems), 'simulation')} cannot be read")
+    for name, problem in unknown.items():
+        where = f" in {name}" if name else ""
+        printer.line(f"warning: calls of the user's tools are not checked{where}: {problem}")
+    return 0
+
+
+def _lines(names: list[str], profiles: list[UserProfile]) -> list[str]:
+    rows = [("run", [one_line(name, _COLUMN - 2) for name in names])]
+    rows += [(label, [_cell(each, key, shape) for each in profiles]) for label, key, shape in _ROWS]
+    endings = sorted({name for each in profiles for name in each.endings})
+    rows += [(f"ended by {name}, share", [f"{each.endings.get(name, 0):.3f}" for each in profiles]) for name in endings]
+    checks = sorted({name for each in profiles for name in each.checks})
+    rows += [(f"{name}, trials", [f"{each.checks.get(name, 0):,}" for each in profiles]) for name in checks]
+    if any(each.skipped for each in profiles):
+        rows.append(("trials without a user", [f"{each.skipped:,}" for each in profiles]))
+    return [f"{label:<{_LABEL}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cells) for label, cells in rows]
+
+
+def _cell(profile: UserProfile, key: str, shape: str) -> str:
+    value = getattr(profile, key)
+    return "-" if value is None else shape.format(value)

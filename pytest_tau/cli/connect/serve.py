@@ -1,0 +1,118 @@
+"""``tau serve``: environments of a domain over HTTP, and over MCP."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import os
+import re
+import secrets
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ConfigurationError
+from ...text import printable
+from ..options import add_options
+from ..project import Project, add_project_options
+from ..regrade import judge_of
+from ..settings import data_dir
+
+if TYPE_CHECKING:
+    import argparse
+
+_VARIABLE = "TAU_SERVE_TOKEN"
+#: Characters of a token that clients can send in a header.
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]{16,}")
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "serve",
+        help="serve environments of a domain over HTTP and MCP",
+        description="Serve environments of a domain over HTTP, and over MCP with --mcp. Each environment has a state "
+        "and a trajectory of its own, which can be graded. Needs the extra 'endpoint'.",
+        statuses={0: "the server was ended by Ctrl-C or SIGTERM", 2: "the server cannot be started"},
+        examples=[
+            ("tau serve telecom", "at http://127.0.0.1:8004"),
+            ("tau serve telecom --mcp --task ID", "tools of a task for agents that speak MCP"),
+        ],
+    )
+    parser.add_argument("name", metavar="NAME", help="the domain")
+    add_options(parser.add_argument_group("environments"), "task", "mcp", "max-environments", "idle")
+    add_options(parser.add_argument_group("requests"), "host", "port", "token", "max-body", "max-seconds")
+    add_options(parser.add_argument_group("grading"), "grading", "judge", "judge-llm", "judge-llm-args")
+    add_project_options(parser)
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: An option that cannot be used, an unknown domain or task, or a port in use.
+        TaskFormatError: A task file does not follow the format.
+    """
+    from ...evaluation import Evaluation, profile_named
+    from ...serving import ServingSettings, is_loopback, serve
+
+    _check_numbers(args)
+    token, is_new = _token(required=args.token or not is_loopback(args.host))
+    project = Project(data_dir(args.data), args.plugins, args.rootdir)
+    settings = ServingSettings(
+        domain=project.load(args.name),
+        task=args.task,
+        host=args.host,
+        port=args.port,
+        token=token,
+        mcp=args.mcp,
+        max_environments=args.max_environments,
+        max_body=args.max_body,
+        timeout=args.max_seconds,
+        idle=args.idle,
+        evaluation=Evaluation(profile_named(args.grading), judge_of(args), project.evaluators),
+    )
+
+    def announce(port: int) -> None:
+        host = f"[{args.host}]" if ":" in args.host else args.host
+        url = f"http://{host}:{port}"
+        lines = [f"{args.name}: {url}", f"OpenAPI: {url}/openapi.json"]
+        lines += [f"MCP: {url}/mcp"] if args.mcp else []
+        lines += [f"token: {token}"] if is_new else []
+        # Not wrapped: addresses and tokens are copied.
+        print(printable("\n".join([*lines, "Ctrl-C ends the server."])), flush=True)  # noqa: T201 - this is a command
+
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(settings, announce))
+    return 0
+
+
+def _token(*, required: bool) -> tuple[str | None, bool]:
+    """Return the token that requests need, and whether it is a new one, which must be printed.
+
+    Raises:
+        ConfigurationError: That of the environment variable cannot be sent in a header, or is too short.
+    """
+    given = os.environ.get(_VARIABLE)
+    if given:
+        if not _TOKEN.fullmatch(given):
+            expected = "expected at least 16 characters, of letters, digits and . _ ~ + / = -"
+            raise ConfigurationError(f"${_VARIABLE}: {expected}")
+        return given, False
+    return (secrets.token_urlsafe(24), True) if required else (None, False)
+
+
+def _check_numbers(args: argparse.Namespace) -> None:
+    """Check the limits.
+
+    Raises:
+        ConfigurationError: One is out of its range.
+    """
+    if not 0 <= args.port <= 65535:
+        raise ConfigurationError(f"--port: expected 0 to 65535, got {args.port}")
+    for name, value in (("max-environments", args.max_environments), ("max-body", args.max_body)):
+        if value < 1:
+            raise ConfigurationError(f"--{name}: expected 1 or more, got {value}")
+    for name, value in (("max-seconds", args.max_seconds), ("idle", args.idle)):
+        if not 0 < value < math.inf:
+            raise ConfigurationError(f"--{name}: expected a number of seconds above 0, got {value:g}")

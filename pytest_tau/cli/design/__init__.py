@@ -1,0 +1,1 @@
+"""Subcommands about runs that are not made yet."""

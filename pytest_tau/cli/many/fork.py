@@ -1,0 +1,163 @@
+"""``tau fork``: a stored conversation, continued several times from one of its messages on, by a run of pytest."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+from ...errors import ConfigurationError, unknown_name
+from ..options import add_options
+from ..settings import RUN_HELP
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator, Mapping
+
+    from ...runs.reader import Run, StoredTrial
+
+#: The settings of the stored run that are used again, by their key in ``run.json``: those that verdicts depend on.
+_REPEATED = (
+    *("data", "seed", "agent", "user", "solo", "policy", "protocol", "texts", "retrieval", "retrieval_args"),
+    *("enforce_protocol", "user_persona", "judge", "agent_llm", "agent_llm_args", "user_llm", "user_llm_args"),
+    *("judge_llm", "judge_llm_args", "agent_context", "user_context", "agent_tool_calls", "user_tool_calls"),
+    *("grading", "max_steps", "max_errors", "timeout", "agent_one_call", "agent_text_protocol", "tool_faults"),
+)
+#: The trials from each turn.
+_TRIALS = 4
+#: Settings of which a run has recorded a name only.
+_NAMED_ONLY = ("agent_prompt", "user_prompt")
+#: Options of this command, by the key that they replace.
+_OWN = {"agent": "agent", "user": "user", "agent_llm": "agent_llm", "user_llm": "user_llm", "seed": "seed"}
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "fork",
+        help="continue a stored conversation from a turn on, several times",
+        description="Continue a stored conversation from one of its messages on, with the settings of its run: the "
+        "state is restored by replaying the calls before it, and model calls before it are not repeated. Shows how "
+        "often each continuation passes. The result is a run like any other. Further arguments of pytest follow after "
+        "--, such as -n 2.",
+        statuses={
+            0: "the trials were run",
+            1: "a trial has no verdict, or a gate is missed",
+            2: "the command or the run cannot be used",
+        },
+        examples=[
+            ("tau fork baseline refund-1 --turn 9 --trials 8", "the rate from message 9 on"),
+            ("tau fork baseline refund-1 --agent fixed.py:Agent", "another agent, from each message of the agent"),
+        ],
+    )
+    parser.add_argument("run_name", metavar="RUN", help=RUN_HELP)
+    parser.add_argument("task", metavar="TASK", help="the task's id")
+    selection = parser.add_argument_group("selection")
+    add_options(selection, "turn", "trial", "restore")
+    add_options(selection, "trials", help=f"the trials from each turn (default: {_TRIALS})")
+    participants = parser.add_argument_group("what differs from the stored run")
+    add_options(participants, "play-agent", help="the agent, as in a test run (default: that of the run)")
+    add_options(participants, "play-user", help="the user, as in a test run (default: that of the run)")
+    add_options(participants, "agent-llm", help="the agent's model (default: that of the run)")
+    add_options(participants, "user-llm", help="the user's model (default: that of the run)")
+    add_options(participants, "seed", help="the seed of the trials (default: that of the run)")
+    parser.set_defaults(run=run, pytest=[])
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: There is no such run, task or trial.
+        OSError: A file cannot be opened.
+    """
+    from ...runner.fork import chosen_turns, read_turns
+    from ...runs.reader import open_run
+
+    stored = open_run(args.run_name)
+    trial = _trial(stored, args.task, args.trial)
+    try:
+        chosen_turns(trial.simulation, read_turns(args.messages), stored.name)
+    except ValueError as error:
+        raise ConfigurationError(f"--turn: {error}") from None
+    options = [
+        *_selected(trial),
+        *_settings(stored.info.get("settings", {}), args),
+        f"--tau-fork={stored.path.resolve()}",
+        f"--tau-fork-turn={args.messages}",
+        f"--tau-fork-trial={trial.simulation.trial}",
+        f"--tau-trials={_TRIALS if args.trials is None else args.trials}",
+        *([f"--tau-fork-restore={args.restore}"] if args.restore else []),
+    ]
+    for name in _NAMED_ONLY:
+        if name in stored.info.get("settings", {}) and stored.info["settings"][name] != "built in":
+            option = f"--tau-{name.replace('_', '-')}"
+            if not any(each.startswith(option) for each in args.pytest):
+                prompt = stored.info["settings"][name]
+                raise ConfigurationError(f"{stored.name} used {option} {prompt}: give the file again, after --")
+    # A failed trial is a result here: its report is in tau show.
+    command = [sys.executable, "-m", "pytest", *options, "-q", "--tb=no", "-rN", *args.pytest]
+    status = subprocess.run(command, check=False).returncode  # noqa: S603 - a list of arguments, without a shell
+    return 0 if status == 1 and not _decides(args.pytest) else min(status, 2)
+
+
+def _trial(run: Run, task: str, number: int | None) -> StoredTrial:
+    """Return the stored trial: the one that was named, else the first failed one, else the first.
+
+    Raises:
+        ConfigurationError: There is none; names the tasks, or the trials of the task.
+    """
+    from ...runner import item_id
+
+    chosen: StoredTrial | None = None
+    tasks, trials = set(), []
+    for each in run.trials():
+        tasks.add(each.simulation.task_id)
+        if task not in (each.simulation.task_id, item_id(each.simulation.task_id)):
+            continue
+        trials.append(each.simulation.trial)
+        if number is None:
+            better = chosen is None or (chosen.simulation.outcome != "failed" == each.simulation.outcome)
+        else:
+            better = chosen is None and each.simulation.trial == number
+        chosen = each if better else chosen
+    if not trials:
+        raise ConfigurationError(f"{run.name}: {unknown_name('task', task, tasks)}")
+    if chosen is None:
+        known = ", ".join(map(str, sorted(set(trials))))
+        raise ConfigurationError(f"{run.name}: task {task!r} has no trial {number}: expected one of {known}")
+    return chosen
+
+
+def _selected(trial: StoredTrial) -> list[str]:
+    """Return what selects the task: its file, or its domain."""
+    from ...runner import item_id
+
+    path, task = trial.test.partition("::")[0], item_id(trial.simulation.task_id)
+    if path.endswith(".json") and not path.startswith("-"):
+        return [f"{path}::{task}", *([f"--tau-domain={trial.domain}"] if trial.domain else [])]
+    if not trial.domain or trial.test.startswith("-") or trial.domain.startswith("-"):
+        raise ConfigurationError(f"task {task!r}: expected a run that names its domain, got {trial.domain!r}")
+    return [f"{trial.domain}::{task}"]
+
+
+def _settings(recorded: Mapping[str, Any], args: argparse.Namespace) -> Iterator[str]:
+    """Yield the options for the settings of the stored run, or for what replaces them."""
+    own = {key: getattr(args, name, None) for key, name in _OWN.items()}
+    replaced = {key: value for key, value in own.items() if value is not None}
+    given = {each.partition("=")[0] for each in args.pytest}
+    for key, value in {**{name: recorded[name] for name in _REPEATED if name in recorded}, **replaced}.items():
+        option = f"--tau-{key.replace('_', '-')}"
+        if option in given:
+            continue
+        if isinstance(value, bool):
+            yield from [option] * value
+        elif isinstance(value, list):
+            yield from (f"{option}={each}" for each in value)
+        else:
+            yield f"{option}={json.dumps(value) if isinstance(value, dict) else value}"
+
+
+def _decides(arguments: list[str]) -> bool:
+    return any(each.startswith(("--tau-gate", "--tau-fail-on", "--tau-baseline")) for each in arguments)

@@ -1,0 +1,1 @@
+"""The command that has finished runs reviewed."""

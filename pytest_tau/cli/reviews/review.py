@@ -1,0 +1,219 @@
+"""``tau review``: the errors of agent and user in the conversations of a finished run."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...documents import DocumentError, parse_json
+from ...errors import ConfigurationError
+from ...text import plural
+from ..options import add_options
+from ..project import Project, add_project_options
+from ..settings import RUN_HELP, Printer, data_dir, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from ...chat import LLM
+    from ...runs.reader import Run
+    from .carry_out import Reviewed, ReviewSettings
+
+#: Arguments of the model's calls, unless the option names others.
+_ARGUMENTS = {"temperature": 0.0}
+_SHOWN = 5
+
+
+def add_parser(commands: Any) -> None:
+    """Declare the subcommand."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        "review",
+        help="have a model review the conversations of a run",
+        description="Have a model, or a function of your own, find the errors of agent and user in the conversations "
+        "of a finished run. Each review is stored next to the run's simulations as soon as it is made; conversations "
+        "that have one by the same reviewer are skipped.",
+        statuses={
+            0: "each chosen conversation has a review",
+            1: "some have none: the reviewer failed or its answer was unusable, or the budget is spent",
+            2: "the command cannot be used",
+        },
+        examples=[
+            ("tau review --judge-llm openai/gpt-4.1", "the failed trials of the latest run"),
+            ("tau review RUN --judge my_judge.py:review --only all", "every trial, by a function of your own"),
+        ],
+    )
+    parser.add_argument("run_name", nargs="?", metavar="RUN", help=f"{RUN_HELP} (default: the latest run)")
+    reviewer = parser.add_argument_group("reviewer")
+    add_options(reviewer, "judge-llm", help="the model, by its litellm name: openai/gpt-4.1")
+    add_options(reviewer, "judge-llm-args")
+    add_options(
+        reviewer,
+        "judge",
+        help="the reviewer: llm, or a function or an object of your own as module:attribute or file.py:attribute",
+    )
+    add_options(reviewer, "mode", "deadline", "concurrency", "budget")
+    selection = parser.add_argument_group("selection")
+    add_options(selection, "only", "limit")
+    add_options(selection, "domain", help="only trials of this domain")
+    add_project_options(parser)
+    add_options(parser.add_argument_group("output"), "json")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Carry out the subcommand; returns the exit status.
+
+    Raises:
+        ConfigurationError: There is no such run, the reviewer cannot be used, or reviews cannot be stored.
+        OSError: A file cannot be opened or written.
+    """
+    from ...runs.reader import open_run
+
+    opened = open_run(args.run_name)
+    settings = _settings(args)
+    project = Project(_data(args.data, opened), args.plugins, args.rootdir)
+    printer = None if args.json else Printer()
+    reviewed = _carry_out(opened, settings, project, printer)
+    if printer is None:
+        print_json(_document(opened, reviewed))
+    else:
+        _print_summary(printer, opened, reviewed)
+    complete = not reviewed.stopped and all(each["status"] == "done" for each in reviewed.reviews)
+    return int(not complete or bool(opened.problems))
+
+
+def _carry_out(opened: Run, settings: ReviewSettings, project: Project, printer: Printer | None) -> Reviewed:
+    from ...runs.reviews import ReviewWriter
+    from .carry_out import review_run
+
+    try:
+        writer = ReviewWriter(opened.path)  # before anything is paid for
+    except OSError as error:
+        raise ConfigurationError(
+            f"reviews cannot be stored next to {opened.path}: {error.strerror}; copy the run to a folder that can be "
+            "written"
+        ) from None
+
+    def show(entry: dict[str, Any]) -> None:
+        if printer is not None:
+            printer.line(_line(entry))
+
+    try:
+        return asyncio.run(review_run(opened, settings, project, writer, show))
+    finally:
+        writer.close()
+
+
+def _settings(args: argparse.Namespace) -> ReviewSettings:
+    """Return the settings of the reviews.
+
+    Raises:
+        ConfigurationError: The reviewer or its model cannot be used, or a number is out of range.
+    """
+    from ...reviews import load_reviewer
+    from .carry_out import ReviewSettings
+
+    for name, least in (("limit", 1), ("concurrency", 1), ("deadline", 0.001), ("budget", 0)):
+        value = getattr(args, name)
+        if value is not None and not value >= least:
+            raise ConfigurationError(f"--{name}: expected a number from {least:g}, got {value:g}")
+    if args.judge not in (None, "llm") and args.judge_llm is not None:
+        raise ConfigurationError(f"--judge-llm is the model of --judge llm; remove it, or --judge {args.judge}")
+    reviewer = load_reviewer(args.judge, Path.cwd(), args.judge_llm, "--judge-llm MODEL or --judge")
+    return ReviewSettings(
+        reviewer=reviewer,
+        llm=_llm(args) if args.judge_llm is not None else None,
+        mode=args.mode,
+        only=args.only,
+        limit=args.limit,
+        budget=args.budget,
+        concurrency=args.concurrency,
+        seconds=args.deadline,
+        domain=args.domain,
+    )
+
+
+def _llm(args: argparse.Namespace) -> LLM:
+    """Return the reviewer's model.
+
+    Raises:
+        ConfigurationError: It cannot be called.
+    """
+    from ...chat import LLM
+    from ...integrations.default_model import check_model, default_model
+
+    try:
+        arguments = parse_json(args.judge_llm_args or "{}")
+    except DocumentError as error:
+        # The value is not quoted: it may contain a key.
+        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got text that is {error}") from None
+    if not isinstance(arguments, dict):
+        raise ConfigurationError(f"--judge-llm-args: expected a JSON object, got a {type(arguments).__name__}")
+    check_model(args.judge_llm, arguments, priced=args.budget is not None)
+    return LLM(args.judge_llm, default_model(), {**_ARGUMENTS, **arguments})
+
+
+def _data(given: str | None, opened: Run) -> Path | None:
+    """Return the folder of data: the one that is named, else that of the run if it is still there."""
+    named = (opened.info.get("settings") or {}).get("data") if given is None else given
+    try:
+        return data_dir(named)
+    except ConfigurationError:
+        if given is not None:
+            raise
+        return None
+
+
+def _line(entry: dict[str, Any]) -> str:
+    """Return the review of a conversation in a line."""
+    name = f"{entry['domain']}: " if entry["domain"] else ""
+    name += f"{entry['task_id']} trial {entry['trial']}"
+    if entry["status"] != "done":
+        return f"{name}: {entry['status']}: {entry['error']}"
+    found = [
+        f"{each['source']} {each['severity']}"
+        + (f" at message {each['turn_idx']}" if each["turn_idx"] is not None else "")
+        + (f": {each['error_type']}" if each["error_type"] else "")
+        for each in sorted(entry["errors"], key=lambda each: not str(each["severity"]).startswith("critical"))
+    ]
+    fault = f"fault of the {entry['fault_owner']}; " if entry["fault_owner"] else ""
+    return f"{name}: {fault}{'; '.join(found) or 'no errors'}"
+
+
+def _document(opened: Run, reviewed: Reviewed) -> dict[str, Any]:
+    """Return what was reviewed as one JSON document."""
+    return {
+        "run": str(opened.path),
+        "file": str(reviewed.file),
+        "reviewer": reviewed.reviewer,
+        "mode": reviewed.mode,
+        **{status: sum(each["status"] == status for each in reviewed.reviews) for status in _STATUSES},
+        "skipped": dict(reviewed.skipped),
+        "stopped": reviewed.stopped,
+        "cost": reviewed.cost,
+        "problems": [*opened.problems, *reviewed.problems],
+        "reviews": reviewed.reviews,
+    }
+
+
+_STATUSES = ("done", "unusable", "failed")
+
+
+def _print_summary(printer: Printer, opened: Run, reviewed: Reviewed) -> None:
+    from ...analysis.measures.reviews import review_lines
+
+    for line in review_lines(opened.records()):
+        printer.line(line)
+    made = Counter(each["status"] for each in reviewed.reviews)
+    parts = [plural(made["done"], "new review")] + [f"{made[name]} {name}" for name in _STATUSES[1:] if made[name]]
+    parts += [f"{number} {why}" for why, number in reviewed.skipped.items() if number]
+    parts += [f"${reviewed.cost:.4f}"] if reviewed.cost else []
+    if reviewed.reviews or reviewed.file.is_file():
+        parts.append(f"stored in {reviewed.file}")
+    printer.line(", ".join(parts))
+    if reviewed.stopped:
+        printer.line(f"stopped: {reviewed.stopped}")
+    for problem in [*opened.problems, *reviewed.problems][:_SHOWN]:
+        printer.line(f"warning: {problem}")

@@ -1,0 +1,134 @@
+"""The files of a domain: its tasks and its databases."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING
+
+from pydantic import ValidationError
+
+from ..documents import DocumentError, read_toml
+from ..errors import ConfigurationError, TaskFormatError
+from ..models import load_splits, load_task_file
+from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from ..models import Task
+    from .database import Database
+
+
+class DomainTasks:
+    """The tasks of a domain, read at first use.
+
+    Args:
+        name: The domain's name.
+        other_name: Another name that the files may give the domain; None for none.
+        place: The folder of the task files, or the only one.
+    """
+
+    def __init__(self, name: str, other_name: str | None, place: Path) -> None:
+        self._name, self._other_name, self._place = name, other_name, place
+        self._files: dict[str, Path] = {}
+
+    def of_split(self, split: str | None = DEFAULT_SPLIT) -> list[Task]:
+        """Return the tasks of a split, in file order; None for every task.
+
+        Raises:
+            ConfigurationError: No such split.
+            TaskFormatError: A task file does not follow the format.
+        """
+        if split is None or is_every_task(split, self.splits):
+            return list(self._tasks)
+        if split not in self.splits:
+            raise ConfigurationError(unknown_split(split, self.splits, f"domain {self._name!r}", self._folder))
+        wanted = set(self.splits[split])
+        missing = wanted.difference(task.id for task in self._tasks)
+        if missing:
+            problem = f"names a task that does not exist: {min(missing)!r}"
+            raise TaskFormatError(problem, file=self._folder / SPLITS, field=split)
+        return [task for task in self._tasks if task.id in wanted]
+
+    @functools.cached_property
+    def splits(self) -> dict[str, list[str]]:
+        """The task ids by split."""
+        return load_splits(self._folder)
+
+    def file_of(self, task: Task) -> Path | None:
+        """Return the file that a task was read from; None for a task that is not the domain's."""
+        return self._files.get(task.id)
+
+    @property
+    def _folder(self) -> Path:
+        return self._place.parent if self._place.is_file() else self._place
+
+    @functools.cached_property
+    def _tasks(self) -> list[Task]:
+        files = _task_files(self._place)
+        if not files:
+            raise ConfigurationError(f"no task files of domain {self._name!r} in {self._place}")
+        tasks: list[Task] = []
+        for file in files:
+            content = load_task_file(file)
+            if content.domain not in (None, self._name, self._other_name):
+                problem = (
+                    f"names the domain {content.domain!r}, but the file is one of domain {self._name!r}: correct it"
+                )
+                raise TaskFormatError(problem, file=file, field="domain")
+            for task in content.tasks:
+                if task.id in self._files:
+                    problem = f"{self._files[task.id].name} has a task with this id"
+                    raise TaskFormatError(problem, file=file, task_id=task.id, field="id")
+                self._files[task.id] = file
+                tasks.append(task)
+        return tasks
+
+
+def _task_files(place: Path) -> list[Path]:
+    """Return the task files of a domain, in order: a file, or those in a folder.
+
+    A folder ``tasks`` in it has all tasks. Official data has one with a file for each task, next to a ``tasks.json``
+    that is out of date. Without it, ``tasks.json`` has all tasks, and other files are subsets of it.
+    """
+    if place.is_file():
+        return [place]
+    files = sorted(file for file in (place / "tasks").glob("*.json") if file.name != SPLITS)
+    if not files and (place / "tasks.json").is_file():
+        return [place / "tasks.json"]
+    return files or sorted(file for file in place.glob("*.json") if file.name != SPLITS)
+
+
+def load_database(folder: Path, stem: str, model: type[Database]) -> Database:
+    """Return a database of a domain, from ``<stem>.json`` or ``<stem>.toml``.
+
+    Raises:
+        ConfigurationError: There is no such file, it cannot be read, or it does not fit the type; names file and place.
+    """
+    if not model.in_files:
+        return model()
+    path = folder / f"{stem}.json"
+    try:
+        if path.is_file():
+            return _checked(model.model_validate_json(path.read_bytes()), path)
+        path = folder / f"{stem}.toml"
+        if not path.is_file():
+            raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
+        return _checked(model.model_validate(read_toml(path)), path)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = "/".join(map(str, first["loc"]))
+        raise ConfigurationError(f"{path}: {place}: {first['msg']}" if place else f"{path}: {first['msg']}") from None
+    except (OSError, DocumentError) as error:
+        raise ConfigurationError(f"{path}: {error}") from None
+
+
+def _checked(database: Database, path: Path) -> Database:
+    """Return the database, if each record that carries its id is stored under it.
+
+    Raises:
+        ConfigurationError: A key differs; names file, table, key and field.
+    """
+    for table, key, id_field, value in database.misplaced_records():
+        raise ConfigurationError(f"{path}: {table}/{key}: the key differs from {id_field} {value!r}: make them equal")
+    return database

@@ -1,0 +1,330 @@
+"""Domains over functions and objects that exist already: no toolkit, no records, no database file."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import copy
+import functools
+import inspect
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import PydanticUserError, validate_call
+
+from ...errors import ConfigurationError, ToolError, unknown_name
+from ..database import overlay
+from ..domain import DomainSpec, PolicyFiles
+from ..toolkit import Toolkit, tool
+from .jsonable import jsonable
+from .sessions import Session, SessionState
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+
+    from ..retrieval import KnowledgeSpec
+    from ..toolkit import ToolKind
+
+
+def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools has a default
+    name: str,
+    *,
+    tools: Sequence[Callable[..., Any]],
+    make: Callable[[], Any] | None = None,
+    snapshot: Callable[..., Any] | None = None,
+    restore: Callable[..., Any] | None = None,
+    reads: Collection[str] = (),
+    generic: Collection[str] = (),
+    functions: Sequence[Callable[..., Any]] = (),
+    policy: str | Path = "",
+    tasks: str | Path = "tasks",
+    folder: str | Path | None = None,
+    knowledge: KnowledgeSpec | None = None,
+    rules: Sequence[Any] | str = (),
+) -> DomainSpec:
+    """Declare a domain over functions, or over methods of an object, that exist already.
+
+    Args:
+        name: The name for ``--tau-domain``.
+        tools: What the agent can call. Signatures and docstrings are the schemas. Arguments are converted to the
+            annotated types.
+        make: Returns a new object in the untouched state, such as its class; called for each simulation. The object
+            is the first argument of every tool and function, and of ``snapshot`` and ``restore``.
+        snapshot: Returns the state as plain data: JSON values, dataclasses, pydantic models, dates. Without it, the
+            reward component ``DB`` cannot be used.
+        restore: Takes a copy of what ``snapshot`` returned and makes it the state. Required without ``make``, and for
+            a task's ``initialization_data``.
+        reads: The names of tools and functions that change nothing. All others are called again when a conversation
+            is graded.
+        generic: The names of tools that neither read nor change anything, such as a transfer to a person.
+        functions: What the agent cannot call, but ``initialization_actions`` and ``env_assertions`` of tasks can name.
+        policy: The text of the policy, or the path of its file.
+        tasks: A task file, or a folder of task files.
+        folder: The folder that paths are relative to; by default that of the file which calls this function.
+        knowledge: Documents that the agent can search, such as ``Knowledge("documents")`` of ``pytest_tau.knowledge``.
+        rules: The rules of the policy that are checked in conversations, as for a ``DomainSpec``.
+
+    Raises:
+        ConfigurationError: A tool without a docstring or types, an unknown name, or a state that cannot be isolated.
+    """
+    named = _by_name(name, [*tools, *functions])
+    kinds = kinds_of(name, named, reads=reads, generic=generic)
+    source = _Source(name, named, make, snapshot, restore)
+    source.check(sorted(each for each, kind in kinds.items() if kind == "write"))
+    return DomainSpec(
+        name=name,
+        agent_db=type(f"State of {name}", (SessionState,), {"source": source, "comparable": snapshot is not None}),
+        agent_tools=_toolkit(name, named, kinds, offered={each.__name__ for each in tools}, bound=make is not None),
+        knowledge=knowledge,
+        rules=rules,
+        **files_of(folder_of_caller() if folder is None else Path(folder), tasks, policy),
+    )
+
+
+def files_of(folder: Path, tasks: str | Path, policy: str | Path) -> dict[str, Any]:
+    """Return the fields of a ``DomainSpec`` for its files.
+
+    Args:
+        folder: The folder that paths are relative to.
+        tasks: A task file, or a folder of task files.
+        policy: The text of the policy, or the path of its file.
+    """
+    files: dict[str, Any] = {"folder": folder, "tasks": folder / tasks}
+    if isinstance(policy, Path):
+        return {**files, "policies": {"default": PolicyFiles((str(policy),))}}
+    return {**files, "policies": {"default": PolicyFiles(())}, "policy_text": lambda _texts: policy}
+
+
+def folder_of_caller() -> Path:
+    """Return the folder of the file that called the function that calls this one."""
+    frame = inspect.currentframe()
+    for _ in range(2):
+        frame = frame.f_back if frame else None
+    return Path(frame.f_code.co_filename).resolve().parent if frame else Path.cwd()
+
+
+def kinds_of(
+    domain: str,
+    known: Iterable[str],
+    *,
+    reads: Collection[str] = (),
+    writes: Collection[str] = (),
+    generic: Collection[str] = (),
+    default: Callable[[str], ToolKind] = lambda _name: "write",
+) -> dict[str, ToolKind]:
+    """Return the kind of each tool by name.
+
+    Raises:
+        ConfigurationError: A collection names an unknown tool, or two name the same one.
+    """
+    kinds: dict[str, ToolKind] = {name: default(name) for name in known}
+    given: dict[str, str] = {}
+    collections: list[tuple[str, ToolKind, Collection[str]]]
+    collections = [("reads", "read", reads), ("writes", "write", writes), ("generic", "generic", generic)]
+    for keyword, kind, names in collections:
+        if isinstance(names, str):
+            raise ConfigurationError(f"domain {domain!r}: {keyword}: expected a set of names, got {names!r}")
+        for name in names:
+            if name not in kinds:
+                raise ConfigurationError(f"domain {domain!r}: {keyword}: {unknown_name('tool', name, kinds)}")
+            if given.setdefault(name, keyword) != keyword:
+                raise ConfigurationError(f"domain {domain!r}: {name!r} is in both {given[name]} and {keyword}")
+            kinds[name] = kind
+    return kinds
+
+
+def check_tool_name(domain: str, name: str) -> None:
+    """Refuse a tool whose name the base class of toolkits uses itself.
+
+    Raises:
+        ConfigurationError: It does.
+    """
+    if name.startswith(("_", "<")) or name == "db" or hasattr(Toolkit, name):
+        raise ConfigurationError(f"domain {domain!r}: a tool cannot be called {name!r}: give it another name")
+
+
+def _by_name(domain: str, functions: Sequence[Callable[..., Any]]) -> dict[str, Callable[..., Any]]:
+    named: dict[str, Callable[..., Any]] = {}
+    for function in functions:
+        if not callable(function) or not hasattr(function, "__name__"):
+            raise ConfigurationError(f"domain {domain!r}: tools: expected functions, got {function!r}")
+        name = function.__name__
+        check_tool_name(domain, name)
+        if name in named:
+            raise ConfigurationError(f"domain {domain!r}: two tools are called {name!r}")
+        named[name] = function
+    return named
+
+
+def _toolkit(
+    domain: str,
+    functions: dict[str, Callable[..., Any]],
+    kinds: dict[str, ToolKind],
+    *,
+    offered: Collection[str],
+    bound: bool,
+) -> type[Toolkit[Any]]:
+    members = {
+        name: _method(function, kinds[name], offered=name in offered, bound=bound)
+        for name, function in functions.items()
+    }
+    return type(f"Tools of {domain}", (Toolkit,), members)
+
+
+def _method(function: Callable[..., Any], kind: ToolKind, *, offered: bool, bound: bool) -> Callable[..., Any]:
+    """Return a method of a toolkit that calls a function in the session of its state."""
+    name, mutates = function.__name__, kind == "write"
+
+    @functools.wraps(function)
+    def method(self: Toolkit[Any], **arguments: Any) -> Any:
+        result = self.db.call(name, arguments, mutates=mutates)
+        return _text(result) if offered else result
+
+    parameters = list(inspect.signature(function).parameters.values())[1 if bound else 0 :]
+    if offered and any(each.kind in _NOT_BY_NAME for each in parameters):
+        raise ConfigurationError(
+            f"tool {function.__qualname__}: each parameter must be passed by its name: wrap it in a function"
+        )
+    vars(method)["__signature__"] = inspect.Signature(parameters)
+    vars(method)["tau_converts"] = True
+    return tool(kind)(method) if offered else method
+
+
+_NOT_BY_NAME = (
+    inspect.Parameter.POSITIONAL_ONLY,
+    inspect.Parameter.VAR_POSITIONAL,
+    inspect.Parameter.VAR_KEYWORD,
+)
+
+
+def _text(result: Any) -> str:
+    """Return the text of a tool's result: JSON, unless it is a text."""
+    return result if isinstance(result, str) else json.dumps(jsonable(result, fallback=str), ensure_ascii=False)
+
+
+class _Source:
+    """Opens sessions: each on an object of its own, or all on the one state that the functions have."""
+
+    keyword = "snapshot"
+
+    def __init__(
+        self,
+        name: str,
+        functions: dict[str, Callable[..., Any]],
+        make: Callable[[], Any] | None,
+        snapshot: Callable[..., Any] | None,
+        restore: Callable[..., Any] | None,
+    ) -> None:
+        self.name, self.make, self.snapshot, self.restore = name, make, snapshot, restore
+        self.functions = {each: _converting(function) for each, function in functions.items()}
+        self.lock = threading.RLock()
+        self.active: _SharedSession | None = None  # whose state is the live one
+
+    def check(self, writes: list[str]) -> None:
+        """Refuse a state that one simulation would leave to the next.
+
+        Raises:
+            ConfigurationError: It cannot be isolated.
+        """
+        if self.make is None and writes and (self.snapshot is None or self.restore is None):
+            raise ConfigurationError(
+                f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "
+                "give make=, which returns a new object for each simulation, or both snapshot= and restore=; "
+                "name tools that change nothing in reads="
+            )
+
+    def open(self) -> Session:
+        """Return a new session in the untouched state."""
+        if self.make is not None:
+            return _OwnSession(self, self.make())
+        return _SharedSession(self)
+
+    @functools.cached_property
+    def untouched(self) -> Any:
+        """The state of the functions before the first call."""
+        return copy.deepcopy(self.snapshot()) if self.snapshot else None
+
+    def restore_function(self) -> Callable[..., Any]:
+        """Return the function that sets the state.
+
+        Raises:
+            ToolError: The state cannot be read and set, so that nothing can be merged into it.
+        """
+        if self.snapshot is None or self.restore is None:
+            raise ToolError("initialization_data needs snapshot= and restore= of the domain")
+        return self.restore
+
+    def call(self, name: str, *args: Any, **arguments: Any) -> Any:
+        """Call a function; wait for one that is asynchronous, in a thread, as the caller may run on an event loop."""
+        result = self.functions[name](*args, **arguments)
+        if not inspect.iscoroutine(result):
+            return result
+        with ThreadPoolExecutor(1) as thread:
+            return thread.submit(asyncio.run, result).result()
+
+
+def _converting(function: Callable[..., Any]) -> Callable[..., Any]:
+    try:
+        return validate_call(config={"arbitrary_types_allowed": True})(function)
+    except (PydanticUserError, NameError) as error:
+        raise ConfigurationError(f"tool {function.__qualname__}: {str(error).splitlines()[0]}") from None
+
+
+class _OwnSession(Session):
+    """A session on an object of its own."""
+
+    def __init__(self, source: _Source, target: Any) -> None:
+        self._source, self._target = source, target
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        return self._source.call(name, self._target, **arguments)
+
+    def snapshot(self) -> Any:
+        return self._source.snapshot(self._target) if self._source.snapshot else None
+
+    def merge(self, update: dict[str, Any]) -> None:
+        restore = self._source.restore_function()
+        restore(self._target, overlay(copy.deepcopy(self.snapshot()), update))
+
+
+class _SharedSession(Session):
+    """A session on the one state that the functions have: it is put in place before each call."""
+
+    def __init__(self, source: _Source) -> None:
+        self._source = source
+        with source.lock:
+            self.kept = copy.deepcopy(source.untouched)
+
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        with self._in_place():
+            return self._source.call(name, **arguments)
+
+    def snapshot(self) -> Any:
+        with self._in_place():
+            return copy.deepcopy(self._source.snapshot()) if self._source.snapshot else None
+
+    def merge(self, update: dict[str, Any]) -> None:
+        restore = self._source.restore_function()
+        with self._in_place():
+            restore(overlay(self.snapshot(), update))
+
+    def close(self) -> None:
+        source = self._source
+        with source.lock:
+            if source.active is self and source.restore is not None:
+                source.active = None
+                source.restore(copy.deepcopy(source.untouched))
+
+    @contextlib.contextmanager
+    def _in_place(self) -> Iterator[None]:
+        source = self._source
+        with source.lock:
+            if source.restore is not None and source.snapshot is not None and source.active is not self:
+                if source.active is not None:
+                    source.active.kept = copy.deepcopy(source.snapshot())
+                source.active = self
+                source.restore(copy.deepcopy(self.kept))
+            yield

@@ -1,0 +1,331 @@
+"""States of tools that exist already: the calls that were made, and a live session in which they were made.
+
+A toolkit's state is data and can be copied. The state of one's own object or of a server process cannot, so a copy is
+a new session in which the same calls are made again, when it is first needed.
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+import hashlib
+import json
+import threading
+import weakref
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
+
+from pydantic import PrivateAttr
+
+from ...errors import ConfigurationError, ToolError, ToolServerError
+from ...models import clone, json_copy
+from ..changes import Change, value_changes
+from ..database import Database
+from ..records import canonical
+from .jsonable import jsonable
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+#: Results and states that are remembered for a domain; each state may be large.
+_MOST_RESULTS, _MOST_STATES = 20_000, 500
+
+
+class _Unread:
+    """Stands for a state that was not read yet."""
+
+
+_UNREAD: Any = _Unread
+
+
+class Session(abc.ABC):
+    """Live tools in one state."""
+
+    @abc.abstractmethod
+    def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        """Call a tool or a function.
+
+        Raises:
+            ToolServerError: The session is lost.
+            Exception: Anything that the tool raises.
+        """
+
+    @abc.abstractmethod
+    def snapshot(self) -> Any:
+        """Return the state."""
+
+    def merge(self, update: dict[str, Any]) -> None:
+        """Merge initialization data into the state.
+
+        Raises:
+            ToolError: The state cannot be set.
+        """
+        raise ToolError("the state of these tools cannot be set: use initialization_actions")
+
+    def close(self) -> None:
+        """Release what the session occupies; nothing by default."""
+        return
+
+
+class SessionSource(Protocol):
+    """Opens sessions of a domain.
+
+    Attributes:
+        keyword: How the state is given when the domain is declared, for error messages.
+    """
+
+    keyword: str
+
+    def open(self) -> Session:
+        """Return a new session in the untouched state.
+
+        Raises:
+            ToolServerError: It cannot be opened.
+        """
+        ...
+
+
+class _Entry(NamedTuple):
+    """A call that may have changed the state; without a name, initialization data."""
+
+    name: str | None
+    arguments: dict[str, Any]
+
+    def run(self, session: Session) -> _Outcome:
+        arguments = json_copy(self.arguments)
+        try:
+            if self.name is None:
+                session.merge(arguments)
+                return _Outcome(None)
+            return _Outcome(session.call(self.name, arguments))
+        except ToolServerError:
+            raise
+        except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
+            return _Outcome(None, error)
+
+
+class _Outcome(NamedTuple):
+    """What a call returned or raised."""
+
+    result: Any
+    error: Exception | None = None
+
+    def unpack(self) -> Any:
+        if self.error is not None:
+            raise self.error
+        return self.result
+
+
+class Memo:
+    """Results, states and open sessions after sequences of calls: replaying a conversation needs no new session."""
+
+    def __init__(self) -> None:
+        self._outcomes: OrderedDict[bytes, _Outcome] = OrderedDict()
+        self._states: OrderedDict[bytes, Any] = OrderedDict()
+        self._lock = threading.Lock()
+        self._sessions: weakref.WeakValueDictionary[bytes, Session] = weakref.WeakValueDictionary()
+
+    def outcome(self, log: tuple[_Entry, ...]) -> _Outcome | None:
+        """Return the outcome of the last of these calls, if they were made before."""
+        return self._outcomes.get(_key(log))
+
+    def state(self, log: tuple[_Entry, ...]) -> Any:
+        """Return the state after these calls, if it was read before."""
+        return self._states.get(_key(log), _UNREAD)
+
+    def note(self, log: tuple[_Entry, ...], outcome: _Outcome) -> None:
+        """Remember the outcome of the last of these calls."""
+        self._note(self._outcomes, _key(log), outcome, _MOST_RESULTS)
+
+    def note_state(self, log: tuple[_Entry, ...], state: Any) -> None:
+        """Remember the state after these calls."""
+        self._note(self._states, _key(log), state, _MOST_STATES)
+
+    def session(self, log: tuple[_Entry, ...]) -> Session | None:
+        """Return an open session in which exactly these calls were made, for calls that change nothing."""
+        return self._sessions.get(_key(log))
+
+    def note_session(self, log: tuple[_Entry, ...], session: Session) -> None:
+        """Remember where an open session is."""
+        with self._lock:
+            self._forget(session)
+            self._sessions[_key(log)] = session
+
+    def forget_session(self, session: Session) -> None:
+        """Forget a session that is closed."""
+        with self._lock:
+            self._forget(session)
+
+    def _forget(self, session: Session) -> None:
+        for key in [key for key, known in self._sessions.items() if known is session]:
+            del self._sessions[key]
+
+    def _note(self, known: OrderedDict[bytes, Any], key: bytes, value: Any, most: int) -> None:
+        with self._lock:
+            known[key] = value
+            if len(known) > most:
+                known.popitem(last=False)
+
+
+def _key(log: tuple[_Entry, ...]) -> bytes:
+    return hashlib.blake2b(json.dumps(log, sort_keys=True).encode(), digest_size=16).digest()
+
+
+class SessionState(Database):
+    """The state of one side in a session, which is opened when it is first needed.
+
+    Attributes:
+        source: Opens sessions.
+        memo: Remembers replayed calls, if sessions are expensive; None if they are made again.
+    """
+
+    in_files: ClassVar[bool] = False
+    source: ClassVar[SessionSource]
+    memo: ClassVar[Memo | None] = None
+
+    _log: tuple[_Entry, ...] = PrivateAttr(default=())
+    _session: Session | None = PrivateAttr(default=None)
+    _done: int = PrivateAttr(default=0)
+    _last: _Outcome = PrivateAttr(default=_Outcome(None))
+    _value: Any = PrivateAttr(default=_UNREAD)
+    _replays: bool = PrivateAttr(default=False)
+
+    def call(self, name: str, arguments: dict[str, Any], *, mutates: bool) -> Any:
+        """Call a tool or a function.
+
+        Args:
+            name: Its name.
+            arguments: Its keyword arguments, JSON values.
+            mutates: Whether it may change the state; such a call is made again in copies of the state.
+
+        Raises:
+            ToolServerError: The session cannot be opened, or is lost.
+            Exception: Anything that the tool raises.
+        """
+        entry = _Entry(name, json_copy(arguments))
+        if mutates:
+            return self._append(entry)
+        if self.memo is None or not self._replays:
+            return entry.run(self._up_to_date()).unpack()
+        return self._reread(entry, self.memo)
+
+    def value(self) -> Any:
+        """Return the state as JSON data, for reading only: other states in which the same calls were made share it.
+
+        Raises:
+            ToolServerError: The session cannot be opened, or is lost.
+            ConfigurationError: The snapshot is not JSON data.
+        """
+        if self._value is _UNREAD and self._session is None and self.memo is not None:
+            self._value = self.memo.state(self._log)
+        if self._value is _UNREAD:
+            self._read(self._up_to_date())
+        return self._value
+
+    def for_replay(self) -> Self:
+        """Take remembered results for calls that were made before."""
+        self._replays = True
+        return self
+
+    def close(self) -> None:
+        """Read the snapshot and end the session; it is opened again if it is needed."""
+        if self._session is not None and self.comparable:
+            with contextlib.suppress(Exception):  # raised again where the state is compared
+                self.value()
+        self._drop()
+
+    def _drop(self) -> None:
+        session, self._session, self._done = self._session, None, 0
+        if session is not None:
+            if self.memo is not None:
+                self.memo.forget_session(session)
+            session.close()
+
+    def fork(self) -> Self:
+        """Return an independent state after the same calls."""
+        copy = type(self)()
+        copy.__pydantic_private__ = {**(self.__pydantic_private__ or {}), "_session": None, "_done": 0}
+        return copy
+
+    def dump(self) -> dict[str, Any]:
+        """Return a copy of the snapshot as JSON data; empty if there is none."""
+        value = clone(self.value()) if self.comparable else {}
+        return value if isinstance(value, dict) else {"state": value}
+
+    def digest(self) -> str:
+        """Return the SHA-256, in hex, of the snapshot."""
+        return hashlib.sha256(canonical(self.dump()).encode()).hexdigest()
+
+    def merged(self, update: dict[str, Any]) -> Self:
+        """Return a state with initialization data merged into this one.
+
+        Raises:
+            ToolError: The state cannot be set.
+        """
+        state = self.fork()
+        state._append(_Entry(None, json_copy(update)))  # noqa: SLF001 - of this class
+        return state
+
+    def equals(self, other: Database) -> bool:
+        """Return whether both snapshots are the same, in order of lists and in type of JSON value."""
+        return not self.comparable or canonical(self.dump()) == canonical(other.dump())
+
+    def changes(self, other: Database) -> list[Change]:
+        """Return the differences of the other snapshot (``got``) from this one (``expected``)."""
+        found = value_changes("", self.dump(), other.dump()) if self.comparable else []
+        return [change._replace(path=change.path.lstrip("/")) for change in found]
+
+    def _append(self, entry: _Entry) -> Any:
+        self._log, self._value = (*self._log, entry), _UNREAD
+        outcome = self.memo.outcome(self._log) if self._replays and self.memo is not None else None
+        if outcome is None:
+            self._up_to_date()
+            outcome = self._last
+        return outcome.unpack()
+
+    def _reread(self, entry: _Entry, memo: Memo) -> Any:
+        """Return the result of a call that changes nothing, if possible from the conversation that is replayed."""
+        made = (*self._log, entry)
+        outcome = memo.outcome(made)
+        if outcome is None:
+            outcome = entry.run(memo.session(self._log) or self._up_to_date())
+            memo.note(made, outcome)
+        return outcome.unpack()
+
+    def _up_to_date(self) -> Session:
+        """Return a session in which all calls were made."""
+        if self._session is None:
+            self._session, self._done = self.source.open(), 0
+        session = self._session
+        try:
+            while self._done < len(self._log):
+                self._last = self._log[self._done].run(session)
+                self._done += 1
+                if self.memo is not None:
+                    self._remember(session, self.memo)
+        except ToolServerError:
+            self._drop()
+            raise
+        if self.memo is not None:
+            self.memo.note_session(self._log, session)
+        return session
+
+    def _remember(self, session: Session, memo: Memo) -> None:
+        made = self._log[: self._done]
+        memo.note(made, self._last)
+        if self.comparable:
+            with contextlib.suppress(ToolError, ConfigurationError):  # raised again where the state is compared
+                self._read(session, made)
+
+    def _read(self, session: Session, made: tuple[_Entry, ...] | None = None) -> None:
+        try:
+            value = jsonable(session.snapshot())
+        except ToolServerError:
+            self._drop()
+            raise
+        except ValueError as error:
+            raise ConfigurationError(f"{self.source.keyword}: {error}: return plain data") from None
+        if self.memo is not None:
+            self.memo.note_state(self._log if made is None else made, value)
+        if made is None or made == self._log:
+            self._value = value

@@ -1,0 +1,7 @@
+"""Episodes: conversations that are stepped from outside, by who plays one side."""
+
+from ..participants.actions import ActionReader, ReadAction
+from .episode import Episode
+from .step_result import StepResult
+
+__all__ = ["ActionReader", "Episode", "ReadAction", "StepResult"]

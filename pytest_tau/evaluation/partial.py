@@ -1,0 +1,268 @@
+"""Partial credit: how far a conversation came, in numbers next to the reward and never part of it.
+
+Calls are assigned to reference actions: a call to at most one action of its name and its side. Of all assignments the
+one is taken that has, in this order, the most pairs, the most pairs with equal arguments, the greatest sum of shares of
+equal arguments, and the most calls that did not fail. So no number depends on the order of independent calls.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from math import fsum, lcm
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..environment import Environment
+from ..models import paired_calls
+from .assignment import best_assignment
+from .components import COMPONENTS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ..environment import Change, Domain
+    from ..models import Action, Difference, RewardInfo, Task, ToolCall
+    from .component import GradingInput
+
+#: The names of the shares, each from 0 to 1, in the order in which they are shown.
+SHARES = (
+    *("progress", "state", "assertions", "phrases", "statements"),
+    *("actions", "actions.read", "actions.write", "selection", "arguments"),
+)
+#: The names of the counts.
+COUNTS = ("extra_writes", "extra_reads", "failed_calls")
+#: The share that stands for each component of a reward basis.
+_SHARE_OF = {
+    "DB": "state",
+    "ENV_ASSERTION": "assertions",
+    "ACTION": "actions",
+    "COMMUNICATE": "phrases",
+    "NL_ASSERTION": "statements",
+}
+_BUILT_IN = frozenset(component.name for component in COMPONENTS)
+
+
+class _Made(NamedTuple):
+    """A call, and whether its result was an error."""
+
+    call: ToolCall
+    failed: bool
+
+
+class _Pair(NamedTuple):
+    """A call that is, or may be, assigned to a reference action.
+
+    Attributes:
+        made: The call.
+        equal: The number of equal arguments.
+        compared: The number of compared arguments; without any, 1 of 1 is equal.
+    """
+
+    made: _Made
+    equal: int
+    compared: int
+
+
+def partial_credit(given: GradingInput, verdict: RewardInfo) -> dict[str, float | None]:
+    """Return each number of ``SHARES`` and ``COUNTS``; None where there is nothing to measure.
+
+    Args:
+        given: The conversation, with its environment.
+        verdict: Its complete verdict.
+    """
+    found: dict[str, float | None] = dict.fromkeys((*SHARES, *COUNTS))
+    found["state"] = _state(given, verdict)
+    for name, checks in (
+        ("assertions", verdict.env_assertions),
+        ("phrases", verdict.communicate_checks),
+        ("statements", verdict.nl_assertions),
+    ):
+        found[name] = _share([check.met for check in checks or []])
+    actions = verdict.action_checks or []
+    found["actions"] = _share([check.action_match for check in actions])
+    for kind in ("read", "write"):
+        found[f"actions.{kind}"] = _share([check.action_match for check in actions if check.tool_type == kind])
+    found |= _calls(given)
+    found["progress"] = _progress(found, verdict)
+    return found
+
+
+def _share(met: Sequence[bool]) -> float | None:
+    return sum(met) / len(met) if met else None
+
+
+def _progress(found: dict[str, float | None], verdict: RewardInfo) -> float:
+    """Return the mean of the shares in the reward basis; 1 if and only if the reward is 1.
+
+    A conversation that did not end with a stop misses one more requirement. A component whose share is not known counts
+    as its factor.
+    """
+    terms = [0.0] if "ended_early" in (verdict.info or {}) else []
+    for name, factor in (verdict.reward_breakdown or {}).items():
+        share = found[_SHARE_OF[name]] if name in _SHARE_OF else None
+        if share is not None:
+            terms.append(share)
+        elif factor < 1 or name not in _BUILT_IN:
+            terms.append(factor)
+    return sum(terms) / len(terms) if terms else 1.0
+
+
+# The calls
+
+
+def _calls(given: GradingInput) -> dict[str, float | None]:
+    """Return the numbers about calls: of the best assignment, of calls without an action, of failed calls."""
+    paired = paired_calls(given.messages)
+    calls = [_Made(each.call, each.result is not None and each.result.error) for each in paired]
+    found: dict[str, float | None] = {"failed_calls": sum(each.failed for each in calls)}
+    actions = given.task.criteria.actions
+    if actions is None:
+        return found
+    made: dict[tuple[str, str], list[_Made]] = defaultdict(list)
+    wanted: dict[tuple[str, str], list[Action]] = defaultdict(list)
+    # An agent that works alone makes the calls of both sides.
+    for each in calls:
+        if each.call.malformed is None:
+            made[each.call.name, "" if given.solo else each.call.requestor].append(each)
+    for action in actions:
+        wanted[action.name, "" if given.solo else action.requestor].append(action)
+    pairs = {key: _best_pairs(wanted[key], made[key]) for key in wanted if key in made}
+    every = [pair for found_pairs in pairs.values() for pair in found_pairs]
+    if actions:
+        found["selection"] = len(every) / len(actions)
+    if every:
+        found["arguments"] = fsum(pair.equal / pair.compared for pair in every) / len(every)
+    infos = given.environment.tool_infos
+    extra = {"write": 0, "read": 0}
+    for key, of_tool in made.items():
+        kind = infos[key[0]].kind if key[0] in infos else None
+        if kind in extra and len(of_tool) > len(pairs.get(key, ())):
+            succeeded = sum(not each.failed for each in of_tool)
+            extra[kind] += succeeded - sum(not pair.made.failed for pair in pairs.get(key, ()))
+    return found | {f"extra_{kind}s": number for kind, number in extra.items()}
+
+
+def _best_pairs(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair]:
+    """Return the pairs of the best assignment of calls to actions of one name and side."""
+    if (equal := _all_equal(actions, calls)) is not None:
+        return equal
+    table = [[_pair(action, each) for each in calls] for action in actions]
+    # One whole number for each pair, in which each rank outweighs the sum of all that follow.
+    unit = lcm(*(pair.compared for row in table for pair in row))
+    most = min(len(actions), len(calls)) + 1
+
+    def weight(pair: _Pair) -> int:
+        share = pair.equal * (unit // pair.compared)
+        return ((pair.equal == pair.compared) * most * unit + share) * most + (not pair.made.failed)
+
+    chosen = best_assignment([[weight(pair) for pair in row] for row in table])
+    return [table[row][column] for row, column in chosen]
+
+
+def _all_equal(actions: Sequence[Action], calls: Sequence[_Made]) -> list[_Pair] | None:
+    """Return pairs with equal arguments, if every action gets a call of its own that did not fail: none is better."""
+    left, found = [each for each in calls if not each.failed], []
+    for action in actions:
+        place = next((n for n, each in enumerate(left) if _is_action(action, each.call)), None)
+        if place is None:
+            return None
+        found.append(_Pair(left.pop(place), 1, 1))
+    return found
+
+
+def _is_action(action: Action, call: ToolCall) -> bool:
+    """Return whether all compared arguments are equal."""
+    if action.compare_args is None:
+        return action.arguments == call.arguments
+    return all(action.arguments.get(key, ...) == call.arguments.get(key, ...) for key in action.compare_args)
+
+
+def _pair(action: Action, made: _Made) -> _Pair:
+    """Compare arguments: those of either, or those that the action names."""
+    mine, theirs = action.arguments, made.call.arguments
+    keys = {*mine, *theirs} if action.compare_args is None else set(action.compare_args)
+    equal = sum(mine.get(key, ...) == theirs.get(key, ...) for key in keys)
+    return _Pair(made, equal, len(keys)) if keys else _Pair(made, 1, 1)
+
+
+# The state
+
+
+def _state(given: GradingInput, verdict: RewardInfo) -> float | None:
+    """Return the share of right values among those that the reference or the conversation changed.
+
+    A value is a leaf of the JSON values of both sides' databases.
+
+    Returns:
+        1 if the databases match. None if the task has no reference, or the domain's state cannot be compared at the
+        cost of a copy.
+    """
+    criteria = given.task.criteria
+    if verdict.db_check is None or (criteria.actions is None and criteria.env_assertions is None):
+        return None
+    if verdict.db_check.db_match:
+        return 1.0
+    if not given.domain.spec.agent_db.cheap_to_fork:
+        return None
+    differing = {leaf for each in verdict.db_diff or [] for leaf in _leaves_of(each.side, each)}
+    # What the conversation alone changed differs from the reference, too.
+    return 1 - len(differing) / len(_by_reference(given.domain, given.task) | differing)
+
+
+def current_state(task: Task, domain: Domain, environment: Environment) -> float | None:
+    """Return ``state`` of a conversation under way: the share of right values so far.
+
+    Args:
+        task: The task.
+        domain: The domain.
+        environment: The environment of the conversation, which is only read.
+
+    Returns:
+        None if the task has no reference, or the domain's state cannot be compared at the cost of a copy.
+    """
+    criteria = task.criteria
+    comparable = domain.spec.agent_db.cheap_to_fork
+    if not comparable or (criteria.actions is None and criteria.env_assertions is None):
+        return None
+    differing = _changed(domain.reference_environment(task), environment)
+    return 1 - len(differing) / len(_by_reference(domain, task) | differing) if differing else 1.0
+
+
+def _by_reference(domain: Domain, task: Task) -> frozenset[str]:
+    """Return the leaves that the reference actions change."""
+
+    def changed(task: Task) -> frozenset[str]:
+        initial = domain.environment(task)
+        initial.close()
+        return _changed(initial, domain.reference_environment(task))
+
+    return domain.once_per_task(task, "changed leaves", changed)
+
+
+def _changed(initial: Environment, final: Environment) -> frozenset[str]:
+    """Return the leaves at which two environments differ."""
+    return frozenset(
+        leaf
+        for side, before, after in Environment.databases_with(initial, final)
+        for change in before.changes(after)
+        for leaf in _leaves_of(side, change)
+    )
+
+
+def _leaves_of(side: str, change: Change | Difference) -> Iterator[str]:
+    """Yield the places of the leaves in both values of a difference."""
+    place = f"{side} {change.path}"
+    if change.path.endswith(" (order)"):  # one fact, whatever the number of records
+        yield place
+        return
+    if change.missing != "expected":
+        yield from _leaves(place, change.expected)
+    if change.missing != "got":
+        yield from _leaves(place, change.got)
+
+
+def _leaves(place: str, value: Any) -> Iterator[str]:
+    if value and isinstance(value, dict | list):
+        for key, inner in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _leaves(f"{place}/{key}", inner)
+    else:
+        yield place

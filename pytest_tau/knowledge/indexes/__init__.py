@@ -1,0 +1,1 @@
+"""Indexes over the documents of a knowledge base: by words, by meaning, by regular expressions."""

@@ -1,0 +1,99 @@
+"""What an agent has searched for and read in a conversation, compared with what its task requires."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from ..models import AssistantMessage, calls_in
+from .variants import FULL, REQUIRED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..models import Call, Message
+    from .documents import Document, Documents
+    from .variants import Variant
+
+#: A hit as the retrieval tools show it.
+_HIT = re.compile(r"^\d+\. .*\n   ID: (.*)\n   Score: ", re.MULTILINE)
+#: Characters of a line that only its document is expected to have.
+_LEAST = 20
+_LONGEST_QUERY = 300
+#: The numbers of documents for which recall is stated.
+AT = (1, 5, 10)
+
+
+def measure(
+    messages: Sequence[Message], documents: Documents, variant: Variant, name: str, required: Iterable[str] | None
+) -> dict[str, Any]:
+    """Return what was searched for and read in a conversation.
+
+    Args:
+        messages: The trajectory, oldest first.
+        documents: The knowledge base.
+        variant: The retrieval variant.
+        name: The name of the variant.
+        required: The documents that the task requires, by title or id; None if it does not state any.
+
+    Returns:
+        A JSON object with ``variant``; ``searches``, each with ``message_idx``, ``tool``, ``query``, the ids ``found``
+        in their order and the ids ``read``; ``read``, all ids whose content the agent has received, also in its policy;
+        ``required``, ids; ``recall``, the share of the required ones that were read; and ``recall_at``, the same if
+        each search had returned at most so many documents. Both are None if no document is required.
+    """
+    searches = [_search(made, documents) for made in calls_in(messages) if _is_search(messages, made, variant)]
+    named = [documents.find(each) for each in required or ()]
+    wanted = [each.id if each else str(given) for each, given in zip(named, required or (), strict=True)]
+    wanted = list(dict.fromkeys(wanted))
+    shown = {FULL: [document.id for document in documents], REQUIRED: wanted}.get(variant.documents or "", [])
+    read = dict.fromkeys([*shown, *(each for search in searches for each in search["read"])])
+    return {
+        "variant": name,
+        "searches": searches,
+        # A policy with all documents is not a list of what was read.
+        "read": list(read) if variant.documents != FULL else wanted,
+        "required": wanted,
+        "recall": recall(wanted, read),
+        "recall_at": {str(k): recall(wanted, [*shown, *_first(searches, k)]) for k in AT} if wanted else None,
+    }
+
+
+def recall(required: Sequence[str], read: Iterable[str]) -> float | None:
+    """Return the share of the required documents that were read; None if none is required."""
+    return len(set(required) & set(read)) / len(set(required)) if required else None
+
+
+def _first(searches: Sequence[dict[str, Any]], k: int) -> list[str]:
+    return [each for search in searches for each in search["read"][:k]]
+
+
+def _is_search(messages: Sequence[Message], made: Call, variant: Variant) -> bool:
+    return isinstance(messages[made.message_idx], AssistantMessage) and made.call.name in variant.tools
+
+
+def _search(made: Call, documents: Documents) -> dict[str, Any]:
+    arguments = made.call.arguments
+    text = str(next(iter(arguments.values()), ""))
+    answer = (made.result.content or "") if made.result and not made.result.error else ""
+    if made.call.name == "shell":
+        read = [document.id for document in documents if _shows(document, answer)]
+        named = [document.id for document in documents if f"{file_name(document.id)}" in answer]
+        found = list(dict.fromkeys([*named, *read]))
+    else:
+        found = read = [each for each in _HIT.findall(answer) if each in documents]
+    query = text if len(text) <= _LONGEST_QUERY else f"{text[: _LONGEST_QUERY - 1]}…"
+    return {"message_idx": made.message_idx, "tool": made.call.name, "query": query, "found": found, "read": read}
+
+
+def _shows(document: Document, text: str) -> bool:
+    """Return whether a text has a line of the document that is long enough to be of no other one."""
+    return any(line.strip() in text for line in document.content.splitlines() if len(line.strip()) >= _LEAST)
+
+
+def file_name(document_id: str) -> str:
+    """Return the name of a document's file for shell commands.
+
+    Source: τ²-bench v1.0.1: characters of the id other than letters, digits and ``._-`` become ``_``.
+    """
+    return "".join(each if each.isalnum() or each in "._-" else "_" for each in document_id) + ".md"

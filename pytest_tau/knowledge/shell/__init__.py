@@ -1,0 +1,1 @@
+"""The shell over the documents of a knowledge base, and the sandbox that it runs in."""

@@ -1,0 +1,94 @@
+"""The ways in which an agent gets at documents: the table of retrieval variants."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, TypeAlias
+
+#: The placeholders of a prompt that stand for documents.
+FULL, REQUIRED = "full_knowledge_base", "required_documents"
+
+Tool: TypeAlias = Literal["KB_search", "grep", "KB_search_bm25", "KB_search_dense", "shell"]
+
+
+class Embedding(NamedTuple):
+    """The embedding model of a variant.
+
+    Attributes:
+        model: Its name for litellm.
+        provider: The provider's name in prompts.
+        shown: The model's name in prompts.
+    """
+
+    model: str
+    provider: str
+    shown: str
+
+
+OPENAI = Embedding("openai/text-embedding-3-large", "OpenAI API", "text-embedding-3-large")
+QWEN = Embedding("openrouter/qwen/qwen3-embedding-8b", "OpenRouter", "qwen3-embedding-8b")
+
+
+LOCAL = Embedding("local/sentence-transformers/all-MiniLM-L6-v2", "sentence-transformers", "all-MiniLM-L6-v2")
+
+
+class Variant(NamedTuple):
+    """A retrieval variant.
+
+    Attributes:
+        tools: The agent's retrieval tools, in the order in which they are shown.
+        prompt: The template of the policy, a file of the prompts' folder without its ending.
+        embedding: The model of dense searches; None if there are none.
+        rerank: Whether a model rates what ``KB_search`` found.
+        writable: Whether the agent may write files with ``shell``.
+        documents: The placeholder of the documents that the policy contains; None if it contains none.
+    """
+
+    tools: tuple[Tool, ...]
+    prompt: str
+    embedding: Embedding | None = None
+    rerank: bool = False
+    writable: bool = False
+    documents: str | None = None
+
+
+def _classic(kind: str, embedding: Embedding | None = None) -> dict[str, Variant]:
+    """Return the variants with ``KB_search``: with and without grep, with and without reranking."""
+    name = f"{kind}_embeddings" if embedding else kind
+    prompt = f"classic_rag_{kind}"
+    return {
+        f"{name}{reranked}{grep}": Variant(
+            ("KB_search", "grep") if grep else ("KB_search",),
+            prompt if grep else f"{prompt}_no_grep",
+            embedding,
+            bool(reranked),
+        )
+        for reranked in ("", "_reranker")
+        for grep in ("", "_grep")
+    }
+
+
+_EVERYTHING: tuple[Tool, ...] = ("KB_search_bm25", "KB_search_dense", "shell")
+
+#: Every variant by its name. Source: τ²-bench v1.0.1, retrieval variants of banking_knowledge, but the local one.
+VARIANTS: dict[str, Variant] = {
+    **_classic("bm25"),
+    "grep_only": Variant(("grep",), "grep_only"),
+    "full_kb": Variant((), "full_kb", documents=FULL),
+    "golden_retrieval": Variant((), "required_docs", documents=REQUIRED),
+    "no_knowledge": Variant((), "no_knowledge"),
+    **_classic("openai", OPENAI),
+    **_classic("qwen", QWEN),
+    "terminal_use": Variant(("shell",), "agentic_search"),
+    "terminal_use_write": Variant(("shell",), "agentic_search_write", writable=True),
+    "alltools": Variant(_EVERYTHING, "all_tools", OPENAI),
+    "alltools-qwen": Variant(_EVERYTHING, "all_tools", QWEN),
+    "local_embeddings": Variant(("KB_search", "grep"), "classic_rag", LOCAL),
+}
+
+#: The variant of an index of one's own.
+OWN_INDEX = Variant(("KB_search", "grep"), "classic_rag")
+
+#: Other names of variants.
+ALIASES = {"AllTools": "alltools", "grep": "grep_only"}
+
+DEFAULT_VARIANT = "bm25"

@@ -1,0 +1,80 @@
+"""Checks of a knowledge base: what tasks require is there, and no two documents contradict each other."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ..knowledge import Documents, KnowledgeBase
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain
+    from ..knowledge import Document
+    from ..models import Task
+
+#: A statement in a line of its own: ``- Annual fee: $45``.
+_STATEMENT = re.compile(r"(?m)^[ \t]*[-*] (?:\*\*)?([^:\n*]{2,80}?)(?:\*\*)?:(?:\*\*)?[ \t]+(\S.*?)[ \t]*$")
+#: From when a document counts: ``In force since: 01/15/2025``, ``Effective January 15, 2025``, ``updated 2025-01-15``.
+_SINCE = re.compile(
+    r"\b(?:in force|effective|valid|since|as of|from|updated|version|date)\b[^\n]{0,30}?"
+    r"(\d\d?/\d\d?/\d{4}|\d{4}-\d\d-\d\d|[A-Z][a-z]+ \d\d?, \d{4})",
+    re.IGNORECASE,
+)
+
+
+def check_documents(domain: Domain) -> Iterator[Finding]:
+    """Check ``contradicting-documents``: two documents with the same title state different values for the same.
+
+    Statements are lines of the form ``- label: value``. Documents may differ if each has a date from which it counts,
+    and the dates differ: then the later one replaces the other.
+    """
+    by_title: dict[str, list[Document]] = defaultdict(list)
+    for document in _documents(domain):
+        by_title[" ".join(document.title.casefold().split())].append(document)
+    for documents in by_title.values():
+        for one, other in itertools.combinations(documents, 2):
+            dates = _since(one), _since(other)
+            if None in dates or dates[0] == dates[1]:
+                yield from _contradictions(one, other)
+
+
+def check_required(task: Task, domain: Domain) -> Iterator[Finding]:
+    """Check ``unknown-document``: the task requires a document that the knowledge base lacks."""
+    documents = _documents(domain)
+    for name in task.required_documents or [] if documents else ():
+        if documents.find(name) is None:
+            text = f"required_documents: no document has the title or the id {name!r}"
+            yield Finding("unknown-document", "error", task.id, text)
+
+
+def required_texts(task: Task, domain: Domain) -> list[str]:
+    """Return the texts of the documents that a task requires."""
+    found = [_documents(domain).find(name) for name in task.required_documents or []]
+    return [f"{document.title}\n{document.content}" for document in found if document is not None]
+
+
+def _documents(domain: Domain) -> Documents:
+    """Return the documents of a domain; none without a knowledge base."""
+    base = domain.knowledge
+    return base.documents if isinstance(base, KnowledgeBase) else Documents(())
+
+
+def _contradictions(one: Document, other: Document) -> Iterator[Finding]:
+    first, second = (dict(_STATEMENT.findall(document.content)) for document in (one, other))
+    for label in first.keys() & second.keys():
+        if first[label] != second[label]:
+            text = (
+                f"documents {one.id!r} and {other.id!r} contradict each other: {label}: {first[label]!r} and "
+                f"{second[label]!r}; give each the date from which it counts"
+            )
+            yield Finding("contradicting-documents", "warning", None, text)
+
+
+def _since(document: Document) -> str | None:
+    found = _SINCE.search(document.content)
+    return found[1] if found else None

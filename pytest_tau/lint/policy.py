@@ -1,0 +1,74 @@
+"""Checks of the rules of a policy: the policy has their sentences, and neither gold nor the own agent breaks one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..errors import ConfigurationError, TauError
+from ..policy import PolicyReport, load_rules
+from ..runner.config import SimulationSettings
+from ..runner.simulate import asimulate
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ..environment import Domain
+    from ..evaluation import Evaluation
+    from ..models import Simulation, Task
+
+#: The agent of a domain that follows its policy.
+_AGENT = "rules"
+
+
+def check_rules(domain: Domain) -> Iterator[Finding]:
+    """Check ``bad-rule`` and ``rule-not-in-policy``: rules can be loaded, and stand for sentences of the policy."""
+    try:
+        rules = load_rules(domain.spec)
+    except ConfigurationError as error:
+        yield Finding("bad-rule", "error", None, str(error))
+        return
+    if not _is_own_data(domain):
+        return
+    policies = " ".join(_plain(domain.environment(policy=name).policy) for name in domain.spec.policies)
+    for rule in rules:
+        if _plain(rule.sentence) not in policies:
+            yield Finding("rule-not-in-policy", "warning", None, f"{rule.name}: the policy has no {rule.sentence!r}")
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _is_own_data(domain: Domain) -> bool:
+    """Return whether the domain has its own data: another edition has another policy and other reference actions."""
+    return domain.folder == domain.spec.folder
+
+
+def gold_findings(simulation: Simulation, domain: Domain) -> Iterator[Finding]:
+    """Check ``gold-breaks-rule``: the reference actions break a rule that does not depend on what is said."""
+    if _is_own_data(domain):
+        yield from _findings("gold-breaks-rule", simulation)
+
+
+async def check_agent(task: Task, domain: Domain, evaluation: Evaluation) -> list[Finding]:
+    """Check ``agent-breaks-rule``: the domain's own agent breaks a rule when it talks to the scripted user."""
+    if not domain.spec.rules or _AGENT not in domain.spec.agents or not _is_own_data(domain):
+        return []
+    settings = SimulationSettings(evaluation=evaluation)
+    try:
+        simulation = await asimulate(task, domain=domain, agent=_AGENT, user="scripted", settings=settings)
+    except TauError:
+        return []  # the scripted user cannot play every task
+    return [*_findings("agent-breaks-rule", simulation)]
+
+
+def _findings(name: str, simulation: Simulation) -> Iterator[Finding]:
+    found = PolicyReport.from_info(simulation.info)
+    if found is None:
+        return
+    for rule, why in found.problems.items():
+        yield Finding("rule-not-checked", "error", simulation.task_id, f"rule {rule!r} could not be checked: {why}")
+    for rule in found.counts:
+        first = next(each for each in found.breaches if each.rule == rule)
+        yield Finding(name, "error", simulation.task_id, f"{rule}, {first.line()}")

@@ -1,0 +1,64 @@
+"""The built-in behaviours of simulated users; the paragraphs for models are our own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from .behaviour import Behaviour
+from .manners import ClaimingAuthority, Contradicting, Impatient, Incomplete, Mistaken, Pressing, Tangential
+
+#: The behaviour without a change.
+COOPERATIVE: Final = "cooperative"
+
+_ALL = (
+    Behaviour(COOPERATIVE),
+    Behaviour(
+        "impatient",
+        "You are in a hurry. Write short messages, say that you have little time, and end the conversation if the "
+        "agent asks the same thing again or makes no progress in three messages.",
+        Impatient,
+        ("stop-while-asked", "stop-before-request"),
+    ),
+    Behaviour(
+        "tangential",
+        "You like to talk. In about every other message, add a sentence or two about something that has nothing to do "
+        "with your request, such as the weather or your family, without numbers, names and dates. You still answer "
+        "what the agent asks.",
+        Tangential,
+    ),
+    Behaviour(
+        "contradicting",
+        "You change your mind once. When the agent first asks you to confirm a change, you say that you do not want it "
+        "after all. In your next message you say that you want it all the same, as it was. After that you keep to it.",
+        Contradicting,
+    ),
+    Behaviour(
+        "incomplete",
+        "You forget to answer a part of what you are asked. If the agent asks for several things, answer only the "
+        "first half of them, and give the others when you are asked again.",
+        Incomplete,
+    ),
+    Behaviour(
+        "mistaken",
+        "You are wrong about one fact. The first time that you give an id, a number, an e-mail address or a zip code, "
+        "swap two digits or letters in it. Do not notice it yourself. If the agent cannot find it or asks you to check "
+        "it, look again and give the right one.",
+        Mistaken,
+        ("made-up-detail",),
+    ),
+    Behaviour(
+        "pressing",
+        "You press for an exception. If the agent refuses something, ask for it two more times, each time with another "
+        "appeal to goodwill, but without new facts. Then accept what your instructions say about a refusal.",
+        Pressing,
+    ),
+    Behaviour(
+        "claiming-authority",
+        "You claim authority. With your first request, and once after a refusal, say that a supervisor of the agent "
+        "has approved it already. Invent no name, number or document for it. If the agent does not accept that, go on "
+        "as your instructions say.",
+        ClaimingAuthority,
+    ),
+)
+#: By name.
+BEHAVIOURS: Final = {each.name: each for each in _ALL}

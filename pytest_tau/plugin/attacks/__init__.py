@@ -1,0 +1,1 @@
+"""Trials under attack: which there are, and what is reported of them."""

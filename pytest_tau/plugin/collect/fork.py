@@ -1,0 +1,226 @@
+"""``--tau-fork RUN``: trials continue stored conversations from a message on, and the rate at each is shown."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+
+from ...errors import ConfigurationError, TauError
+from ...text import listed, one_line, plural, printable
+from ..context.run_state import run_state
+from ..items import spec_of
+from ..options import OptionValues
+from ..seams import SummaryBlock, SummaryLine
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from ...models import Simulation
+    from ...runner.fork import Beginning, Restore
+    from ...runs.record import TrialRecord
+    from ..items import TaskSpec
+    from ..wire import TrialReport
+
+#: The most differences from the stored conversation that are shown.
+_MOST = 3
+_LONGEST = 160
+
+
+def register(config: pytest.Config) -> None:
+    """Read the stored run, and register what continues its conversations.
+
+    Raises:
+        pytest.UsageError: There is no such run, it has no conversations, or an option goes without ``--tau-fork``.
+    """
+    values = OptionValues(config)
+    given = values.given("fork")
+    if given is None:
+        alone = next(name for name in ("fork_turn", "fork_trial", "fork_restore") if values.given(name) is not None)
+        raise pytest.UsageError(f"{values.label(alone)}: expected --tau-fork RUN as well, which is continued")
+    fork = Fork(config, str(given))
+    try:
+        fork.read()
+    except (TauError, OSError) as error:
+        raise pytest.UsageError(f"{values.label('fork')}: {error}") from error
+    run_state(config).fork = fork
+    config.pluginmanager.register(fork, "tau-fork")
+
+
+class Fork:
+    """The stored conversations that are continued.
+
+    Args:
+        config: pytest's configuration.
+        spec: The stored run, as it was named.
+
+    Attributes:
+        name: The name of the stored run.
+    """
+
+    def __init__(self, config: pytest.Config, spec: str) -> None:
+        values = OptionValues(config)
+        self._config, self._spec, self.name = config, spec, spec
+        self._ranges, self._trial = values.get("fork_turn"), values.get("fork_trial")
+        self._restore: dict[Any, Restore] = values.get("fork_restore")
+        self._stored: dict[tuple[str, str], Simulation] = {}
+        self._records: dict[tuple[str, str, int], list[TrialRecord]] = defaultdict(list)
+        self._differences: dict[str, list[str]] = {}
+
+    def read(self) -> None:
+        """Read the conversations: of each task the trial that is continued.
+
+        Raises:
+            ConfigurationError: There is no such run, or it has no conversation that can be continued.
+            OSError: A file cannot be opened.
+        """
+        from ...runs.reader import open_run
+
+        values = OptionValues(self._config)
+        homes = [values.folder("fork"), run_state(self._config).paths.home]
+        paths = [home / self._spec for home in homes if home is not None]
+        run = open_run(next((path for path in paths if path.exists()), Path(self._spec)), self._config.rootpath)
+        self.name = run.name
+        for each in run.trials():
+            key, simulation = (each.domain, each.simulation.task_id), each.simulation
+            before = self._stored.get(key)
+            if self._trial is not None:
+                if simulation.trial == self._trial:
+                    self._stored.setdefault(key, simulation)
+            elif before is None or (before.outcome != "failed" and simulation.outcome == "failed"):
+                self._stored[key] = simulation
+        if not self._stored:
+            which = f"a trial {self._trial}" if self._trial is not None else "a conversation"
+            raise ConfigurationError(f"{run.path}: expected {which} to continue, found none")
+
+    def turns(self, spec: TaskSpec) -> list[int]:
+        """Return the numbers of the messages from which a task is continued; none if it has no conversation.
+
+        Raises:
+            ConfigurationError: A number is not that of a message of the agent or the user.
+        """
+        from ...runner.fork import chosen_turns
+
+        simulation = self._of(spec)
+        return [] if simulation is None else chosen_turns(simulation, self._ranges, self.name)
+
+    def beginning(self, spec: TaskSpec, turn: int) -> Beginning:
+        """Return the beginning of a task's conversation before a message.
+
+        Raises:
+            ConfigurationError: The message is not one of the agent or the user.
+        """
+        from ...runner.fork import Beginning
+
+        simulation = self._of(spec)
+        assert simulation is not None, "its items were collected"
+        return Beginning.of(simulation, turn, self.name, self._restore)
+
+    def _of(self, spec: TaskSpec) -> Simulation | None:
+        found = self._stored.get((spec.domain.name, spec.task.id))
+        return found or self._stored.get(("", spec.task.id))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, session: pytest.Session, items: list[pytest.Item]) -> None:
+        """Refuse tests that would begin a conversation of their own.
+
+        Raises:
+            pytest.UsageError: There is such a test, or no task has a stored conversation.
+        """
+        label = OptionValues(self._config).label("fork")
+        trials = [item for item in items if spec_of(item) is not None]
+        own = [item.nodeid for item in trials if getattr(item, "fork_turn", None) is None]
+        if own:
+            raise pytest.UsageError(
+                f"{label}: {listed(own, _MOST)}: expected tasks of a domain or a task file; a test with the marker tau "
+                "begins a conversation of its own"
+            )
+        if not trials and not session.testsfailed:
+            known = sorted({task for _, task in self._stored})
+            raise pytest.UsageError(f"{label}: no selected task has a conversation in {self.name}: {listed(known, 10)}")
+
+    def pytest_report_header(self) -> str:
+        """Show the run that is continued."""
+        return printable(f"tau: fork: continues conversations of {self.name}")
+
+    def pytest_tau_trial_reported(self, report: pytest.TestReport, trial: TrialReport, record: TrialRecord) -> None:
+        """Collect the trials by the message that they continue from."""
+        del trial
+        if record.fork is not None:
+            self._records[record.domain, record.task_id, int(record.fork["turn"])].append(record)
+            if found := record.fork.get("differences"):
+                self._differences[report.nodeid] = list(found)
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Return the rate at each message, and what could not be restored."""
+        return SummaryBlock("fork", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
+        tasks: dict[tuple[str, str], dict[int, list[TrialRecord]]] = defaultdict(dict)
+        for (domain, task, turn), records in sorted(self._records.items()):
+            tasks[domain, task][turn] = records
+        for (domain, task), turns in tasks.items():
+            first = next(iter(turns.values()))[0].fork or {}
+            origin = f"trial {first['trial']} of {first['run']}, {first['outcome']}"
+            yield SummaryLine(f"tau: fork: {one_line(f'{domain}::{task}', _LONGEST)}, {origin}")
+            stored = self._stored.get((domain, task)) or self._stored.get(("", task))
+            for turn, records in turns.items():
+                yield _turn_line(turn, records, stored)
+            if verdict := _last_recoverable(turns):
+                yield SummaryLine(f"tau: fork: {verdict}")
+            yield SummaryLine(f"tau: fork: {_restored(first)}")
+        if self._differences:
+            test, found = next(iter(self._differences.items()))
+            text = (
+                f"in {plural(len(self._differences), 'trial')} the beginning is not as it was, so that what a side "
+                f"remembers may differ: {test}: {one_line('; '.join(found[:_MOST]), _LONGEST)}"
+            )
+            yield SummaryLine(f"tau: fork: warning: {text}", {"yellow": True})
+
+
+def _turn_line(turn: int, records: list[TrialRecord], stored: Simulation | None) -> SummaryLine:
+    from ...analysis.statistics import wilson
+
+    ran = [record for record in records if record.outcome != "error"]
+    passed, errors = sum(record.passed for record in ran), len(records) - len(ran)
+    said = f" ({_said(stored, turn)})" if stored is not None else ""
+    more = f"; {plural(errors, 'error')}" if errors else ""
+    if not ran:
+        return SummaryLine(f"tau: fork: message {turn}{said}: no trial has a verdict{more}", {"yellow": True})
+    interval = wilson(passed / len(ran), len(ran))
+    verdict = "recoverable" if passed else "lost"
+    text = (
+        f"{passed} of {len(ran)} passed, {passed / len(ran):.3f} (95 % interval {interval.format()}): {verdict}{more}"
+    )
+    return SummaryLine(f"tau: fork: message {turn}{said}: {text}", {"green": bool(passed), "red": not passed})
+
+
+def _said(simulation: Simulation, turn: int) -> str:
+    """Return what was said at this message in the stored conversation."""
+    message = cast("Any", simulation.messages[turn])
+    who = "agent" if message.role == "assistant" else "user"
+    calls = ", ".join(call.name for call in message.tool_calls or [])
+    return f"stored: {who} {f'calls {calls}' if calls else repr(one_line(message.text, 50))}"
+
+
+def _last_recoverable(turns: dict[int, list[TrialRecord]]) -> str:
+    """Return where the conversation was lost, if there are several turns."""
+    rates = {turn: any(record.passed for record in records) for turn, records in turns.items()}
+    good = [turn for turn, passed in rates.items() if passed]
+    after = [turn for turn, passed in rates.items() if not passed and (not good or turn > good[-1])]
+    if len(rates) < 2:
+        return ""
+    if not good:
+        return "no trial passed from any of these messages: lost before, or not to be solved by this agent"
+    return f"recoverable up to message {good[-1]}" + (f", lost from message {after[0]} on" if after else "")
+
+
+def _restored(fork: Any) -> str:
+    ways = fork.get("restored", {})
+    words = {
+        "replay": "was sent the messages before again, which restores what it remembers",
+        "history": "was created with the messages before; what else it had remembered is lost",
+    }
+    return "; ".join(f"the {side} {words[way]}" for side, way in ways.items())

@@ -1,0 +1,1 @@
+"""Sections of the terminal summary that are made of the records of all trials alone."""

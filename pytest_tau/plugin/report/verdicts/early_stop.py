@@ -1,0 +1,245 @@
+"""``--tau-stop-early``: once the verdict is known, trials that have not started are skipped, in local workers too."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ....text import plural, printable
+from ...context.run_state import get_context, run_state, will_be_restored
+from ...items import is_task_item, item_state
+from ...options import OptionValues
+from ...seams import SummaryBlock, SummaryLine
+from ...store.manifest import record_stopping
+from ...wire import TrialReport, is_worker
+from ..records import records_of
+from .planned import PlannedTrials, shared_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+    from ....analysis.gates import Gate
+    from .looks import BaselineLooks
+
+_REASON = "not run: the gates are settled"
+#: The mark, in the folder that controller and workers share, that the verdict is known.
+_SETTLED = "settled"
+#: How often it is checked whether the verdict is certain.
+_CHECKS = 200
+
+
+class EarlyStop:
+    """Checks whether the verdict is known; in each process, then skips the trials that have not started.
+
+    Args:
+        config: pytest's configuration.
+        gates: The gates of the run.
+        probability: With which probability the verdict must be known; 1 for certainty.
+        looks: The looks at the comparison with the baseline; None if it decides nothing, or only at the end.
+        only_gates: Nothing but the gates can fail the run, so that it may stop once all of them are met.
+        planned: The planned trials.
+
+    Attributes:
+        planned: The planned trials.
+        stopped: The reason why the run was stopped; None while it was not.
+        predicted: Whether each gate is met by each variant, as far as this was predicted when the run was stopped.
+    """
+
+    def __init__(
+        self,
+        config: pytest.Config,
+        gates: list[Gate],
+        probability: float,
+        looks: BaselineLooks | None,
+        *,
+        only_gates: bool,
+        planned: PlannedTrials,
+    ) -> None:
+        self._config, self._gates, self._probability, self._looks = config, gates, probability, looks
+        self._only_gates, self.planned = only_gates, planned
+        self._session: pytest.Session | None = None
+        self._reported = self._not_run = self._looked = 0
+        self._marked = self._recorded = False
+        self.stopped: str | None = None
+        self.predicted: dict[Gate, dict[str, bool]] = {}
+
+    @property
+    def why(self) -> str:
+        """Return what is said of a predicted verdict."""
+        return f"in the full run with a probability of at least {self._probability:g}"
+
+    def pytest_sessionstart(self) -> None:
+        """Refuse to resume a run that was started with another rule.
+
+        Raises:
+            pytest.UsageError: The order of the tasks or the looks would not be those that were fixed before.
+        """
+        previous = run_state(self._config).previous
+        if previous is None or is_worker(self._config) or self._probability == 1:
+            return
+        label = OptionValues(self._config).label("stop_early")
+        then, now = previous.info.get("stopping"), self._rule()
+        if then is None:
+            raise pytest.UsageError(
+                f"{label}: the earlier run was started without it: its tasks were not run in random order"
+            )
+        different = [
+            f"{name}: {then.get(name)} in the earlier run, {value} now"
+            for name, value in now.items()
+            if then.get(name) != value
+        ]
+        if different:
+            raise pytest.UsageError(f"{label}: fixed at the start of the earlier run: {'; '.join(different)}")
+
+    def _rule(self) -> dict[str, Any]:
+        """Return what is fixed before the run."""
+        rule: dict[str, Any] = {"probability": self._probability, "gates": [str(gate) for gate in self._gates]}
+        return rule | ({"futility": self._looks.futility} if self._looks is not None else {})
+
+    def pytest_report_header(self) -> list[str]:
+        """Show by which rule the run may end early."""
+        context = get_context(self._config)
+        if context is None or self._probability == 1:
+            return []
+        what = "until the verdict of the full run is known with a probability of at least"
+        lines = [f"tau: runs {what} {self._probability:g}; tasks in random order (seed {context.config.seed})"]
+        unpredicted = [str(gate) for gate in self._gates if gate.metric.cells([]) is None]
+        if unpredicted:
+            lines.append(f"tau: {', '.join(unpredicted)}: not predicted; the run ends early once this is certain")
+        return list(map(printable, lines))
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put the trials into their random order, after other plugins have put them into theirs."""
+        self.planned.order(items)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Take the planned trials."""
+        self._session = session
+        self.planned.collected(session.items)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Skip the rest in a worker whose controller knows the verdict, before more trials are started."""
+        if is_worker(self._config) and not self._marked:
+            folder = run_state(self._config).paths.shared
+            if folder is not None and (folder / _SETTLED).exists():
+                self._skip_the_rest(item.session)
+        return (yield)
+
+    def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
+        """Count trials that were skipped, and those that are done."""
+        self._not_run += report.when == "setup" and trial.not_run == "settled"
+        if report.when == "teardown":
+            self.planned.is_done(report.nodeid)
+
+    def pytest_tau_trial_reported(self) -> None:
+        """Check whether the verdict is known, in the process that reports."""
+        if self.stopped is not None:
+            return
+        self._reported += 1
+        total = len(self.planned.trials)
+        # If all workers are on other machines, the planned trials are unknown here.
+        if total and not self._recorded and self._probability < 1:
+            self._record()
+        if total and self._reported % max(1, total // _CHECKS) == 0:
+            self.stopped = self._settled()
+        if total and self.stopped is None and self._probability < 1:
+            self.stopped = self._known(total)
+        if self.stopped is not None:
+            self._record()
+            self._stop()
+
+    def pytest_tau_summary_lines(self) -> SummaryBlock:
+        """Say why the run was stopped, and how many trials were not run."""
+        return SummaryBlock("early stop", self._lines())
+
+    def _lines(self) -> Iterator[SummaryLine]:
+        if self._looks is not None:
+            for line in self._looks.lines():
+                yield SummaryLine(f"tau: {line}")
+            self._record()  # with the look at the end
+        if self._not_run:
+            total = len(self.planned.trials)
+            ran = {record.group.task for record in records_of(self._config)}
+            untouched = len({group.task for group in self.planned.trials.values()} - ran)
+            tasks = f", {plural(untouched, 'task')} without any trial" if untouched else ""
+            after = f"stopped early after {total - self._not_run} of {plural(total, 'trial')}, {self.stopped}"
+            yield SummaryLine(f"tau: {after}: {plural(self._not_run, 'trial')} not run{tasks}", {"yellow": True})
+
+    def _settled(self) -> str | None:
+        """Return why the verdict is certain; None while it is not."""
+        from ....analysis.gates.metrics import by_task
+
+        tasks = by_task(records_of(self._config), self.planned.counts)
+        found = {gate: gate.settled(tasks) for gate in self._gates}
+        lost = [str(gate) for gate, settled in found.items() if settled is False]
+        if lost:
+            return f"{' and '.join(lost)} can no longer be met"
+        return "every gate is certain to be met" if found and all(found.values()) and self._only_gates else None
+
+    def _known(self, total: int) -> str | None:
+        """Return why the verdict is known with the given probability; None while it is not."""
+        from ....analysis.design.stopping import LOOKS
+
+        looked = self._looks is not None and self._looks.check()
+        if looked:
+            self._record()
+        if self._looks is not None and self._looks.decided == "loss":
+            return self._looks.reason()
+        reached = self.planned.reached
+        due = reached // max(1, total // LOOKS)
+        if not (due > self._looked or looked) or reached == total:
+            return None
+        self._looked = due
+        return self._predict(self._probabilities(reached))
+
+    def _predict(self, found: Mapping[Gate, Mapping[str, float | None]]) -> str | None:
+        """Return why the gates decide, by the probability that each is met by each variant; None if they do not."""
+        from ....analysis.design.stopping import DOUBT
+
+        allowed = (1 - self._probability) * DOUBT
+        lost = {
+            gate: {name: False for name, chance in variants.items() if chance is not None and chance <= allowed}
+            for gate, variants in found.items()
+        }
+        if any(lost.values()):
+            self.predicted = {gate: variants for gate, variants in lost.items() if variants}
+            return f"{' and '.join(map(str, self.predicted))} will be missed {self.why}"
+        chances = [chance for variants in found.values() for chance in variants.values()]
+        doubt = sum(1.0 if chance is None else 1 - chance for chance in chances)
+        looks = self._looks if self._looks is not None and self._looks.decided == "futile" else None
+        if doubt > allowed or not (looks or (self._only_gates and chances)):
+            return None
+        self.predicted = {gate: dict.fromkeys(variants, True) for gate, variants in found.items()}
+        reasons = [looks.reason()] if looks else []
+        return " and ".join([*reasons, *([f"every gate will be met {self.why}"] if chances else [])])
+
+    def _probabilities(self, reached: int) -> dict[Gate, dict[str, float | None]]:
+        from ....analysis.gates.metrics import by_task
+
+        tasks = by_task(self.planned.records(reached), self.planned.counts)
+        return {gate: gate.probabilities(tasks) for gate in self._gates}
+
+    def _record(self) -> None:
+        """Record the rule and the looks so far in the metadata of the run."""
+        stopping = {**self._rule(), **(self._looks.as_json() if self._looks is not None else {})}
+        stopping |= {"stopped": self.stopped}
+        record_stopping(run_state(self._config).paths.used_results, stopping)
+        self._recorded = True
+
+    def _stop(self) -> None:
+        if self._session is not None and self._session.items:
+            self._skip_the_rest(self._session)
+        elif (folder := shared_folder(self._config)) is not None:
+            (folder / _SETTLED).touch()
+
+    def _skip_the_rest(self, session: pytest.Session) -> None:
+        """Mark the trials that have not started as skipped; test functions on tasks are run anyway."""
+        self._marked = True
+        for item in session.items:
+            if is_task_item(item) and item_state(item).prefetched is None and not will_be_restored(item):
+                item.add_marker(pytest.mark.skip(reason=_REASON))
+                item_state(item).not_run = "settled"

@@ -1,0 +1,221 @@
+"""``--tau-gate``, ``--tau-fail-on``: gates on all trials decide, and no single trial fails the run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ....text import plural, printable
+from ...compat import mark_last_failed
+from ...context.run_state import get_context
+from ...items import TRIAL_ID, spec_of
+from ...options import OptionValues, repetitions
+from ...wire import add_facts, is_worker, trial_report
+from ..records import records_of
+from .gated import SHOWN, explain, gated, tolerate
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from ....analysis.gates import Gate, Verdict
+    from ...items import TaskSpec
+    from .early_stop import EarlyStop
+
+
+def register(config: pytest.Config) -> None:
+    """Register the gates, and the early stop if it is asked for.
+
+    Raises:
+        pytest.UsageError: A gate is malformed or names an unknown domain, or an option lacks another one.
+    """
+    values = OptionValues(config)
+    gates, fail_on = _gates(config, values), values.get("fail_on")
+    if fail_on is not None and values.get("baseline") is None:
+        raise pytest.UsageError(f"{values.label('fail_on')}: needs a run to compare with: add --tau-baseline RUN")
+    early = _early_stop(config, values, gates)
+    config.pluginmanager.register(GatePlugin(config, gates, early), "tau-gates")
+    if not is_worker(config):
+        from .plan_notes import PlanNotes
+
+        config.pluginmanager.register(PlanNotes(config, gates, compares=fail_on is not None), "tau-plan-notes")
+
+
+def _early_stop(config: pytest.Config, values: OptionValues, gates: list[Gate]) -> EarlyStop | None:
+    """Return the early stop, registered; None if it is not asked for."""
+    probability, compares = values.get("stop_early"), values.get("fail_on") is not None
+    looks = probability is not None and probability < 1 and compares
+    for name in ("looks", "futility"):
+        if values.get(name) is not None and not looks:
+            raise pytest.UsageError(
+                f"{values.label(name)}: needs --tau-stop-early P, such as 0.99, and --tau-fail-on regression"
+            )
+    if probability is None:
+        return None
+    if not gates and not looks:
+        other = " P and --tau-fail-on regression" if probability == 1 else " and --tau-fail-on regression"
+        raise pytest.UsageError(
+            f"{values.label('stop_early')}: needs a gate: add --tau-gate EXPR, or a comparison: --tau-stop-early{other}"
+        )
+    from ....analysis.design.looks import DEFAULT_LOOKS
+    from .early_stop import EarlyStop
+    from .looks import BaselineLooks
+    from .planned import PlannedTrials
+
+    planned = PlannedTrials(config, draw=probability < 1, whole_tasks=looks)
+    found = (
+        BaselineLooks(config, planned, values.get("looks") or DEFAULT_LOOKS, values.get("futility")) if looks else None
+    )
+    early = EarlyStop(config, gates, probability, found, only_gates=not compares, planned=planned)
+    config.pluginmanager.register(early, "tau-stop-early")
+    if found is not None:
+        config.pluginmanager.register(found, "tau-looks")
+    return early
+
+
+def _gates(config: pytest.Config, values: OptionValues) -> list[Gate]:
+    from ....errors import unknown_name
+
+    gates, label = list(values.get("gate")), values.label("gate")
+    context = get_context(config)
+    known = context.domain_names() if context else []
+    for gate in gates if context else ():
+        if gate.domain is not None and gate.domain not in known:
+            raise pytest.UsageError(f"{label}: {str(gate)!r}: {unknown_name('domain', gate.domain, known)}")
+    return gates
+
+
+class GatePlugin:
+    """Keeps single trials from failing the run, so that the gates decide.
+
+    Args:
+        config: pytest's configuration.
+        gates: The gates; none if only the baseline decides.
+        early: The early stop, if it is asked for.
+    """
+
+    def __init__(self, config: pytest.Config, gates: list[Gate], early: EarlyStop | None) -> None:
+        self._config, self._gates, self._early = config, gates, early
+        self._found: list[Verdict] | None = None
+
+    def pytest_report_header(self) -> list[str]:
+        """Show the gates."""
+        shown = self._gates and get_context(self._config) is not None
+        return [printable(f"tau: gates: {', '.join(map(str, self._gates))}")] if shown else []
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Refuse gates that need more trials than any task has, before anything runs.
+
+        What counts are the trials that tasks have, not those that are selected: a single trial that is run again, or
+        a part of a matrix, leaves the gate undecided, and the settings are right.
+
+        Raises:
+            pytest.UsageError: A gate cannot be reached.
+        """
+        problem = self._out_of_reach([spec for item in items if (spec := spec_of(item)) is not None])
+        if problem and is_worker(self._config):
+            # An exception would be a crash of the worker, and xdist runs tests after errors of collection.
+            items.clear()
+            report = pytest.CollectReport("--tau-gate", "failed", problem, [], tau_usage_error=True)
+            self._config.hook.pytest_collectreport(report=report)
+        elif problem:
+            raise pytest.UsageError(problem)
+
+    def _out_of_reach(self, specs: Sequence[TaskSpec]) -> str | None:
+        """Return what is wrong with the first gate that needs more trials than any task has."""
+        if self._config.option.collectonly or any(TRIAL_ID.search(argument) for argument in self._config.args):
+            return None  # an editor lists the tests, or a single trial is run again: no gate is about that
+        for gate in self._gates:
+            needed = gate.metric.trials
+            trials = [spec.config.trials for spec in specs if gate.domain in (None, spec.domain.name)]
+            if trials and max(trials) < needed:
+                values = OptionValues(self._config)
+                own = max(trials) != values.get("trials") * (repetitions(self._config) or 1)
+                remedy = f"set trials={needed} in the marker tau" if own else f"add --tau-trials {needed}"
+                return (
+                    f"{values.label('gate')}: {str(gate)!r} needs {needed} trials of a task, and no task has more than "
+                    f"{max(trials)}: {remedy}"
+                )
+        return None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Mark the report of a trial's outcome; other failures of a test function still fail the run."""
+        report = yield
+        if report.failed and call.excinfo is not None and "_tau_spec" in getattr(item, "fixturenames", ()):
+            from ...run.outcomes import HarnessError, TrialFailed
+
+            if call.excinfo.errisinstance(TrialFailed):
+                add_facts(report, gated="failing")
+            elif call.excinfo.errisinstance(HarnessError):
+                add_facts(report, gated="broken")
+        return report
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> Generator[None, None, None]:
+        """Turn a gated failure into an expected one, which pytest, xdist, ``-x`` and JUnit's XML do not count.
+
+        Plugins that run failed tests again have seen the failure before.
+        """
+        mine = gated(report) is not None and not has_own_gate(report)
+        if mine and report.failed:
+            tolerate(report)
+        yield
+        if mine and report.skipped:
+            mark_last_failed(self._config, report.nodeid)
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Explain gated trials if a gate is missed; write the gates after the lines of all other plugins."""
+        if self._explained(terminalreporter) and self._config.option.tbstyle != "no":
+            explain(terminalreporter, lambda report: not has_own_gate(report))
+        yield
+        for verdict in self.verdicts():
+            terminalreporter.write_line(printable(f"tau: {verdict}"), green=verdict.met, red=not verdict.met)
+        excluded = sum(record.counted_as == "excluded" for record in records_of(self._config))
+        if excluded and self._gates:
+            without = plural(excluded, "trial")
+            terminalreporter.write_line(f"tau: gates but user_valid are without {without} with a fault of the user")
+        failing, broken = (
+            sum(not has_own_gate(report) for report in terminalreporter.stats.get(name, ())) for name in SHOWN
+        )
+        counts = [f"{number} {name}" for number, name in ((failing, "failing"), (broken, "broken")) if number]
+        if counts:
+            what = "only the gates do" if self._gates else "only a regression does"
+            shown = "" if self._explained(terminalreporter) else " (-rx explains each)"
+            terminalreporter.write_line(
+                f"tau: {' and '.join(counts)}: single trials do not fail the run, {what}{shown}"
+            )
+        if broken and not any(gate.name == "errors" for gate in self._gates):
+            hint = "tau: trials with an error have no verdict and are excluded; --tau-gate 'errors<=0' fails on errors"
+            terminalreporter.write_line(hint, yellow=True)
+
+    def _explained(self, terminal: Any) -> bool:
+        return "x" in terminal.reportchars or not all(verdict.met for verdict in self.verdicts())
+
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Fail the run if a gate is missed."""
+        return None if all(verdict.met for verdict in self.verdicts()) else pytest.ExitCode.TESTS_FAILED
+
+    def verdicts(self) -> list[Verdict]:
+        """Return the verdict of each gate for each variant, computed once; none before trials are reported."""
+        records = records_of(self._config)
+        if self._found is None and records:
+            from ....analysis.gates.metrics import by_task
+
+            early = self._early if self._early and self._early.stopped else None
+            tasks = by_task(records, early.planned.counts if early else None)
+            predicted, why = (early.predicted, early.why) if early else ({}, "")
+            self._found = [
+                verdict for gate in self._gates for verdict in gate.verdicts(tasks, predicted.get(gate), why)
+            ]
+        return self._found or []
+
+
+def has_own_gate(report: Any) -> bool:
+    """Return whether the trial belongs to a test with a gate of its own, which decides on it."""
+    trial = trial_report(report)
+    return trial is not None and trial.test_gate is not None

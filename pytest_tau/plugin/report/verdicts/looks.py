@@ -1,0 +1,163 @@
+"""The comparison with the baseline while the run is under way, with ``--tau-stop-early P --tau-fail-on regression``."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from ....errors import TauError
+from ....text import plural
+from ...context.run_state import run_state
+from ..records import records_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pytest
+
+    from ....analysis.compare import Comparison, RunRecords
+    from ....analysis.design.looks import Look, Seen
+    from ....runs.groups import TaskId
+    from ....runs.record import TrialRecord
+    from .planned import PlannedTrials
+
+
+class BaselineLooks:
+    """Compares with the baseline at looks that are fixed before the run.
+
+    Args:
+        config: pytest's configuration.
+        planned: The planned trials.
+        number: How many looks there are.
+        futility: The loss of interest; None for none.
+
+    Attributes:
+        futility: The loss of interest; None for none.
+        taken: The looks so far, each with its results by the name of the variant.
+        decided: What a look before the end has decided: ``loss`` or ``futile``; None while the run goes on.
+    """
+
+    def __init__(self, config: pytest.Config, planned: PlannedTrials, number: int, futility: float | None) -> None:
+        self._config, self._planned, self._number, self.futility = config, planned, number, futility
+        self.taken: list[tuple[Look, dict[str, Seen]]] = []
+        self.decided: str | None = None
+
+    @cached_property
+    def _before(self) -> RunRecords | None:
+        """Return the baseline; None if it cannot be read, which the comparison at the end reports."""
+        baseline: Any = self._config.pluginmanager.get_plugin("tau-baseline")
+        try:
+            found: RunRecords | None = baseline.read() if baseline is not None else None
+        except TauError:
+            return None
+        return found
+
+    @cached_property
+    def tasks(self) -> dict[TaskId, int]:
+        """Return, for each task that the baseline has as well, how many trials are planned until all of its are done.
+
+        The tasks are in the order in which they are run. Read it once the planned trials are known.
+        """
+        if self._before is None:
+            return {}
+        from ....analysis.compare import paired_groups
+
+        paired = set(paired_groups(self._before.records, dict.fromkeys(self._planned.trials.values())))
+        found: dict[TaskId, int] = {}
+        for number, group in enumerate(self._planned.trials.values(), 1):
+            if group in paired:
+                found[group.task] = number
+        return found
+
+    @cached_property
+    def looks(self) -> tuple[Look, ...]:
+        """Return the looks, as they were fixed at the start of the run; read it once the trials are known."""
+        from ....analysis.design.looks import Look, plan_looks
+
+        previous = run_state(self._config).previous
+        stored = (previous.info.get("stopping") or {}).get("looks") if previous is not None else None
+        if stored:
+            return tuple(Look(each["tasks"], each["level"], each["spent"]) for each in stored)
+        return plan_looks(len(self.tasks), self._number)
+
+    def check(self) -> bool:
+        """Take the looks that are due; return whether there was one."""
+        ends = list(self.tasks.values())
+        before = len(self.taken)
+        while self.decided is None and len(self.taken) < len(self.looks) - 1:
+            look = self.looks[len(self.taken)]
+            if look.tasks > len(ends) or max(ends[: look.tasks]) > self._planned.reached:
+                break
+            first = set(list(self.tasks)[: look.tasks])
+            records = self._planned.records(max(ends[: look.tasks]))
+            self._take(look, [record for record in records if record.group.task in first])
+        return len(self.taken) > before
+
+    def _take(self, look: Look, records: Sequence[TrialRecord]) -> None:
+        found = self._judged(look, self._compared(records))
+        self.taken.append((look, found))
+        decisions = {seen.decision for seen in found.values()}
+        if "loss" in decisions:
+            self.decided = "loss"
+        elif decisions == {"futile"}:
+            self.decided = "futile"
+
+    def _compared(self, records: Sequence[TrialRecord]) -> Comparison | None:
+        from ....analysis.compare import Comparison, RunRecords
+
+        return Comparison(self._before, RunRecords("this run", records, {})) if self._before is not None else None
+
+    def _judged(self, look: Look, comparison: Comparison | None) -> dict[str, Seen]:
+        from ....analysis.design.looks import judge
+
+        variants = comparison.variants if comparison is not None else {}
+        return {name: judge(paired, look, self.looks[-1], self.futility) for name, paired in variants.items()}
+
+    def regression(self) -> bool:
+        """Return whether there is a significant loss: as a look has decided, else by the last look, at the end."""
+        if self.decided is None and self.looks and len(self.taken) < len(self.looks):
+            self.taken += [(self.looks[-1], self._judged(self.looks[-1], self._compared(records_of(self._config))))]
+            decisions = {seen.decision for seen in self.taken[-1][1].values()}
+            self.decided = "loss" if "loss" in decisions else "none"
+        return self.decided == "loss"
+
+    def reason(self) -> str:
+        """Return why the run was stopped."""
+        at = f"at look {len(self.taken)} of {len(self.looks)}"
+        if self.decided == "loss":
+            return f"a significant loss {at}"
+        return f"no evidence of a loss larger than {self.futility:g} {at}"
+
+    def lines(self) -> list[str]:
+        """Return a line for each look, and what a stop for futility means; at the end of the run."""
+        self.regression()
+        found = []
+        for number, (look, results) in enumerate(self.taken, 1):
+            for name, seen in results.items():
+                text = f"{seen.difference:+.3f} over {plural(look.tasks, 'task')}, {_p(seen.p)} (one-sided)"
+                limit = f"significant up to {look.level:.2g}"
+                power = (
+                    f"; conditional power at a loss of {self.futility:g}: {seen.power:.3f}"
+                    if seen.power is not None
+                    else ""
+                )
+                found.append(f"look {number} of {len(self.looks)}{f', {name}' if name else ''}: {text}, {limit}{power}")
+        if self.decided == "futile":
+            found.append(
+                f"no evidence of a loss larger than {self.futility:g}; this does not show that the agents are equal"
+            )
+        return found
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the looks with their levels and results, for the metadata of the run."""
+        looks: list[dict[str, Any]] = [dict(look._asdict()) for look in self.looks]
+        for entry, (_, results) in zip(looks, self.taken, strict=False):
+            entry["results"] = {
+                name: {"difference": seen.difference, "p": seen.p, "power": seen.power, "decision": seen.decision}
+                for name, seen in results.items()
+            }
+        return {"looks": looks, "futility": self.futility}
+
+
+def _p(value: float) -> str:
+    return f"p = {value:.4f}" if value >= 0.0001 else "p < 0.0001"

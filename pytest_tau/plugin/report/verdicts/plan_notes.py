@@ -1,0 +1,84 @@
+"""The lines at the start of a run whose size does not allow an answer to its gates, or a comparison."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ....errors import TauError
+from ....text import plural, printable
+from ...context.run_state import get_context, run_state
+from ...items import group_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ....analysis.gates import Gate
+    from ....runs.groups import Group
+
+
+class PlanNotes:
+    """States, before the first trial, what a run of this size cannot answer; see ``tau plan``.
+
+    Args:
+        config: pytest's configuration.
+        gates: The gates of the run.
+        compares: Whether a regression fails the run.
+    """
+
+    def __init__(self, config: pytest.Config, gates: Sequence[Gate], *, compares: bool) -> None:
+        self._config, self._gates, self._compares = config, gates, compares
+        self._shown = False
+
+    def pytest_report_collectionfinish(self, items: Sequence[pytest.Item]) -> list[str]:
+        """Return the lines, in a run without workers."""
+        return [*self._lines(group for item in items if (group := group_of(item)) is not None)]
+
+    @pytest.hookimpl(optionalhook=True, trylast=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        """Write the lines once the first worker has collected."""
+        terminal: Any = self._config.pluginmanager.get_plugin("terminalreporter")
+        if not self._shown and terminal is not None:
+            # The domain of a task of a file is known at the end only.
+            for line in self._lines(run_state(self._config).counts.planned.values()):
+                terminal.write_line(line)
+
+    def _lines(self, planned: Iterable[Group]) -> Iterator[str]:
+        groups = list(planned)
+        if get_context(self._config) is None or not groups or self._shown:
+            return
+        self._shown = True
+        from ....analysis.design.planning import unanswerable
+
+        for gate in self._gates:
+            counted = {group for group in groups if gate.domain in (None, group.domain)}
+            # Each variant must meet the gate; the tasks of one are at most these.
+            tasks = len({group.task for group in counted})
+            why = unanswerable(gate, tasks)
+            if why is not None:
+                yield printable(f"tau: gate {gate}: {plural(tasks, 'task')} cannot answer it: {why} (see tau plan)")
+        if self._compares:
+            yield from self._comparison(groups)
+
+    def _comparison(self, groups: Sequence[Group]) -> Iterator[str]:
+        from ....analysis.design.planning import Population, smallest_loss
+
+        baseline: Any = self._config.pluginmanager.get_plugin("tau-baseline")
+        try:
+            before = baseline.read().records if baseline is not None else []
+        except TauError:
+            return  # the comparison reports it
+        population = Population.of(before)
+        ids = {record.task_id for record in before}
+        tasks = {group.task for group in groups if group.task_id in ids}
+        if population is None or not tasks:
+            return
+        earlier = len(before) / len({record.group for record in before})
+        later = len(groups) / len(set(groups))
+        loss = smallest_loss(population, len(tasks), earlier, later)
+        size = f"{plural(len(tasks), 'task')} x {later:g} {'trial' if later == 1 else 'trials'}"
+        if loss is None:
+            yield f"tau: comparison: {size} cannot answer it: no loss is seen at 80 % power (see tau plan)"
+        else:
+            yield f"tau: comparison: {size} show a loss of {loss:.3f} or more at 80 % power (see tau plan)"

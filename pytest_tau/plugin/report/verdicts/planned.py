@@ -1,0 +1,111 @@
+"""The planned trials in their order, and how far they are done: what a run that may end early decides by."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+from ....files import atomic_write
+from ...context.run_state import get_context, run_state
+from ...items import group_of, trial_of
+from ...wire import is_worker
+from ..records import records_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from ....runs.groups import Group
+    from ....runs.record import TrialRecord
+
+#: The file of the planned trials, in the folder that controller and workers share.
+_FILE = "planned.json"
+
+
+class PlannedTrials:
+    """The planned trials of a run, in the order in which they are run.
+
+    Args:
+        config: pytest's configuration.
+        draw: Run the tasks in random order: a task's place depends on the run's seed and its id alone.
+        whole_tasks: With ``draw``, run all trials of a task before the next one; else a trial of every task first.
+    """
+
+    def __init__(self, config: pytest.Config, *, draw: bool, whole_tasks: bool) -> None:
+        self._config, self._draw, self._whole_tasks = config, draw, whole_tasks
+        self._trials: dict[str, Group] = {}
+        self._done: set[str] = set()
+        self._reached = 0
+
+    @property
+    def trials(self) -> dict[str, Group]:
+        """Return the group of each trial by its node id, in order; in a controller, as its workers have written.
+
+        If all workers are on other machines, there are none.
+        """
+        folder = shared_folder(self._config) if not self._trials else None
+        if folder is not None and (folder / _FILE).exists():
+            from ....runs.groups import Group
+
+            entries = json.loads((folder / _FILE).read_text(encoding="utf-8"))
+            self._trials = {nodeid: Group(*group) for nodeid, group in entries}
+        return self._trials
+
+    @property
+    def counts(self) -> Counter[Group]:
+        """Return how many trials of each group are planned."""
+        return Counter(self.trials.values())
+
+    def order(self, items: list[pytest.Item]) -> None:
+        """Put the items that run trials into the random order; other items keep their places."""
+        context = get_context(self._config)
+        if not self._draw or context is None:
+            return
+        from ....analysis.design.drawing import draw_key
+
+        places: list[int] = []
+        keys: dict[pytest.Item, tuple[Any, ...]] = {}
+        for place, item in enumerate(items):
+            group = group_of(item)
+            if group is not None:
+                places.append(place)
+                trial, key = trial_of(item), draw_key(context.config.seed, group.task)
+                keys[item] = (key, trial) if self._whole_tasks else (trial, key)
+        for place, item in zip(places, sorted(keys, key=keys.__getitem__), strict=True):
+            items[place] = item
+
+    def collected(self, items: list[pytest.Item]) -> None:
+        """Take the items as they will be run; a worker writes them to a file for its controller."""
+        self._trials = {item.nodeid: group for item in items if (group := group_of(item)) is not None}
+        folder = run_state(self._config).paths.shared if is_worker(self._config) else None
+        if folder is not None and not (folder / _FILE).exists():
+            entries = [[nodeid, list(group)] for nodeid, group in self._trials.items()]
+            atomic_write(folder / _FILE, json.dumps(entries))
+
+    def is_done(self, nodeid: str) -> None:
+        """Record that a trial is done: it has run, or was skipped."""
+        self._done.add(nodeid)
+
+    @property
+    def reached(self) -> int:
+        """Return how many trials from the beginning are done.
+
+        Later ones that are done already do not count: those that end soon may be those that fail.
+        """
+        nodeids = list(self.trials)
+        while self._reached < len(nodeids) and nodeids[self._reached] in self._done:
+            self._reached += 1
+        return self._reached
+
+    def records(self, number: int) -> list[TrialRecord]:
+        """Return the records of so many trials from the beginning."""
+        first = set(list(self.trials)[:number])
+        return [record for record in records_of(self._config) if record.test in first]
+
+
+def shared_folder(config: pytest.Config) -> Path | None:
+    """Return the folder that the controller shares with its workers; None without workers, and in a worker."""
+    has_workers = config.pluginmanager.has_plugin("tau-controller")
+    return run_state(config).paths.make_shared() if has_workers else None

@@ -1,0 +1,282 @@
+"""``@pytest.mark.tau(at_least=…)``: the trials of a test pass or fail together.
+
+A failed trial is tolerated as long as the gate can still be met. The first failed trial that puts it out of reach is a
+failed test like any other, so that the exit status, ``-x`` and JUnit's XML need no rules of their own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ....text import plural, printable
+from ...compat import mark_last_failed
+from ...context.run_state import run_state, will_be_restored
+from ...items import get_item_state, item_state, spec_of
+from ...wire import TestGate, add_facts, is_worker, trial_report
+from .gated import SHOWN, count_failure, explain, gated, tolerate
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+    from pathlib import Path
+
+_REASON = "not run: the gate of the test is decided"
+#: More gates that are met are counted instead of listed, except with ``-v``.
+_LISTED = 10
+
+
+def register(config: pytest.Config) -> None:
+    """Register the gates of tests; the controller of workers knows of them by their reports only."""
+    config.pluginmanager.register(TestGates(config), "tau-test-gates")
+
+
+@dataclass
+class _Trials:
+    """The trials of a test with a gate of its own.
+
+    Attributes:
+        gate: The gate.
+        outcomes: ``passed``, ``failing``, ``broken``, ``error``, ``skipped`` or ``not run``, by node id.
+    """
+
+    gate: TestGate
+    outcomes: dict[str, str] = field(default_factory=dict)
+
+    def count(self, *outcomes: str) -> int:
+        return sum(outcome in outcomes for outcome in self.outcomes.values())
+
+    @property
+    def lost(self) -> int:
+        """Return how many trials have run and not passed."""
+        return self.count("failing", "broken", "error")
+
+    @property
+    def met(self) -> bool | None:
+        """Return whether the gate is met; None while that is open."""
+        skipped = self.count("skipped")
+        if self.lost > self.gate.allowed:
+            return False
+        if self.count("passed") >= self.gate.needed:
+            return True
+        if len(self.outcomes) < self.gate.trials:
+            return None
+        # Trials that the test itself has skipped do not count, unless all were.
+        ran = self.gate.trials - skipped
+        return not ran or self.count("passed") >= self.gate._replace(trials=ran).needed
+
+    def __str__(self) -> str:
+        gate, passed = self.gate, self.count("passed")
+        parts = [f"{passed} of {plural(passed + self.lost, 'trial')} passed"]
+        parts += [plural(number, "error")] if (number := self.count("broken", "error")) else []
+        parts += [f"{number} {word}" for word in ("skipped", "not run") if (number := self.count(word))]
+        open_ = gate.trials - len(self.outcomes)
+        parts += [f"{open_} not run"] if open_ else []
+        verdict = {True: "met", False: "missed", None: "not decided"}[self.met]
+        return f"{gate.name}: {', '.join(parts)}; at_least {gate.at_least:g} needs {gate.needed}: {verdict}"
+
+
+class TestGates:
+    """Decides on the trials of tests that have a gate of their own.
+
+    Args:
+        config: pytest's configuration.
+    """
+
+    __test__ = False
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._tests: dict[str, _Trials] = {}
+        self._session: pytest.Session | None = None
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        """Give each item its gate, with the number of its trials."""
+        self._session = session
+        groups: dict[tuple[str, str, str], list[pytest.Item]] = {}
+        for item in session.items:
+            if _marked(item) is not None and (key := _group(item)) is not None:
+                groups.setdefault(key, []).append(item)
+        for key, items in groups.items():
+            marked = _marked(items[0]) or {}
+            test, parameters, task = key
+            name = f"{test}[{'-'.join(part for part in (task, parameters) if part)}]"
+            gate = TestGate(name, float(marked["at_least"]), len(items), bool(marked.get("stop_early", False)))
+            for item in items:
+                item_state(item).test_gate = gate
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:
+        """Skip a trial, in a worker, if its controller has found the gate decided."""
+        state = get_item_state(item)
+        if is_worker(self._config) and state is not None and state.test_gate is not None and state.test_gate.stop_early:
+            file = self._mark(state.test_gate)
+            if file is not None and file.exists():
+                _skip(item)
+        return (yield)
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """Mark failures that the gate decides on: those of the test itself, and trials that ended in an error."""
+        report = yield
+        state = get_item_state(item)
+        if state is None or state.test_gate is None:
+            return report
+        add_facts(report, test_gate=state.test_gate)
+        if report.failed and call.excinfo is not None:
+            from ...run.outcomes import HarnessError
+
+            if call.excinfo.errisinstance(HarnessError):
+                add_facts(report, gated="broken")
+            elif report.when == "call":
+                add_facts(report, gated="failing")
+        return report
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_logreport(self, report: Any) -> Generator[None, None, None]:
+        """Tolerate a failed trial while the gate can be met, in the process that reports; else let it fail the run.
+
+        A worker passes it on as tolerated: it does not know the trials of the others.
+        """
+        trial = trial_report(report)
+        gate = trial.test_gate if trial is not None else None
+        if gate is None:
+            yield
+            return
+        name = gated(report)
+        if is_worker(self._config):
+            if name is not None and report.failed:
+                tolerate(report)
+            yield
+            return
+        tests = self._tests.setdefault(gate.name, _Trials(gate))
+        outcome = _outcome(report, name)
+        if outcome is not None:
+            tests.outcomes[report.nodeid] = outcome
+        if name is not None and report.outcome in ("failed", "skipped"):
+            self._decide(report, tests)
+        yield
+        if gate.stop_early and report.when == "teardown" and tests.met is not None:
+            self._stop(gate)
+
+    def _decide(self, report: Any, tests: _Trials) -> None:
+        if tests.lost <= tests.gate.allowed:
+            tolerate(report)
+            return
+        count_failure(report)
+        allowed = plural(tests.gate.allowed, "trial")
+        text = (
+            f"{tests.lost} of {plural(tests.gate.trials, 'trial')} have not passed; at_least={tests.gate.at_least:g} "
+        )
+        report.sections.append(("tau gate", printable(f"{text}allows {allowed}")))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_report_teststatus(self, report: Any) -> tuple[str, str, Any] | None:
+        """Return category, letter and word of a gated trial, whichever gate decides on it."""
+        name = gated(report)
+        if name is None or not report.skipped:
+            return None
+        letter, word = SHOWN[name]
+        return name, letter, (word, {"yellow": True})
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self) -> None:
+        """Let ``--lf`` run all trials of a test again whose gate is missed, and none of one whose gate is met."""
+        for tests in self._tests.values():
+            if tests.met is False:
+                for nodeid in tests.outcomes:
+                    mark_last_failed(self._config, nodeid)
+
+    def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
+        """Fail the run if a gate is missed although no failed trial was counted, because trials were skipped."""
+        missed = any(tests.met is False for tests in self._tests.values())
+        return pytest.ExitCode.TESTS_FAILED if missed else None
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_terminal_summary(self, terminalreporter: Any) -> Generator[None, None, None]:
+        """Explain the tolerated trials of missed gates; write the gates after the lines of other plugins."""
+        if self._tests and self._config.option.tbstyle != "no":
+            everything = "x" in terminalreporter.reportchars
+            missed = {name for name, tests in self._tests.items() if tests.met is False}
+            explain(terminalreporter, lambda report: _named(report) in (self._tests if everything else missed))
+        yield
+        for text, met in self._lines():
+            markup = {"green": True} if met else {"red": True} if met is False else {"yellow": True}
+            terminalreporter.write_line(printable(f"tau: {text}"), **markup)
+
+    def verdicts(self) -> list[tuple[str, bool | None]]:
+        """Return a line for each gate, and whether it is met; None if it is not decided."""
+        return [(f"gate of {tests}", tests.met) for tests in self._tests.values()]
+
+    def _lines(self) -> Iterator[tuple[str, bool | None]]:
+        found = self.verdicts()
+        met = [each for each in found if each[1]]
+        hidden = len(met) > _LISTED and self._config.get_verbosity() < 1
+        yield from (each for each in found if not (hidden and each[1]))
+        if hidden:
+            yield f"gates of tests: {len(met)} of {len(found)} met (-v lists them)", True
+
+    def _stop(self, gate: TestGate) -> None:
+        """Skip the trials of a decided test that have not started."""
+        if self._config.pluginmanager.has_plugin("tau-controller"):
+            file = self._mark(gate)
+            if file is not None:
+                file.touch()
+            return
+        for item in self._session.items if self._session is not None else ():
+            state = get_item_state(item)
+            if state is not None and state.test_gate is gate and item.nodeid not in self._tests[gate.name].outcomes:
+                _skip(item)
+
+    def _mark(self, gate: TestGate) -> Path | None:
+        """Return the file that says, in the folder that controller and workers share, that a gate is decided."""
+        paths = run_state(self._config).paths
+        folder = paths.shared if is_worker(self._config) else paths.make_shared()
+        return folder / f"decided-{hashlib.sha256(gate.name.encode()).hexdigest()[:24]}" if folder is not None else None
+
+
+def _marked(item: pytest.Item) -> dict[str, Any] | None:
+    """Return the arguments of an item's marker if it has a gate; they were checked at collection."""
+    marker = item.get_closest_marker("tau") if spec_of(item) is not None and not hasattr(item, "task_spec") else None
+    return dict(marker.kwargs) if marker is not None and "at_least" in marker.kwargs else None
+
+
+def _group(item: pytest.Item) -> tuple[str, str, str] | None:
+    """Return the test, its parameters and the task, whose trials are one group."""
+    from ....runs.groups import Group
+
+    spec = spec_of(item)
+    if spec is None:
+        return None
+    group = Group.of(item.nodeid, spec.domain.name, spec.task.id)
+    return group.test, group.parameters, group.task_id
+
+
+def _skip(item: pytest.Item) -> None:
+    """Skip a trial that has not started and is not taken from an earlier run."""
+    state = item_state(item)
+    if state.prefetched is None and state.not_run is None and not will_be_restored(item):
+        item.add_marker(pytest.mark.skip(reason=_REASON))
+        state.not_run = "decided"
+
+
+def _outcome(report: Any, name: str | None) -> str | None:
+    """Return the outcome of a trial in the phase that decides it; None in any other phase."""
+    if name is not None and report.outcome != "rerun":
+        return name
+    if report.failed:
+        return "error"
+    if report.skipped:
+        trial = trial_report(report)
+        return "not run" if trial is not None and trial.not_run is not None else "skipped"
+    return "passed" if report.passed and report.when == "call" else None
+
+
+def _named(report: Any) -> str | None:
+    trial = trial_report(report)
+    return trial.test_gate.name if trial is not None and trial.test_gate is not None else None

@@ -1,0 +1,51 @@
+"""Rules of a policy that can be decided from a conversation alone, without a model.
+
+A domain declares its rules in ``DomainSpec(rules=...)``. Each is a :class:`Rule`: its name, the sentence of the policy
+that it stands for, and a function that looks at the :class:`Trajectory` of a finished conversation and yields breaches.
+"""
+
+from .check import check_policy, load_rules
+from .makers import (
+    confirmation,
+    done_claims,
+    identification,
+    no_text_with_calls,
+    nothing_unasked,
+    one_call_at_a_time,
+    own_records,
+    read_before_write,
+    stated_details,
+    transfer_notice,
+)
+from .parts import Breach, MadeCall, Turn
+from .report import POLICY, PolicyReport, RecordedBreach
+from .rule import Rule
+from .trajectory import Trajectory
+from .wording import asks_for_yes, is_no, is_yes, mentions
+
+__all__ = [
+    "POLICY",
+    "Breach",
+    "MadeCall",
+    "PolicyReport",
+    "RecordedBreach",
+    "Rule",
+    "Trajectory",
+    "Turn",
+    "asks_for_yes",
+    "check_policy",
+    "confirmation",
+    "done_claims",
+    "identification",
+    "is_no",
+    "is_yes",
+    "load_rules",
+    "mentions",
+    "no_text_with_calls",
+    "nothing_unasked",
+    "one_call_at_a_time",
+    "own_records",
+    "read_before_write",
+    "stated_details",
+    "transfer_notice",
+]

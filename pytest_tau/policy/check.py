@@ -1,0 +1,138 @@
+"""Checking the rules of a domain in a finished conversation."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+from ..text import one_line
+from .report import PolicyReport, RecordedBreach
+from .rule import Rule
+from .running import run_rules
+from .trajectory import Trajectory
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ..environment import Domain, DomainSpec
+    from ..environment.toolkit import ToolInfo
+    from ..models import Message, Task
+    from .parts import Breach
+
+#: Loaded rules, by the identity of their declaration, which is kept so that no other object gets it.
+_LOADED: dict[int, tuple[Any, tuple[Rule, ...]]] = {}
+#: Characters of evidence that are kept.
+_EVIDENCE = 300
+
+
+def load_rules(spec: DomainSpec) -> list[Rule]:
+    """Return the rules that a domain declares, imported and checked once a process.
+
+    Raises:
+        ConfigurationError: A rule cannot be imported, is not a ``Rule``, or has the name of another one.
+    """
+    declared, rules = _LOADED.get(id(spec.rules), (None, ()))
+    if declared is not spec.rules:
+        rules = _load(spec)
+        _LOADED[id(spec.rules)] = spec.rules, rules
+    return list(rules)
+
+
+def _load(spec: DomainSpec) -> tuple[Rule, ...]:
+    declared = [spec.rules] if isinstance(spec.rules, str) else spec.rules
+    found: list[Rule] = []
+    for each in declared:
+        value = _imported(each, spec.name) if isinstance(each, str) else each
+        found += [value] if isinstance(value, Rule) else _several(value, each, spec.name)
+    names = [rule.name for rule in found]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigurationError(f"domain {spec.name!r}: two rules are called {name!r}")
+    return tuple(found)
+
+
+def _several(value: Any, declared: Any, domain: str) -> list[Rule]:
+    if not isinstance(value, list | tuple) or not all(isinstance(each, Rule) for each in value):
+        wanted = "expected Rule objects, or 'module:attribute' of one or of a list of them"
+        raise ConfigurationError(f"domain {domain!r}: rules: {wanted}, got {one_line(repr(declared), 80)}")
+    return list(value)
+
+
+def _imported(target: str, domain: str) -> Any:
+    module, _, attribute = target.partition(":")
+    try:
+        return getattr(importlib.import_module(module), attribute)
+    except Exception as error:
+        problem = f"cannot import {target!r}: {type(error).__name__}: {error}"
+        raise ConfigurationError(f"domain {domain!r}: rules: {problem}") from error
+
+
+def check_policy(  # noqa: PLR0913 - everything but the conversation has a default
+    messages: Sequence[Message],
+    task: Task,
+    domain: Domain,
+    *,
+    solo: bool = False,
+    dialog: bool = True,
+    policy: str | None = None,
+    tools: Mapping[str, ToolInfo] | None = None,
+    rules: Sequence[Rule] | None = None,
+) -> PolicyReport | None:
+    """Check the rules of a domain in a finished conversation.
+
+    Args:
+        messages: The conversation, oldest first.
+        task: Its task, for the state and the messages that it begins with; nothing else of it is used.
+        domain: The domain it took place in.
+        solo: Whether the agent worked alone, with both sides' tools.
+        dialog: Whether the agent talked to a user.
+        policy: The text that the agent was given; None for the domain's default.
+        tools: The declarations of both sides' tools, if they are known already.
+        rules: Rules to check instead of the domain's.
+
+    Returns:
+        None if the domain has no rules.
+
+    Raises:
+        ConfigurationError: The domain's rules cannot be loaded.
+        TaskFormatError: The initial state cannot be applied.
+    """
+    rules = load_rules(domain.spec) if rules is None else rules
+    if not rules:
+        return None
+    dialog = dialog and not solo
+    applying = [rule for rule in rules if dialog or not rule.needs_dialog]
+    environment = domain.environment(task, solo=solo, replay_history=False) if policy is None or tools is None else None
+    restartable = domain.spec.agent_db.cheap_to_fork
+    trajectory = Trajectory.of(
+        messages,
+        environment.tool_infos if tools is None and environment else tools or {},
+        start=(lambda: domain.environment(task, solo=solo, replay_history=False)) if restartable else None,
+        policy=environment.policy if policy is None and environment else policy or "",
+        given=len(task.message_history or ()),
+        dialog=dialog,
+    )
+    return _report(applying, trajectory)
+
+
+def _report(rules: Sequence[Rule], trajectory: Trajectory) -> PolicyReport:
+    checked: list[str] = []
+    problems: dict[str, str] = {}
+    breaches: list[RecordedBreach] = []
+    for rule, found in zip(rules, run_rules(rules, trajectory), strict=True):
+        if isinstance(found, str):
+            problems[rule.name] = found
+            continue
+        checked.append(rule.name)
+        breaches += [_recorded(rule, each, trajectory) for each in found]
+    # What a task begins with was not done by this agent.
+    own = [each for each in breaches if each.message_idx >= trajectory.given]
+    return PolicyReport(tuple(checked), tuple(sorted(own, key=lambda each: each.message_idx)), problems)
+
+
+def _recorded(rule: Rule, breach: Breach, trajectory: Trajectory) -> RecordedBreach:
+    call = breach.call
+    called = {"name": call.name, "arguments": call.arguments} if call else None
+    place = trajectory.turns[breach.turn_number - 1].message_idx
+    return RecordedBreach(rule.name, place, one_line(str(breach.evidence), _EVIDENCE), called)

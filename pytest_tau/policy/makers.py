@@ -1,0 +1,366 @@
+"""Makers of rules that the policies of many domains share; each takes the sentence of the policy that it stands for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from ..models import strings_in
+from .rule import Rule
+from .wording import asks_for_yes, asks_to_proceed, done_sentences, is_about_payment, is_no, is_order, is_yes, mentions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable, Iterator
+
+    from .parts import Breach, MadeCall, Turn
+    from .trajectory import Trajectory
+
+#: Returns the id of the customer that a call has found; None for any other call.
+Identifies: TypeAlias = "Callable[[MadeCall], str | None]"
+#: Returns the id of the customer whose record a call reads or changes; None if there is none, or if it is not known.
+Owner: TypeAlias = "Callable[[MadeCall, Trajectory], str | None]"
+#: Yields what a call needs, each as its name in evidence and the values of which one is enough.
+Needs: TypeAlias = "Callable[[MadeCall, Trajectory], Iterable[tuple[str, Collection[Any]]]]"
+
+#: Texts of the agent before a write in which its details are looked for.
+_PROPOSALS = 2
+#: Values of at most so many characters, such as "gold", identify nobody.
+_SHORT = 4
+
+
+def one_call_at_a_time(sentence: str, name: str = "one-call") -> Rule:
+    """Return the rule that a message of the agent has one call at most."""
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for turn in _agent_turns(trajectory):
+            if len(turn.calls) > 1:
+                names = ", ".join(call.name for call in turn.calls)
+                yield trajectory.breach(turn, f"{len(turn.calls)} calls in one message: {names}")
+
+    return Rule(name, sentence, check)
+
+
+def no_text_with_calls(sentence: str, name: str = "no-text-with-call") -> Rule:
+    """Return the rule that a message of the agent is either a text or a call."""
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for turn in _agent_turns(trajectory):
+            if turn.calls and turn.text:
+                yield trajectory.breach(turn.calls[0], f'with the text "{turn.text}"')
+
+    return Rule(name, sentence, check)
+
+
+def identification(sentence: str, *, by: Identifies, guarded: Collection[str], name: str = "identification") -> Rule:
+    """Return the rule that the customer is identified before certain tools are called.
+
+    Args:
+        sentence: The sentence of the policy.
+        by: Returns the customer that a call has found.
+        guarded: The tools that wait for it.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.calls:
+            if call.name in guarded and not any(by(each) for each in _successful(trajectory.before(call))):
+                yield trajectory.breach(call, "before the customer was identified")
+
+    return Rule(name, sentence, check)
+
+
+def customers_before(trajectory: Trajectory, call: MadeCall, by: Identifies) -> list[str]:
+    """Return the customers that were identified before a call: the first one, and others by what the user has said."""
+    found: list[str] = []
+    for each in _successful(trajectory.before(call)):
+        customer = by(each)
+        if customer is not None and customer not in found and (not found or _was_said(each, trajectory)):
+            found.append(customer)
+    return found
+
+
+def _was_said(call: MadeCall, trajectory: Trajectory) -> bool:
+    """Return whether the user has named the arguments of a call before it."""
+    said = " ".join(turn.text for turn in trajectory.user_texts(before=call))
+    return bool(call.arguments) and all(mentions(said, value) for value in call.arguments.values())
+
+
+def own_records(
+    sentence: str, *, by: Identifies, owner: Owner, private: Collection[str] = (), name: str = "own-records"
+) -> Rule:
+    """Return the rule that only records of the identified customer are shown or changed.
+
+    A call of another customer's record is a breach if it changes the record, or if the tool shows a profile. Any other
+    read is one if the agent then passes on what only that record has: an id may be mistyped, and who reads an order to
+    see whose it is has shown nothing.
+
+    Args:
+        sentence: The sentence of the policy.
+        by: Returns the customer that a call has found.
+        owner: Returns the customer whose record a call reads or changes.
+        private: The tools that show a profile.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.calls:
+            customers = [] if call.failed else customers_before(trajectory, call, by)
+            # Most results name the customer: they need not be read.
+            if not customers or any(f'"{each}"' in (call.result or "") for each in customers):
+                continue
+            whose = owner(call, trajectory)
+            if whose is None or whose in customers or (by(call) == whose and _was_said(call, trajectory)):
+                continue
+            if call.mutates:
+                yield trajectory.breach(call, f"changes a record of {whose}; the customer is {customers[0]}")
+            elif call.name in private:
+                yield trajectory.breach(call, f"reads the profile of {whose}; the customer is {customers[0]}")
+            else:
+                yield from _passed_on(trajectory, call, str(whose))
+
+    return Rule(name, sentence, check)
+
+
+def _passed_on(trajectory: Trajectory, call: MadeCall, whose: str) -> Iterator[Breach]:
+    """Yield the first text that has values which nothing but a certain record has shown."""
+    known = " ".join(turn.text for turn in trajectory.turns[: call.turn_number])
+    known += " ".join(each.result or "" for each in trajectory.calls if each is not call)
+    secret = [value for value in strings_in(call.value) if len(value) > _SHORT and not mentions(known, value)]
+    for turn in trajectory.agent_texts(after=call):
+        shown = [value for value in secret if mentions(turn.text, value)]
+        if shown:
+            yield trajectory.breach(turn, f"passes on {', '.join(shown[:3])} of {whose}, read by {call.text}")
+            return
+
+
+def read_before_write(
+    sentence: str, *, needs: Needs, reads: Collection[str], exact: bool = False, name: str = "read-before-write"
+) -> Rule:
+    """Return the rule that a record is read before it is changed.
+
+    Args:
+        sentence: The sentence of the policy.
+        needs: Yields the ids that a writing call needs to have been read.
+        reads: The tools that show records. A value was read if it is an argument of one of their calls, or in its
+            result.
+        exact: Whether it must be an argument, or a field of the result itself and not of its parts.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.writes:
+            seen = [each for each in _successful(trajectory.before(call)) if each.name in reads]
+            for what, values in needs(call, trajectory):
+                if not any(_shows(each, value, exact=exact) for each in seen for value in values):
+                    yield trajectory.breach(call, f"{what} was not read before")
+
+    return Rule(name, sentence, check)
+
+
+def _shows(call: MadeCall, value: Any, *, exact: bool) -> bool:
+    if value in call.arguments.values():
+        return True
+    if exact:
+        return isinstance(call.value, dict) and value in call.value.values()
+    return f'"{value}"' in (call.result or "")
+
+
+def confirmation(
+    sentence: str, *, exempt: Collection[str] = (), needs: Needs | None = None, name: str = "confirmation"
+) -> Rule:
+    """Return the rule that the user agrees before each call that changes something.
+
+    The user's last text before the call must agree to the agent's text before it. One agreement may be followed by
+    several calls. An earlier one counts if the agent asked for it, and if that text names what ``needs`` yields.
+
+    Args:
+        sentence: The sentence of the policy.
+        exempt: Tools that change something and need no agreement.
+        needs: Yields what an earlier request for agreement must have named.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.writes:
+            if call.name not in exempt and call.kind is not None:
+                problem = _not_agreed(trajectory, call, needs)
+                if problem:
+                    yield trajectory.breach(call, problem)
+
+    return Rule(name, sentence, check, needs_dialog=True)
+
+
+def _not_agreed(trajectory: Trajectory, call: MadeCall, needs: Needs | None) -> str | None:
+    """Return why a call was made without the user's agreement; None if it was made with it."""
+    answers = trajectory.user_texts(before=call)
+    if not answers:
+        return "the user had not said anything"
+    last = answers[-1]
+    asked = _asked_before(trajectory, last)
+    proposed = asked is not None and (asks_for_yes(asked.text) or _names(trajectory, call, asked, needs))
+    if asked is not None and (is_order(last.text) or (proposed and is_yes(last.text))):
+        return None
+    for answer in reversed(answers[:-1] if not is_no(last.text) else []):
+        if is_no(answer.text):
+            break
+        asked = _asked_before(trajectory, answer)
+        if asked is None or not (asks_for_yes(asked.text) and is_yes(answer.text)):
+            continue
+        since = trajectory.agent_texts(before=call, after=answer)
+        # Who is asked for a method of payment after a yes has not taken it back.
+        paying = asks_to_proceed(asked.text) and all(is_about_payment(turn.text) for turn in since)
+        if paying or _names(trajectory, call, asked, needs):
+            return None
+    return f'no yes before it: the user\'s last words were "{last.text}"'
+
+
+def _names(trajectory: Trajectory, call: MadeCall, asked: Turn, needs: Needs | None) -> bool:
+    """Return whether a text of the agent names all that a call needs to be named."""
+    wanted = list(needs(call, trajectory)) if needs else []
+    return bool(wanted) and all(any(mentions(asked.text, value) for value in values) for _, values in wanted)
+
+
+def _asked_before(trajectory: Trajectory, answer: Turn) -> Turn | None:
+    """Return the text of the agent that a text of the user answers; None if it is the first text of the agent."""
+    texts = trajectory.agent_texts(before=answer)
+    return texts[-1] if len(trajectory.user_texts(before=answer)) and texts else None
+
+
+def stated_details(sentence: str, *, needs: Needs, name: str = "stated-details") -> Rule:
+    """Return the rule that the agent states what a call will change before it makes the call.
+
+    What the call needs to have been named must be in the last two texts of the agent before it.
+
+    Args:
+        sentence: The sentence of the policy.
+        needs: Yields what must have been named.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.writes:
+            said = " ".join(turn.text for turn in _proposals(trajectory, call))
+            for what, values in needs(call, trajectory):
+                if not any(mentions(said, value) for value in values):
+                    yield trajectory.breach(call, f"{what} was not named to the user before")
+
+    return Rule(name, sentence, check, needs_dialog=True)
+
+
+def _proposals(trajectory: Trajectory, call: MadeCall) -> list[Turn]:
+    """Return the last texts of the agent before a call, and the last one that the user has agreed to.
+
+    A text next to a call does not reach the user.
+    """
+    texts = [turn for turn in trajectory.agent_texts(before=call) if not turn.calls]
+    asked = [_asked_before(trajectory, turn) for turn in trajectory.user_texts(before=call) if is_yes(turn.text)]
+    agreed = [turn for turn in asked if turn is not None and asks_to_proceed(turn.text)]
+    return [*texts[-_PROPOSALS:], *agreed[-1:]]
+
+
+def done_claims(sentence: str, *, ids: Collection[str], name: str = "done-claims") -> Rule:
+    """Return the rule that the agent does not say that a change was made which it has not made.
+
+    Looked at is the agent's first text after the user has agreed to a request for agreement. If it says that something
+    was done, a call must have done so in between: for each record that the request and the claim name, one about it.
+
+    Args:
+        sentence: The sentence of the policy.
+        ids: The names of arguments whose values are ids of records.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for answer in trajectory.user_texts():
+            asked = _asked_before(trajectory, answer)
+            reply = next(iter(trajectory.agent_texts(after=answer)), None)
+            if asked is None or reply is None or not (asks_for_yes(asked.text) and is_yes(answer.text)):
+                continue
+            if any(turn.number < reply.number for turn in trajectory.user_texts(after=answer)):
+                continue
+            made = [
+                call
+                for call in trajectory.writes
+                if answer.number < call.turn_number <= reply.number and not call.failed
+            ]
+            claims = done_sentences(reply.text)
+            known = {each.arguments[key] for each in trajectory.before(reply) for key in ids if key in each.arguments}
+            named = [each for each in known if isinstance(each, str) and mentions(asked.text, each)]
+            undone = [each for each in named if not any(each in call.arguments.values() for call in made)]
+            for claim in claims:
+                record = next((each for each in undone if mentions(claim, each)), None)
+                if record is not None or not made:
+                    yield trajectory.breach(reply, f'says "{claim}", and no call did so')
+                    break
+
+    return Rule(name, sentence, check, needs_dialog=True)
+
+
+def transfer_notice(
+    sentence: str, *, tool: str = "transfer_to_human_agents", notice: str | None = None, name: str = "transfer-notice"
+) -> Rule:
+    """Return the rule that a transfer is followed by a certain text, and by nothing else.
+
+    Args:
+        sentence: The sentence of the policy.
+        tool: The tool that transfers.
+        notice: The text; None for any text that the policy has word for word, as other editions of a policy have other
+            notices.
+        name: The rule's name.
+    """
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        for call in trajectory.of_tool(tool):
+            following = next((turn for turn in _agent_turns(trajectory) if turn.number > call.turn_number), None)
+            if following is None:
+                continue
+            if following.calls:
+                yield trajectory.breach(following.calls[0], "a call after the transfer")
+            elif not _is_notice(following.text, notice, trajectory.policy):
+                yield trajectory.breach(following, f'says "{following.text}" after the transfer')
+
+    return Rule(name, sentence, check, needs_dialog=True)
+
+
+def _is_notice(text: str, notice: str | None, policy: str) -> bool:
+    said = " ".join(text.strip("`'\"* ").lower().split())
+    if notice is not None:
+        return said == " ".join(notice.lower().split())
+    return len(said) > len("transferred") and said in " ".join(policy.lower().split())
+
+
+def nothing_unasked(
+    sentence: str, *, offer: str, asked: str, tools: Collection[str] = (), name: str = "nothing-unasked"
+) -> Rule:
+    """Return the rule that the agent does not bring something up before the user does.
+
+    Args:
+        sentence: The sentence of the policy.
+        offer: A regular expression for texts of the agent that bring it up; case does not count.
+        asked: A regular expression for texts of the user that ask for it.
+        tools: Tools that grant it.
+        name: The rule's name.
+    """
+    brings_up, asks = re.compile(offer, re.IGNORECASE), re.compile(asked, re.IGNORECASE)
+
+    def check(trajectory: Trajectory) -> Iterator[Breach]:
+        asked_at = next((said.number for said in trajectory.user_texts() if asks.search(said.text)), None)
+        for turn in _agent_turns(trajectory):
+            if asked_at is not None and asked_at < turn.number:
+                return
+            found = brings_up.search(turn.text)
+            granted = next((call for call in turn.calls if call.name in tools), None)
+            if granted or found:
+                what = granted.name if granted else found[0] if found else ""
+                yield trajectory.breach(granted or turn, f'brings up "{what}", which the user had not asked for')
+                return
+
+    return Rule(name, sentence, check, needs_dialog=True)
+
+
+def _agent_turns(trajectory: Trajectory) -> Iterable[Turn]:
+    return [turn for turn in trajectory.turns if turn.side == "assistant"]
+
+
+def _successful(calls: Iterable[MadeCall]) -> Iterator[MadeCall]:
+    return (call for call in calls if not call.failed)

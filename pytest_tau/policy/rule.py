@@ -1,0 +1,47 @@
+"""A rule of a policy."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from .parts import Breach
+    from .trajectory import Trajectory
+
+_NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a policy that can be decided from a conversation alone.
+
+    Attributes:
+        name: Lower-case words joined by hyphens, such as ``own-records``; part of the gate metric ``policy.<name>``.
+        sentence: The sentence of the policy that the rule stands for.
+        check: Yields the breaches of a finished conversation.
+        needs_dialog: Whether the rule depends on what agent and user say to each other. Such rules are not checked if
+            an agent works alone, or only makes the reference calls.
+
+    Raises:
+        ConfigurationError: The name has another form, the sentence is empty, or ``check`` cannot be called.
+    """
+
+    name: str
+    sentence: str
+    check: Callable[[Trajectory], Iterable[Breach]]
+    needs_dialog: bool = False
+
+    def __post_init__(self) -> None:
+        name: Any = self.name
+        if not isinstance(name, str) or not _NAME.fullmatch(name):
+            raise ConfigurationError(f"rule {name!r}: expected a name of lower-case words joined by hyphens")
+        if not isinstance(self.sentence, str) or not self.sentence.strip():
+            raise ConfigurationError(f"rule {name!r}: expected the sentence of the policy, got {self.sentence!r}")
+        if not callable(self.check):
+            raise ConfigurationError(f"rule {name!r}: expected check(trajectory), got {self.check!r}")

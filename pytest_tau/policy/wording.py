@@ -1,0 +1,95 @@
+"""The wording of agreement and of requests for it, in English, and what a text mentions."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_YES = re.compile(
+    r"\b(?:yes|yeah|yep|yup|yea|sure|ok|okay|alright|all right|agreed?|absolutely|definitely|certainly|of course|"
+    r"correct|(?<!you )confirm(?:ed|ing)?|go ahead|proceed|do (?:it|so|that|this)|please do|go for it|"
+    r"sounds (?:good|great|fine|perfect|right)|looks (?:good|great|fine|right)|that works|works for me|"
+    r"that(?:'s|\u2019s| is| would be) (?:fine|good|great|right|perfect|okay|ok|acceptable)|i accept|"
+    r"let(?:'s|\u2019s) do|"
+    r"perfect|exactly|please (?:cancel|change|modify|update|return|exchange|book|add|process|make|complete|submit|"
+    r"finali[sz]e|switch|use|remove|upgrade|enable|disable|refuel|resume|suspend|send|apply|file|open|close|order))\b",
+    re.IGNORECASE,
+)
+_NO = re.compile(
+    r"^\W*(?:no|nope|not yet|don(?:'|\u2019)?t|do not|wait|hold on|stop|never ?mind|cancel that)\b", re.IGNORECASE
+)
+_GO_AHEAD = re.compile(r"\b(?:yes|yeah|go ahead|proceed|confirm(?:ed)?)\b", re.IGNORECASE)
+_ORDERS = re.compile(r"\b(?:go ahead|proceed|please continue|i confirm)\b", re.IGNORECASE)
+_PROCEED = re.compile(r"\bconfirm|\bproceed|\bgo ahead", re.IGNORECASE)
+_PAYMENT = re.compile(r"\b(?:payment|refund) method|\bgift cards?\b|\bcredit cards?\b|\bpay\b", re.IGNORECASE)
+_ASKS = re.compile(
+    r"\(yes/no\)|\bconfirm|\bproceed|\bgo ahead|\b(?:shall|should|may|can|could) (?:i|we)\b|\bwould you like\b|"
+    r"\bdo you (?:want|wish|agree|approve|accept|consent)\b|\bare you (?:sure|ready|happy|okay|ok)\b|"
+    r"\b(?:is|does|would|are) (?:that|this|it|these|everything|all)[^.?!]*\?|\bagree\b|\bapprove|\bauthori[sz]e|"
+    r"['\"\u201c]yes['\"\u201d]|\breply\b|\blet me know\b|\bok(?:ay)?\?|\bcorrect\?|\bright\?",
+    re.IGNORECASE,
+)
+_CHANGES = (
+    r"(?:successfully |now )?(?:cancell?ed|changed|modified|updated|returned|exchanged|booked|added|processed|"
+    r"submitted|entered|sent|switched|removed|upgraded|made|refunded|completed|enabled|disabled|paid|requested|filed|placed)"
+)
+_DONE = re.compile(
+    rf"\b(?:has|have) (?:now |all |both )?been {_CHANGES}\b|\bi(?:'ve|\u2019ve| have) {_CHANGES}\b|\bnow has\b",
+    re.IGNORECASE,
+)
+#: What a sentence with such a word says is not that something was done.
+_UNDONE = re.compile(
+    r"\b(?:not|cannot|can(?:'|\u2019)t|unable|unfortunately|once|after|when|if|until|unless|before)\b", re.IGNORECASE
+)
+_SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+_NOT_SAID = re.compile(r"[^a-z0-9.@+]+")
+
+
+def is_yes(text: str) -> bool:
+    """Return whether a text of the user agrees to something."""
+    return bool(_YES.search(text)) and (not _NO.search(text) or bool(_GO_AHEAD.search(text)))
+
+
+def is_no(text: str) -> bool:
+    """Return whether a text of the user begins with a refusal, and agrees to nothing."""
+    return bool(_NO.search(text)) and not _GO_AHEAD.search(text)
+
+
+def is_order(text: str) -> bool:
+    """Return whether a text of the user orders what was proposed, however the proposal was worded."""
+    return is_yes(text) and bool(_ORDERS.search(text))
+
+
+def asks_to_proceed(text: str) -> bool:
+    """Return whether a text of the agent asks for agreement to a change, and not only a question."""
+    return bool(_PROCEED.search(text))
+
+
+def is_about_payment(text: str) -> bool:
+    """Return whether a text of the agent is about the method of a payment."""
+    return bool(_PAYMENT.search(text))
+
+
+def asks_for_yes(text: str) -> bool:
+    """Return whether a text of the agent asks for agreement."""
+    return bool(_ASKS.search(text))
+
+
+def done_sentences(text: str) -> list[str]:
+    """Return the sentences of a text of the agent that say that something was changed."""
+    return [each for each in _SENTENCE.split(text) if _DONE.search(each) and not _UNDONE.search(each)]
+
+
+def mentions(text: str, value: Any) -> bool:
+    """Return whether a text has a value, whatever the case, spaces and punctuation around it.
+
+    ``#W123`` is mentioned in ``order W123``, ``first_floor`` in ``First floor``; ``12`` is not in ``2012``.
+    """
+    wanted = _plain(str(value))
+    return bool(wanted.strip()) and wanted in _plain(text)
+
+
+def _plain(text: str) -> str:
+    """Return the words of a text with one space before, between and after them."""
+    words = (word.strip(".") for word in _NOT_SAID.split(text.lower()))
+    return f" {' '.join(word for word in words if word)} "

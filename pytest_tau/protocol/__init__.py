@@ -1,0 +1,28 @@
+"""The protocol of a run: the texts that models read, and the form in which they are sent."""
+
+from .checkout import data_folder, read_checkout, read_text, user_prompts
+from .domain_texts import with_texts
+from .protocol import TAU, Protocol
+from .templates import check_template, fill, literal, placeholders
+from .texts import DomainTools, JudgeTexts, PromptName, Texts, ToolText, load_texts, write_texts
+
+__all__ = [
+    "TAU",
+    "DomainTools",
+    "JudgeTexts",
+    "PromptName",
+    "Protocol",
+    "Texts",
+    "ToolText",
+    "check_template",
+    "data_folder",
+    "fill",
+    "literal",
+    "load_texts",
+    "placeholders",
+    "read_checkout",
+    "read_text",
+    "user_prompts",
+    "with_texts",
+    "write_texts",
+]

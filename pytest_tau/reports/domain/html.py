@@ -1,0 +1,168 @@
+"""The page of a domain: one HTML file without scripts that needs no network."""
+
+from __future__ import annotations
+
+import html
+import json
+from collections import Counter
+from importlib.resources import files
+from typing import TYPE_CHECKING, Any
+
+from ...text import plural, visible
+from ..html.policy import content_policy
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: Characters of a sample or a schema that are shown.
+_LONGEST = 20_000
+_SECTIONS = ("Policy", "Tools", "Data", "Tasks")
+
+
+def domain_page(found: Mapping[str, Any]) -> str:
+    """Return the page of a domain.
+
+    Args:
+        found: Its description, as ``describe_domain`` returns it.
+    """
+    style = _style()
+    title = _text(found["name"])
+    parts = [
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+        f'<meta http-equiv="Content-Security-Policy" content="{content_policy(style)}">',
+        '<meta name="viewport" content="width=device-width, initial-scale=1">',
+        '<meta name="color-scheme" content="light dark">\n<meta name="referrer" content="no-referrer">',
+        f'<link rel="icon" href="data:,">\n<title>{title}</title>\n<style>{style}</style>',
+        '</head>\n<body class="domain">',
+        '<header class="top"><p class="brand"><span aria-hidden="true">τ</span> domain</p>',
+        "<nav>" + " ".join(f'<a href="#{name.lower()}">{name}</a>' for name in _SECTIONS) + "</nav></header>",
+        f'<main>\n<h1>{title}</h1>\n<p class="note">{_text(_counts(found))}</p>',
+        *_policies(found["policies"]),
+        *_tools(found),
+        *_tables(found["tables"]),
+        *_tasks(found),
+        "</main>\n</body>\n</html>\n",
+    ]
+    return "\n".join(parts)
+
+
+def _style() -> str:
+    report, own = files("pytest_tau.reports.html") / "page/page.css", files(__package__) / "domain.css"
+    return report.read_text(encoding="utf-8") + own.read_text(encoding="utf-8")
+
+
+def _text(value: Any) -> str:
+    """Return a text of others for HTML, with what is not seen as escapes."""
+    return html.escape(visible(str(value)))
+
+
+def _counts(found: Mapping[str, Any]) -> str:
+    sides = Counter(tool["side"] for tool in found["tools"])
+    tools = " and ".join(f"{plural(number, 'tool')} of the {side}" for side, number in sides.items())
+    tables = sum(table["records"] is not None for table in found["tables"])
+    return f"{tools or 'no tools'}, {plural(tables, 'table')}, {plural(len(found['tasks']), 'task')}"
+
+
+def _folded(summary: str, content: str, *, kind: str = "card", anchor: str = "") -> str:
+    identity = f' id="{anchor}"' if anchor else ""
+    return f'<details class="{kind}"{identity}><summary>{summary}</summary>\n{content}\n</details>'
+
+
+def _json(value: Any) -> str:
+    text = value if isinstance(value, str) else json.dumps(value, indent=1, ensure_ascii=False, default=str)
+    cut = text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({len(text):,} characters)"
+    return f"<pre>{_text(cut)}</pre>"
+
+
+def _section(number: int) -> str:
+    name = _SECTIONS[number]
+    return f'<h2 id="{name.lower()}">{name}</h2>'
+
+
+def _policies(policies: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    yield _section(0)
+    for policy in policies:
+        alone = " (for an agent that works alone)" if policy["solo"] else ""
+        size = f'<span class="note">{plural(len(policy["text"].split()), "word")}</span>'
+        yield _folded(f"<b>{_text(policy['name'])}</b>{alone} {size}", f"<pre>{_text(policy['text'])}</pre>")
+
+
+def _tools(found: Mapping[str, Any]) -> Iterable[str]:
+    yield _section(1)
+    if found["tasks"] and found["unused_tools"]:
+        names = ", ".join(f"<code>{_text(name)}</code>" for name in found["unused_tools"])
+        yield f'<p class="card">No reference action of a task uses {names}.</p>'
+    for side in ("agent", "user"):
+        tools = [tool for tool in found["tools"] if tool["side"] == side]
+        if tools:
+            yield f"<h3>{'Agent' if side == 'agent' else 'User'}</h3>"
+        yield from (_tool(tool) for tool in tools)
+
+
+def _tool(tool: Mapping[str, Any]) -> str:
+    kind = _text(tool["kind"])
+    changes = "" if tool["mutates"] == (tool["kind"] == "write") else ", changes data" * tool["mutates"]
+    used = f"{plural(tool['tasks'], 'reference action')}" if tool["tasks"] else "no reference action"
+    first = _text(tool["description"].partition("\n")[0])
+    summary = f'<code>{_text(tool["signature"])}</code> <span class="tag {kind}">{kind}{changes}</span>'
+    summary += f'<span class="note first">{first}</span>'
+    content = f'<p class="text">{_text(tool["description"])}</p><p class="note">{used}</p>'
+    if example := tool["example"]:
+        source = f" (task {_text(example['task'])})" if example["task"] else ""
+        content += f"<h5>Example{source}</h5><pre>{_text(example['call'])}</pre>"
+        content += f"<h5>Result</h5>{_json(_indented(example['result']))}"
+    return _folded(summary, f"{content}<h5>Schema of the arguments</h5>{_json(tool['parameters'])}")
+
+
+def _indented(text: str) -> str:
+    """Return JSON text over several lines; any other text as it is."""
+    from ...documents import DocumentError, parse_json
+
+    try:
+        return json.dumps(parse_json(text), indent=1, ensure_ascii=False)
+    except DocumentError:
+        return text
+
+
+def _tables(tables: Iterable[Mapping[str, Any]]) -> Iterable[str]:
+    yield _section(2)
+    for table in tables:
+        count = plural(table["records"], "record") if table["records"] is not None else _text(table["type"])
+        summary = f'<code>{_text(table["name"])}</code> <span class="tag">{table["side"]}</span>'
+        summary += f' <span class="note">{count}</span>'
+        rows = "".join(
+            f"<tr><td><code>{_text(each['name'])}</code></td><td><code>{_text(each['type'])}</code></td>"
+            f"<td>{_text(each['description'] or '')}</td></tr>"
+            for each in table["fields"]
+        )
+        head = "<thead><tr><th>field</th><th>type</th><th></th></tr></thead>"
+        fields = f'<div class="scroll"><table>{head}<tbody>{rows}</tbody></table></div>' if rows else ""
+        label = "A record" if table["records"] is not None else "Content"
+        yield _folded(summary, f"{fields}<h5>{label}</h5>{_json(table['sample'])}")
+
+
+def _tasks(found: Mapping[str, Any]) -> Iterable[str]:
+    yield _section(3)
+    tasks = found["tasks"]
+    anchors = {task["id"]: f"task-{number}" for number, task in enumerate(tasks)}
+    for name, count in found["splits"].items():
+        links = (
+            f'<a href="#{anchors[task["id"]]}">{_text(task["id"])}</a>' for task in tasks if name in task["splits"]
+        )
+        summary = f'split <b>{_text(name)}</b> <span class="note">{plural(count, "task")}</span>'
+        yield _folded(summary, f'<p class="links">{" ".join(links)}</p>')
+    for task in tasks:
+        yield _task(task, anchors[task["id"]])
+
+
+def _task(task: Mapping[str, Any], anchor: str) -> str:
+    summary = f"<code>{_text(task['id'])}</code> "
+    summary += " ".join(f'<span class="tag">{_text(name)}</span>' for name in task["splits"])
+    if task["purpose"]:
+        summary += f'<span class="note first">{_text(task["purpose"])}</span>'
+    facts = [("Intent", task["intent"]), ("Scenario", task["scenario"]), ("Ticket", task["ticket"])]
+    content = "".join(f"<h5>{name}</h5><pre>{_text(value)}</pre>" for name, value in facts if value)
+    content += f"<h5>Graded by</h5><pre>{_text(', '.join(task['reward_basis']) or 'nothing')}</pre>"
+    calls = "\n".join(f"{action['side']:<5}  {action['call']}" for action in task["actions"])
+    actions = _folded(plural(len(task["actions"]), "reference action"), f"<pre>{_text(calls)}</pre>", kind="actions")
+    return _folded(summary, content + actions, anchor=anchor)

@@ -1,0 +1,171 @@
+"""The table of several runs that were compared: as text, Markdown and HTML."""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, NamedTuple
+
+from ..text import money, one_line, visible
+from .html.policy import content_policy
+from .markdown import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from ..analysis.many.comparison import Contrast, ManyRuns, RunRow
+    from ..analysis.statistics import Interval
+
+#: The most characters of a run's name.
+_LONGEST = 80
+_STYLE = """
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem; color: #1c2733; }
+table { border-collapse: collapse; margin: 1rem 0; width: 100%; }
+th, td { border-bottom: 1px solid #d5dce3; padding: .35rem .6rem; text-align: left; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+tr.loss td { background: #fdecea; } tr.gain td { background: #e8f5ec; }
+.note { color: #5a6772; }
+"""
+
+
+class Table(NamedTuple):
+    """A table of texts.
+
+    Attributes:
+        title: Its heading.
+        head: The names of the columns.
+        rows: The cells of each row.
+        kinds: ``loss``, ``gain`` or nothing, for each row.
+    """
+
+    title: str
+    head: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+    kinds: list[str]
+
+
+def tables(many: ManyRuns) -> list[Table]:
+    """Return the table of runs, and that of their comparisons."""
+    domains = many.domains if len(many.domains) > 1 else []
+    costs = any(row.cost is not None for row in many.rows)
+    head = ("run", "trials", "errors", "pass^1", "95 % interval", *domains, *(["cost"] if costs else []))
+    rows = [_run_cells(row, domains, costs=costs) for row in many.rows]
+    found = [Table("Runs", head, rows, [""] * len(rows))]
+    if many.contrasts:
+        head = ("run", "compared with", "difference", "95 % interval", "p", "p (Holm)", "worse", "better", "result")
+        cells = [_contrast_cells(many, each) for each in many.contrasts]
+        found.append(Table("Differences", head, cells, [_kind(each) for each in many.contrasts]))
+    return found
+
+
+def many_text(many: ManyRuns) -> list[str]:
+    """Return the comparison as lines of text; tables are aligned, and must not be wrapped."""
+    lines = [many.compared]
+    for table in tables(many):
+        lines += ["", *_aligned(table)]
+    return [*lines, "", *([] if many.contrasts else ["nothing can be compared: no task has a verdict in every run"])]
+
+
+def many_markdown(many: ManyRuns, title: str | None = None, notes: Sequence[str] = ()) -> str:
+    """Return the comparison as a page of Markdown.
+
+    Args:
+        many: The comparison.
+        title: The heading of the page; None for no heading.
+        notes: Lines that precede the tables.
+    """
+    parts = [f"## {escaped(title)}", ""] if title else []
+    parts += [f"{escaped(line)}\n" for line in [*notes, many.compared]]
+    for table in tables(many):
+        parts += [_markdown_row(table.head), _markdown_row(["---"] * len(table.head))]
+        parts += [*map(_markdown_row, table.rows), ""]
+    parts += [f"- warning: {escaped(line)}" for line in many.warnings()]
+    return "\n".join([*parts, "", f"{escaped(many.method)}", ""])
+
+
+def many_html(many: ManyRuns, title: str, notes: Sequence[str] = ()) -> str:
+    """Return the comparison as an HTML page without scripts, which needs no network."""
+    body = [f"<h1>{escape(one_line(title, _LONGEST))}</h1>"]
+    body += [f"<p>{_text(line)}</p>" for line in [*notes, many.compared]]
+    for table in tables(many):
+        body += [f"<h2>{escape(table.title)}</h2>", "<table>", _html_row("th", table.head)]
+        body += [_html_row("td", row, kind) for row, kind in zip(table.rows, table.kinds, strict=True)]
+        body.append("</table>")
+    if warnings := many.warnings():
+        body += ["<h2>Warnings</h2>", "<ul>", *(f"<li>{_text(line)}</li>" for line in warnings), "</ul>"]
+    body.append(f'<p class="note">{escape(many.method)}</p>')
+    policy = escape(content_policy(_STYLE))
+    head = f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+    name = escape(one_line(title, _LONGEST))
+    inside = "\n".join(body)
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>{head}<title>{name}</title><style>{_STYLE}</style></head>\n'
+        f"<body>\n{inside}\n</body>\n</html>\n"
+    )
+
+
+def _run_cells(row: RunRow, domains: Sequence[str], *, costs: bool) -> tuple[str, ...]:
+    cells = [one_line(row.name, _LONGEST), f"{row.trials:,}", f"{row.errors:,}", _rate(row.rate), _reach(row.interval)]
+    cells += [_rate(row.domains.get(name)) for name in domains]
+    if costs:
+        cells.append(money(row.cost) if row.cost is not None else "unknown")
+    return tuple(cells)
+
+
+def _contrast_cells(many: ManyRuns, each: Contrast) -> tuple[str, ...]:
+    paired, interval = each.paired, each.paired.interval
+    return (
+        one_line(many.runs[each.after].name, _LONGEST),
+        one_line(many.runs[each.before].name, _LONGEST),
+        f"{paired.difference:+.3f}",
+        f"{interval.low:+.3f} to {interval.high:+.3f}" if interval else "too few tasks",
+        _probability(paired.p),
+        _probability(each.adjusted),
+        f"{each.worse:,}",
+        f"{each.better:,}",
+        each.verdict,
+    )
+
+
+def _kind(each: Contrast) -> str:
+    if not each.significant:
+        return ""
+    return "loss" if each.paired.difference < 0 else "gain"
+
+
+def _rate(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
+
+
+def _reach(interval: Interval | None) -> str:
+    return interval.format() if interval else "-"
+
+
+def _probability(value: float) -> str:
+    return f"{value:.3f}" if value >= 0.001 else "< 0.001"
+
+
+def _is_number(name: str) -> bool:
+    return name not in ("run", "compared with", "result")
+
+
+def _aligned(table: Table) -> Iterable[str]:
+    widths = [max(map(len, column)) for column in zip(table.head, *table.rows, strict=True)]
+    for row in (table.head, *table.rows):
+        cells = [
+            cell.rjust(width) if _is_number(name) else cell.ljust(width)
+            for cell, width, name in zip(row, widths, table.head, strict=True)
+        ]
+        yield "  ".join(cells).rstrip()
+
+
+def _markdown_row(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cell if cell == '---' else escaped(cell) for cell in cells)} |"
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _html_row(tag: str, cells: Sequence[str], kind: str = "") -> str:
+    head = f'<tr class="{kind}">' if kind else "<tr>"
+    return head + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"

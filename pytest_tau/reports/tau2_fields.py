@@ -1,0 +1,97 @@
+"""Fields that τ²-bench requires of a results file, and values for those that a run does not know.
+
+Its loader refuses null for them. A value that stands for an unknown one is listed in ``unknown`` under ``pytest_tau``
+of the same object, by which it is null again once the file is read back.
+
+Source: τ²-bench v1.0.1, result models.
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from ..files import file_name_of
+from ..runs.result_entries import OWN
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..models import Simulation
+
+#: The time of what has none.
+EPOCH = "1970-01-01T00:00:00"
+#: A name that is not known.
+UNKNOWN = "unknown"
+#: Limits of a conversation, by the kind of file; the default first. Source: τ-bench and τ²-bench, run defaults.
+_LIMITS = {"τ-bench": (30, 10)}
+_USUAL_LIMITS = (200, 10)
+
+
+def complete_info(info: dict[str, Any], trials: int, kind: str = "") -> dict[str, Any]:
+    """Return a header with a value for each required field.
+
+    Args:
+        info: The header; unknown values are null or missing.
+        trials: How many trials a task has at the most.
+        kind: The kind of file that the run was read from, as ``ResultFile`` names it.
+    """
+    steps, errors = _LIMITS.get(kind, _USUAL_LIMITS)
+    found = copy.deepcopy(info)
+    unknown: list[str] = []
+
+    def fill(part: str, name: str, value: Any) -> None:
+        inside = found
+        if part:
+            given = found.get(part)
+            inside = found[part] = given if isinstance(given, dict) else {}
+        if inside.get(name) is None:
+            inside[name] = value
+            unknown.append(f"{part}.{name}" if part else name)
+
+    fill("", "git_commit", UNKNOWN)
+    fill("", "num_trials", trials)
+    fill("", "max_steps", steps)
+    fill("", "max_errors", errors)
+    fill("user_info", "implementation", UNKNOWN)
+    fill("agent_info", "implementation", UNKNOWN)
+    fill("environment_info", "policy", "")
+    if unknown:
+        found[OWN] = {**(found.get(OWN) or {}), "unknown": unknown}
+    return found
+
+
+def complete_task(task: dict[str, Any], domain: str) -> dict[str, Any]:
+    """Return a task whose structured instructions name a domain."""
+    instructions = task["user_scenario"]["instructions"]
+    if not isinstance(instructions, dict) or instructions.get("domain") is not None:
+        return task
+    instructions["domain"] = domain
+    return {**task, OWN: {"unknown": ["user_scenario.instructions.domain"]}}
+
+
+def times_of(simulation: Simulation) -> tuple[dict[str, Any], list[str]]:
+    """Return the times of a simulation, and the names of the fields whose values stand for unknown ones."""
+    start, end = simulation.start_time, simulation.end_time
+    missing = [name for name, value in (("start_time", start), ("end_time", end)) if not value]
+    if not start and not simulation.duration:
+        missing.append("duration")
+    times = {
+        "timestamp": end or start or EPOCH,
+        "start_time": start or end or EPOCH,
+        "end_time": end or start or EPOCH,
+        "duration": simulation.duration,
+    }
+    return times, missing
+
+
+def file_id(simulation_id: str) -> str:
+    """Return the id of a simulation that is the name of a file as well."""
+    return file_name_of(simulation_id)
+
+
+def index_entry(simulation: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the entry of a simulation in the index of a folder."""
+    names = ("id", "task_id", "trial", "termination_reason", "agent_cost", "duration")
+    reward = (simulation.get("reward_info") or {}).get("reward")
+    return {**{name: simulation[name] for name in names}, "reward": reward}

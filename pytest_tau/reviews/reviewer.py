@@ -1,0 +1,102 @@
+"""Reviewers: the protocol, and the one that asks a model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Mapping
+from importlib import resources
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+
+from ..chat.answers import NoAnswerError, Question, usable_answer
+from ..files import digest
+from ..models import Review, ReviewJudge
+from .answer import answer_form, read_answer, reminder
+from .material import material
+
+if TYPE_CHECKING:
+    from ..chat import TrialModel
+    from ..models import ReviewMode
+    from .case import ReviewCase
+
+#: The answer of a reviewer: an object, or a text with one.
+Answer: TypeAlias = Mapping[str, Any] | str
+
+
+class Reviewer(Protocol):
+    """A reviewer of conversations.
+
+    Attributes:
+        name: Its name in reports.
+    """
+
+    name: str
+
+    def review(self, case: ReviewCase) -> Answer | Awaitable[Answer]:
+        """Return the review of a conversation; sync or async.
+
+        Args:
+            case: The conversation, and what a reviewer may know of it.
+
+        Returns:
+            ``errors``, a list of objects with ``source``, ``severity``, ``turn_idx``, ``error_tags``, ``error_type``,
+            ``reasoning`` and ``correct_behavior``; ``summary``; and in the mode ``full`` ``fault_owner`` and
+            ``fault_type``. As an object, or as JSON text.
+        """
+        ...
+
+
+class LazyReviewer:
+    """A model reviewer before there is a conversation, as a run is configured with; each review has its own model.
+
+    Args:
+        name: The reviewer's name in reports: that of its model.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def bind(self, model: TrialModel) -> LLMReviewer:
+        """Return the reviewer with the model of a review."""
+        return LLMReviewer(model, self.name)
+
+
+class LLMReviewer:
+    """A reviewer that asks a model, and asks it again twice after an answer that cannot be used.
+
+    Args:
+        model: The model.
+        name: The reviewer's name in reports.
+    """
+
+    def __init__(self, model: TrialModel, name: str) -> None:
+        self._model, self.name = model, name
+
+    async def review(self, case: ReviewCase) -> Review:
+        """Return the review of a conversation; one that is unusable if no answer could be read.
+
+        Raises:
+            ModelError: The model or its provider failed.
+            ReplayError: The recording has no such request.
+        """
+        asked = [{"role": "system", "content": prompt(case.mode)}, {"role": "user", "content": material(case)}]
+        question = Question(asked, answer_form(case.mode), reminder(case.mode))
+        try:
+            return await usable_answer(self._model, question, lambda text: read_answer(text, case))
+        except NoAnswerError as error:
+            return Review(mode=case.mode, status="unusable", error=error.problem, answer=error.answer[:2000])
+
+
+def prompt(mode: ReviewMode) -> str:
+    """Return the prompt of a mode."""
+    return resources.files(__package__).joinpath(f"prompt_{mode}.md").read_text(encoding="utf-8").strip()
+
+
+def judge_of(reviewer: Reviewer | LazyReviewer, model: str | None, mode: ReviewMode) -> ReviewJudge:
+    """Return how a review names its reviewer.
+
+    Args:
+        reviewer: It.
+        model: The name of its model; None without one.
+        mode: The mode, which has a prompt of its own.
+    """
+    built_in = isinstance(reviewer, LazyReviewer | LLMReviewer)
+    return ReviewJudge(name=reviewer.name, model=model, prompt_hash=digest(prompt(mode)) if built_in else None)

@@ -1,0 +1,135 @@
+"""Carrying out a review: whatever a reviewer does, the result says whether there is a review."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..chat.answers import AnswerError
+from ..errors import TauError
+from ..models import Review
+from ..models.reviews import REVIEW_KEYS
+from ..participants import BlockingCaller
+from .answer import check_answer, read_answer
+from .reviewer import LazyReviewer, judge_of
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from ..chat import Role, TrialModels
+    from ..models import Simulation
+    from .case import ReviewCase
+    from .reviewer import Reviewer
+
+_ROLE: Role = "reviewer"
+
+
+async def review_trial(
+    case: ReviewCase,
+    reviewer: Reviewer | LazyReviewer,
+    models: TrialModels,
+    seconds: float | None = None,
+) -> Review:
+    """Review a conversation.
+
+    Args:
+        case: The conversation.
+        reviewer: The reviewer.
+        models: The models of the review, with that of the role ``reviewer`` if there is one. Its recording is ended.
+        seconds: Seconds that the review may take; None for no limit.
+
+    Returns:
+        The review. It is ``failed`` if the reviewer raised an exception or did not answer in time, and ``unusable`` if
+        its answer cannot be read.
+    """
+    model = models.get(_ROLE)
+    judge = judge_of(reviewer, model.name if model else None, case.mode)
+    try:
+        review = await _in_time(_ask(case, reviewer, models), seconds)
+    except ReviewTimeoutError as error:
+        review = _failed(case, str(error))
+    except AnswerError as error:
+        review = Review(mode=case.mode, status="unusable", error=str(error))
+    except Exception as error:  # noqa: BLE001 - whatever a foreign reviewer raises, or a model
+        review = _failed(case, f"{type(error).__name__}: {error}")
+    except BaseException:
+        if models.tape is not None:
+            models.tape.abandon()
+        raise
+    if problem := _end_tape(models, review):
+        review = _failed(case, problem)
+    usage = models.usage.get(_ROLE)
+    return review.model_copy(update={"judge": judge, "cost": usage.cost if usage else None})
+
+
+async def _in_time(call: Coroutine[Any, Any, Review], seconds: float | None) -> Review:
+    """Return the result of a call; one that takes longer is left behind.
+
+    Raises:
+        ReviewTimeoutError: It takes longer.
+        Exception: Whatever the call raises.
+    """
+    task = asyncio.ensure_future(call)
+    try:
+        await asyncio.wait({task}, timeout=seconds)
+    finally:
+        if not task.done():
+            task.cancel()
+            # Its exception, if there will be one, is expected.
+            task.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+    if not task.done():
+        raise ReviewTimeoutError(f"no answer within {seconds:g} s")
+    return task.result()
+
+
+class ReviewTimeoutError(Exception):
+    """A reviewer did not answer in time."""
+
+
+async def _ask(case: ReviewCase, reviewer: Reviewer | LazyReviewer, models: TrialModels) -> Review:
+    """Return the review of a reviewer.
+
+    Raises:
+        AnswerError: The answer cannot be used.
+        Exception: Whatever the reviewer raises.
+    """
+    if isinstance(reviewer, LazyReviewer):
+        model = models.get(_ROLE)
+        assert model is not None, "the command and the plugin give it one"
+        return await reviewer.bind(model).review(case)
+    caller = BlockingCaller(models, _ROLE)
+    try:
+        answer: Any = await caller.call(reviewer.review, case)
+    finally:
+        caller.close()
+    if isinstance(answer, Review):
+        return answer
+    if isinstance(answer, str):
+        return read_answer(answer, case)
+    if not isinstance(answer, Mapping):
+        raise AnswerError(f"expected an object or a text, got {type(answer).__name__}")
+    return check_answer(answer, case)
+
+
+def _failed(case: ReviewCase, problem: str) -> Review:
+    return Review(mode=case.mode, status="failed", error=problem)
+
+
+def _end_tape(models: TrialModels, review: Review) -> str | None:
+    """End the recording; calls of a review that failed are kept for the next attempt. Return why it cannot be ended."""
+    if models.tape is None:
+        return None
+    if review.status == "failed":
+        models.tape.abandon()
+        return None
+    try:
+        models.tape.finish("agent_stop", None, [])
+    except (TauError, OSError) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def add_review(simulation: Simulation, review: Review) -> None:
+    """Set the review in a simulation's ``info``."""
+    simulation.info = {**(simulation.info or {}), REVIEW_KEYS[review.mode]: review.as_info()}

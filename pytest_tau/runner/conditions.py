@@ -1,0 +1,114 @@
+"""The conditions under which a trial was run, recorded with it: what its comparability is computed from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..chat.requests import public_arguments
+from ..environment import DEFAULT_SPLIT
+from ..errors import TauError
+from ..evaluation import LazyJudge
+from ..participants import BY_MODEL, OFFICIAL_GUIDELINES, Prompting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ..chat import Role, TrialModels
+    from ..environment import Domain
+    from ..models import Task
+    from ..participants import ParticipantSource, Side
+    from .config import SimulationSettings
+
+_ROLES: tuple[Role, ...] = ("agent", "user", "judge")
+
+
+class Played(NamedTuple):
+    """What a trial was run with.
+
+    Attributes:
+        task: Its task.
+        domain: Its domain.
+        settings: Its settings.
+        models: Its models, after the conversation.
+        agent: The source of its agent.
+        user: The source of its user.
+        persona: How its simulated user behaved.
+    """
+
+    task: Task
+    domain: Domain
+    settings: SimulationSettings
+    models: TrialModels
+    agent: ParticipantSource
+    user: ParticipantSource
+    persona: Mapping[str, str]
+
+
+def conditions_of(played: Played) -> dict[str, Any]:
+    """Return the conditions of a finished trial, without those that do not apply. Models are listed if called."""
+    settings = played.settings
+    texts = settings.protocol.texts
+    found: dict[str, Any] = {
+        "protocol": settings.protocol.name,
+        "texts": texts.fingerprint if texts else None,
+        "agent": played.agent.name,
+        "user": played.user.name,
+        "agent_prompt": _prompt(settings, "agent", played.agent),
+        "user_prompt": _prompt(settings, "user", played.user),
+        "models": {role: _model(played.models, role) for role in _ROLES if role in played.models.asked},
+        "judge": _judge(settings, played.task),
+        "data": "official" if played.domain.folder != played.domain.spec.folder else "bundled",
+        "base": base_size(played.domain, played.task),
+        "policy": settings.policy if settings.policy != next(iter(played.domain.spec.policies)) else None,
+        "solo": settings.solo,
+        "enforce_protocol": settings.enforce_protocol,
+        "persona": dict(played.persona),
+        "attack": settings.attack.name if settings.attack else None,
+        "tool_faults": [rule.text for rule in settings.tool_faults],
+        "one_call": settings.prompting.get("agent", Prompting()).one_call,
+        "grading": settings.evaluation.grading.name,
+        "max_steps": settings.limits.max_steps,
+        "max_errors": settings.limits.max_errors,
+    }
+    return {name: value for name, value in found.items() if value not in (None, False, {}, [])}
+
+
+def base_size(domain: Domain, task: Task) -> int | None:
+    """Return the number of tasks of the domain's split base, if the task is one of them as it is in the file."""
+    try:
+        # First by the id: the tasks may be many, and are not read yet in a run over other files.
+        if task.id not in domain.splits.get(DEFAULT_SPLIT, (task.id,)):
+            return None
+        base = domain.tasks(DEFAULT_SPLIT)
+    except TauError:
+        return None
+    same = (each for each in base if each.id == task.id)
+    return len(base) if any(task == each for each in same) else None
+
+
+def _prompt(settings: SimulationSettings, side: Side, source: ParticipantSource) -> str | None:
+    """Return the prompt of a side that a built-in model plays: ``official``, ``built in``, or the name of a file."""
+    if not (source.name in BY_MODEL or (side == "user" and source.name == "llm")):
+        return None
+    prompting = settings.prompting.get(side, Prompting())
+    if prompting.text_tools or prompting.context_tokens is not None:
+        return "tool calls in text" if prompting.text_tools else f"{prompting.context_tokens} tokens of context"
+    if prompting.prompt is None:
+        return "official" if settings.protocol.is_official else prompting.name
+    return "official" if prompting.name == OFFICIAL_GUIDELINES else prompting.name
+
+
+def _model(models: TrialModels, role: Role) -> dict[str, Any]:
+    """Return the name and the public arguments of a model, without the seed, which differs by trial."""
+    model = models.get(role)
+    if model is None:  # called by an agent of the user's own
+        return {"name": models.usage[role].model if role in models.usage else ""}
+    arguments = {name: value for name, value in public_arguments(model.args).items() if name != "seed"}
+    return {"name": model.name, "args": arguments}
+
+
+def _judge(settings: SimulationSettings, task: Task) -> str | None:
+    judge = settings.evaluation.judge
+    if judge is None or not task.needs_judge:
+        return None
+    return "llm" if isinstance(judge, LazyJudge) else judge.name

@@ -1,0 +1,105 @@
+"""The verdict on the trajectory of an environment, as a test run would give it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+from ..diagnosis.attribution import annotate_failure
+from ..diagnosis.explain import explain, plain_text
+from ..errors import TauError
+from ..evaluation.evaluate import grade as grade_conversation
+from ..evaluation.judge import judge_statements
+from ..models import Simulation, TerminationReason, UserMessage
+from ..runner.judges import with_deadline
+from .wire import RequestError
+
+if TYPE_CHECKING:
+    from ..environment import Domain
+    from ..evaluation import Evaluation
+    from ..models import Message, NLAssertionCheck, Task
+    from .served import ServedEnvironment
+
+REASONS: tuple[str, ...] = get_args(TerminationReason)
+
+
+def check_gradable(entry: ServedEnvironment, evaluation: Evaluation) -> Task:
+    """Return the task of an environment.
+
+    Raises:
+        RequestError: It has none, no trajectory, or needs a judge; or its tool server has failed.
+    """
+    entry.check_recorded()
+    if entry.task is None:
+        problem = "the environment has no task, so there is nothing to grade"
+        raise RequestError(409, f'{problem}: make one by POST /environments with {{"task": ID}}')
+    if entry.environment.fault is not None:
+        raise RequestError(409, f"there is no verdict, as the environment failed: {entry.environment.fault}")
+    if entry.task.needs_judge and evaluation.judge is None:
+        problem = f"task {entry.task.id!r} needs a judge for its NL assertions"
+        raise RequestError(409, f"{problem}: start the server with --judge or --judge-llm")
+    return entry.task
+
+
+async def judge(
+    task: Task, messages: list[Message], evaluation: Evaluation, seconds: float
+) -> list[NLAssertionCheck] | None:
+    """Return the judge's verdicts on the statements of a task; None if it has none.
+
+    Args:
+        task: The task.
+        messages: The trajectory.
+        evaluation: With the judge.
+        seconds: The time that the judge has.
+
+    Raises:
+        RequestError: The judge failed.
+    """
+    statements, judge = task.criteria.nl_assertions or [], with_deadline(evaluation.judge, seconds)
+    if judge is None or not statements:
+        return None
+    try:
+        return await judge_statements(judge, statements, messages)
+    except TauError as error:
+        raise RequestError(502, f"the judge failed: {error}") from None
+
+
+def grade(
+    task: Task,
+    domain: Domain,
+    messages: list[Message],
+    reason: TerminationReason,
+    evaluation: Evaluation,
+    verdicts: list[NLAssertionCheck] | None,
+) -> dict[str, Any]:
+    """Return the verdict on a trajectory as JSON data: reward, report of a failure, and the simulation.
+
+    Args:
+        task: What was to be done.
+        domain: The domain.
+        messages: The trajectory.
+        reason: How the conversation ended.
+        evaluation: How it is graded.
+        verdicts: The judge's.
+
+    Raises:
+        TauError: An evaluator failed, or the task does not fit the domain.
+    """
+    times = [message.timestamp for message in messages if message.timestamp]
+    simulation = Simulation(
+        id=f"{task.id}-0-None",
+        task_id=task.id,
+        start_time=times[0] if times else "",
+        end_time=times[-1] if times else "",
+        termination_reason=reason,
+        stop_token=next((message.stop_token for message in messages[-1:] if isinstance(message, UserMessage)), None),
+        messages=messages,
+    )
+    simulation.reward_info = grade_conversation(task, messages, reason, domain, evaluation, verdicts)
+    annotate_failure(simulation, task, domain, solo=False)
+    failed = simulation.outcome != "passed"
+    return {
+        "reward": simulation.reward,
+        "outcome": simulation.outcome,
+        "report": plain_text(explain(simulation, evaluators=evaluation.evaluators)) if failed else "",
+        "simulation": simulation.model_dump(mode="json"),
+    }

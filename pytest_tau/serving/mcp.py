@@ -1,0 +1,104 @@
+"""MCP for environments: one of its own for each session, or one that was made before."""
+
+from __future__ import annotations
+
+import functools
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..documents import DocumentError, parse_json
+from ..endpoint.mcp import (
+    INVALID_REQUEST,
+    VERSION_HEADER,
+    VERSIONS,
+    McpReply,
+    error_answer,
+    id_of,
+    is_initialize,
+    respond,
+)
+from .wire import Reply, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ..models import Requestor
+    from .served import CallResult, ServedEnvironment
+    from .store import EnvironmentStore
+    from .wire import Request
+
+SESSION_HEADER = "mcp-session-id"
+_NOT_FOUND = -32001
+
+
+class _SideOfEnvironment:
+    """The tools of one side of an environment, as a session of MCP calls them."""
+
+    def __init__(self, store: EnvironmentStore, entry: ServedEnvironment, side: Requestor) -> None:
+        self._store, self._entry, self._side = store, entry, side
+
+    def tools(self) -> Sequence[Any]:
+        return self._entry.tools(self._side)
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> CallResult:
+        call = functools.partial(self._entry.call, name, arguments, self._side)
+        return await self._store.use(self._entry, call)
+
+
+async def serve_environment(store: EnvironmentStore, request: Request, side: Requestor) -> Reply:
+    """Answer a message to the tools of an environment that the path names."""
+    entry = await store.find(request.parts["id"])
+    return _reply(await respond(_SideOfEnvironment(store, entry, side), request.body, request.headers))
+
+
+async def serve_session(store: EnvironmentStore, request: Request) -> Reply:
+    """Answer a message of a session; the session's id is that of its environment, which ``initialize`` makes."""
+    number = request.headers.get(SESSION_HEADER)
+    if number is not None:
+        return await _within_session(store, request, number)
+    message = _parsed(request.body)
+    known = request.headers.get(VERSION_HEADER) in {None, *VERSIONS}
+    if known and message is not None and not is_initialize(message):
+        problem = "the header Mcp-Session-Id is missing: begin a session with 'initialize'"
+        return _reply(McpReply(400, error_answer(id_of(message), INVALID_REQUEST, problem)))
+    # What is answered without an environment: broken JSON, unsupported versions, and a bad 'initialize'.
+    reply = await respond(_SideOfEnvironment(store, store.sample, "assistant"), request.body, request.headers)
+    if not (isinstance(reply.answer, dict) and "result" in reply.answer):
+        return _reply(reply)
+    task = request.query.get("task")
+    try:
+        entry = await store.make(task, default_task=task is None)
+    except RequestError as error:
+        return _reply(McpReply(error.status, error_answer(id_of(message), INVALID_REQUEST, str(error))))
+    return _reply(reply, **{"Mcp-Session-Id": entry.id})
+
+
+async def end_session(store: EnvironmentStore, request: Request) -> Reply:
+    """Say that a session has ended. Its environment stays, for grading, until it is deleted or forgotten."""
+    number = request.headers.get(SESSION_HEADER)
+    if number is None:
+        raise RequestError(400, "the header Mcp-Session-Id is missing")
+    await store.find(number)
+    return Reply(204, content_type="")
+
+
+async def _within_session(store: EnvironmentStore, request: Request, number: str) -> Reply:
+    try:
+        entry = await store.find(number)
+    except RequestError as error:
+        # The protocol: a client that gets this status begins a new session.
+        return _reply(McpReply(404, error_answer(id_of(_parsed(request.body)), _NOT_FOUND, str(error))))
+    return _reply(await respond(_SideOfEnvironment(store, entry, "assistant"), request.body, request.headers))
+
+
+def _parsed(body: bytes) -> Any:
+    try:
+        return parse_json(body)
+    except DocumentError:
+        return None
+
+
+def _reply(reply: McpReply, **headers: str) -> Reply:
+    if reply.answer is None:
+        return Reply(reply.status, content_type="", headers=headers)
+    return Reply(reply.status, json.dumps(reply.answer).encode(), headers=headers)

@@ -1,0 +1,181 @@
+"""The routes of the server, and their handlers."""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from ..environment.arguments import misfits
+from . import grading, mcp
+from .openapi import document
+from .store import DEFAULT
+from .wire import Reply, RequestError, json_reply
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+    from typing import TypeAlias
+
+    from ..models import Requestor, TerminationReason
+    from .store import EnvironmentStore
+    from .wire import Request
+
+    Handler: TypeAlias = Callable[[EnvironmentStore, Request], Awaitable[Reply]]
+
+
+async def _describe(store: EnvironmentStore, request: Request) -> Reply:
+    del request
+    served = {"environments": "/environments", "openapi": "/openapi.json"}
+    served |= {"mcp": "/mcp"} if store.settings.mcp else {}
+    return json_reply({"domain": store.domain.name, "task": store.settings.task, "open": len(store), **served})
+
+
+async def _openapi(store: EnvironmentStore, request: Request) -> Reply:
+    del request
+    return json_reply(document(store.settings, store.sample))
+
+
+async def _make(store: EnvironmentStore, request: Request) -> Reply:
+    given = request.json_object("task")
+    entry = await store.make(given.get("task"), default_task="task" not in given)
+    return json_reply({"id": entry.id, "task": entry.task.id if entry.task else None}, 201)
+
+
+async def _show(store: EnvironmentStore, request: Request) -> Reply:
+    entry = await store.find(request.parts["id"])
+    task = entry.task.id if entry.task else None
+    shown: dict[str, Any] = {"id": entry.id, "domain": store.domain.name, "task": task}
+    shown["policy"] = entry.environment.policy
+    shown["tools"] = [tool.openai_schema for tool in entry.tools("assistant")]
+    shown["user_tools"] = [tool.openai_schema for tool in entry.tools("user")]
+    return json_reply(shown)
+
+
+async def _delete(store: EnvironmentStore, request: Request) -> Reply:
+    await store.delete(request.parts["id"])
+    return Reply(204, content_type="")
+
+
+async def _call(side: Requestor, store: EnvironmentStore, request: Request) -> Reply:
+    """Make a call, as in a trial: a failed call is a result, too, also that of a tool which the side does not have."""
+    entry = await store.find(request.parts["id"])
+    call = functools.partial(entry.call, request.parts["tool"], request.json_object(), side)
+    return json_reply((await store.use(entry, call))._asdict())
+
+
+async def _say(store: EnvironmentStore, request: Request) -> Reply:
+    entry = await store.find(request.parts["id"])
+    given = request.json_object("role", "content")
+    role, content = given.get("role"), given.get("content")
+    if role not in ("assistant", "user"):
+        raise RequestError(422, "role: expected 'assistant' or 'user'")
+    if not isinstance(content, str) or not content.strip():
+        raise RequestError(422, "content: expected a text that is not empty")
+    await store.use(entry, functools.partial(entry.say, role, content))
+    return Reply(204, content_type="")
+
+
+async def _read(what: str, store: EnvironmentStore, request: Request) -> Reply:
+    entry = await store.find(request.parts["id"])
+    if what == "trajectory":
+        entry.check_recorded()
+    found = await store.use(entry, getattr(entry, what))
+    return json_reply(found if what == "state" else {what: found})
+
+
+async def _grade(store: EnvironmentStore, request: Request) -> Reply:
+    entry = await store.find(request.parts["id"])
+    reason = request.json_object("termination_reason").get("termination_reason", "user_stop")
+    if reason not in grading.REASONS:
+        raise RequestError(422, f"termination_reason: expected one of {', '.join(grading.REASONS)}")
+    evaluation = store.settings.evaluation
+    task = grading.check_gradable(entry, evaluation)
+    messages = await store.use(entry, entry.conversation)
+    verdicts = await grading.judge(task, messages, evaluation, store.settings.timeout)
+    reason = cast("TerminationReason", reason)
+    grade = functools.partial(grading.grade, task, store.domain, messages, reason, evaluation, verdicts)
+    return json_reply(await store.in_thread(grade, "grading"))
+
+
+async def _call_default(side: Requestor, store: EnvironmentStore, request: Request) -> Reply:
+    """Make a call in the default environment, and answer as the reference's server does."""
+    entry, name = await store.find(DEFAULT), request.parts["tool"]
+    tool = next((tool for tool in entry.tools(side) if tool.name == name), None)
+    if tool is None:
+        raise RequestError(404, f"the {'agent' if side == 'assistant' else side} has no tool {name[:80]!r}")
+    arguments = request.json_object()
+    wrong = misfits(arguments, tool.parameters)
+    if wrong:
+        raise RequestError(422, [{"loc": ["body"], "msg": each, "type": "value_error"} for each in wrong])
+    made = await store.use(entry, functools.partial(entry.call, name, arguments, side))
+    if made.error:
+        raise RequestError(400, made.content.removeprefix("Error: "))
+    return json_reply(made.result)
+
+
+async def _mcp(side: Requestor, store: EnvironmentStore, request: Request) -> Reply:
+    return await mcp.serve_environment(store, request, side)
+
+
+class Route(NamedTuple):
+    """A route: method, pattern of the path, handler, and whether it is served only with MCP."""
+
+    method: str
+    pattern: str
+    handler: Handler
+    only_mcp: bool = False
+
+
+def _sides(handler: Callable[[Requestor, EnvironmentStore, Request], Awaitable[Reply]]) -> tuple[Handler, Handler]:
+    return functools.partial(handler, "assistant"), functools.partial(handler, "user")
+
+
+_CALL, _USER_CALL = _sides(_call)
+_DEFAULT_CALL, _USER_DEFAULT_CALL = _sides(_call_default)
+_MCP, _USER_MCP = _sides(_mcp)
+_ENVIRONMENT = "/environments/{id}"
+
+ROUTES = (
+    Route("GET", "/", _describe),
+    Route("GET", "/openapi.json", _openapi),
+    Route("GET", "/api/openapi.json", _openapi),
+    Route("POST", "/environments", _make),
+    Route("GET", _ENVIRONMENT, _show),
+    Route("DELETE", _ENVIRONMENT, _delete),
+    Route("POST", f"{_ENVIRONMENT}/tools/{{tool}}", _CALL),
+    Route("POST", f"{_ENVIRONMENT}/user_tools/{{tool}}", _USER_CALL),
+    Route("POST", f"{_ENVIRONMENT}/messages", _say),
+    Route("GET", f"{_ENVIRONMENT}/state", functools.partial(_read, "state")),
+    Route("GET", f"{_ENVIRONMENT}/diff", functools.partial(_read, "diff")),
+    Route("GET", f"{_ENVIRONMENT}/trajectory", functools.partial(_read, "trajectory")),
+    Route("POST", f"{_ENVIRONMENT}/grade", _grade),
+    Route("POST", "/tools/{tool}", _DEFAULT_CALL),
+    Route("POST", "/user_tools/{tool}", _USER_DEFAULT_CALL),
+    Route("POST", "/mcp", mcp.serve_session, only_mcp=True),
+    Route("DELETE", "/mcp", mcp.end_session, only_mcp=True),
+    Route("POST", f"{_ENVIRONMENT}/mcp", _MCP, only_mcp=True),
+    Route("POST", f"{_ENVIRONMENT}/user_mcp", _USER_MCP, only_mcp=True),
+)
+_PATTERNS = [(route, route.pattern.split("/")) for route in ROUTES]
+
+
+def find_route(method: str, path: str, *, with_mcp: bool) -> tuple[Handler, dict[str, str]]:
+    """Return the handler of a path, and the parts of the path that its route leaves open.
+
+    Raises:
+        RequestError: The path or the method is not served.
+    """
+    given, methods = path.split("/"), []
+    for route, pattern in _PATTERNS:
+        if len(given) != len(pattern):
+            continue
+        pairs = list(zip(pattern, given, strict=True))
+        if not all(mine == theirs or (mine[:1] == "{" and theirs) for mine, theirs in pairs):
+            continue
+        if route.only_mcp and not with_mcp:
+            raise RequestError(404, "MCP is not served: start the server with --mcp")
+        if route.method == method:
+            return route.handler, {mine[1:-1]: theirs for mine, theirs in pairs if mine[:1] == "{"}
+        methods.append(route.method)
+    if methods:
+        raise RequestError(405, f"{method} {path[:80]} is not served: expected {' or '.join(methods)}")
+    raise RequestError(404, f"{method} {path[:80]} is not served: GET /openapi.json lists what is")

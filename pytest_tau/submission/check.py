@@ -1,0 +1,308 @@
+"""The checks of a submission's folder: everything that it states, compared with its trajectories."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from ..analysis.comparability import TRIALS
+from ..documents import DocumentError, read_json
+from ..environment import DEFAULT_SPLIT
+from ..errors import ConfigurationError, TauError
+from ..regrade.regrade import RegradeSettings, regrade_file
+from ..text import listed, plural
+from .document import DOCUMENT, DOMAINS, TRAJECTORIES, document_problems
+from .trajectories import Trajectories, files_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from ..models import Task
+    from ..regrade.recognition import DomainSource
+
+#: Metrics may differ by so much, which is less than a rounding to any number of digits in use.
+_TOLERANCE = 1e-9
+#: A finding names at most so many tasks.
+_MOST = 5
+
+
+class Finding(NamedTuple):
+    """Something that is wrong with a submission.
+
+    Attributes:
+        check: The check: ``folder``, ``document``, ``files``, ``domains``, ``models``, ``tasks``, ``trials``,
+            ``metrics``, ``type`` or ``replay``.
+        where: The file, or the field.
+        text: What is wrong.
+    """
+
+    check: str
+    where: str
+    text: str
+
+
+@dataclass
+class Report:
+    """The result of checking a submission.
+
+    Attributes:
+        findings: What is wrong.
+        notes: Facts that are not findings, such as fewer trials than expected.
+        trajectories: The number of trials by file.
+    """
+
+    findings: list[Finding] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    trajectories: dict[str, int] = field(default_factory=dict)
+
+    def add(self, check: str, where: str, text: str) -> None:
+        """Add a finding."""
+        self.findings.append(Finding(check, where, text))
+
+
+async def check_submission(folder: Path, domains: DomainSource, *, replay: bool = True) -> Report:
+    """Check the folder of a submission.
+
+    Args:
+        folder: The folder.
+        domains: The domains, with the official data.
+        replay: Whether to replay and grade every conversation.
+
+    Raises:
+        OSError: A file cannot be opened.
+    """
+    report = Report()
+    document = _document(folder, report)
+    read: dict[Path, Trajectories] = {}
+    if not (folder / TRAJECTORIES).is_dir():
+        report.add("folder", TRAJECTORIES, "there is no such folder")
+    else:
+        for path in files_in(folder / TRAJECTORIES):
+            try:
+                read[path] = Trajectories.read(path)
+                report.trajectories[path.name] = sum(map(len, read[path].trials.values()))
+            except ConfigurationError as error:
+                report.add("files", path.name, str(error))
+    found = list(read.values())
+    _check_files(document, found, report)
+    _check_models(document, found, report)
+    for each in found:
+        report.findings += [Finding("files", each.path.name, problem) for problem in each.problems]
+        _check_trials(each, report)
+        if each.domain in DOMAINS:
+            _check_tasks(each, domains, report)
+            _check_metrics(document, each, report)
+            if replay:
+                await _check_replay(each, domains, report)
+    _check_type(document, found, report)
+    return report
+
+
+def _document(folder: Path, report: Report) -> dict[str, Any]:
+    if not folder.is_dir():
+        report.add("folder", str(folder), "there is no such folder")
+        return {}
+    try:
+        found = read_json(folder / DOCUMENT)
+    except FileNotFoundError:
+        report.add("folder", DOCUMENT, "there is no such file")
+        return {}
+    except DocumentError as error:
+        report.add("document", DOCUMENT, str(error))
+        return {}
+    for problem in document_problems(found):
+        report.add("document", DOCUMENT, problem)
+    return found if isinstance(found, dict) else {}
+
+
+def _part(document: dict[str, Any], name: str) -> dict[str, Any]:
+    found = document.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def _check_files(document: dict[str, Any], found: list[Trajectories], report: Report) -> None:
+    """Check that each domain has one file, results, and the name of its file."""
+    seen = Counter(each.domain for each in found)
+    for domain, many in seen.items():
+        if many > 1:
+            report.add("domains", domain, f"is in {many} files")
+        if domain not in DOMAINS:
+            report.add("domains", domain or "(unknown)", f"is not on the leaderboard ({', '.join(DOMAINS)})")
+    results, names = _part(document, "results"), _part(document, "trajectory_files")
+    for domain in (name for name, value in results.items() if value is not None and name not in seen):
+        report.add("domains", f"results.{domain}", "has no trajectories")
+    there = {each.path.name: each.domain for each in found}
+    for domain, name in names.items():
+        if there.get(name) != domain:
+            text = f"is {there[name]}'s file" if name in there else f"there is no such file in {TRAJECTORIES}/"
+            report.add("files", f"trajectory_files.{domain}", f"{name}: {text}")
+    for name in sorted(there.keys() - set(names.values())) if names else ():
+        report.add("files", name, "is not in trajectory_files")
+
+
+def _check_models(document: dict[str, Any], found: list[Trajectories], report: Report) -> None:
+    """Check that all files have the same models, which are those of the document."""
+    if not found:
+        return
+    first, *others = found
+    for side in ("agent", "user"):
+        for name, one, values in zip(
+            ("llm", "llm_args"),
+            first.model(side),
+            zip(*(each.model(side) for each in others), strict=True),
+            strict=False,
+        ):
+            for other, value in zip(others, values, strict=True):
+                if value != one:
+                    report.add(
+                        "models", other.path.name, f"{side}_info.{name} is {value!r}, {one!r} in {first.path.name}"
+                    )
+    agent, user = first.model("agent")[0], first.model("user")[0]
+    _check_name(report, "model_name", document.get("model_name"), agent, "agent_info.llm")
+    _check_name(
+        report,
+        "methodology.user_simulator",
+        _part(document, "methodology").get("user_simulator"),
+        user,
+        "user_info.llm",
+    )
+
+
+def _check_name(report: Report, field_name: str, given: Any, recorded: Any, where: str) -> None:
+    if recorded is None:
+        report.notes.append(f"{where} is null: τ²-bench's validator warns about {field_name}")
+    elif given != recorded:
+        report.add("models", field_name, f"{given!r}, but {where} of the trajectories is {recorded!r}")
+
+
+def _check_trials(found: Trajectories, report: Report) -> None:
+    """Check the number of trials of each task, and that none occurs twice."""
+    where = found.path.name
+    other = [task for task, trials in found.trials.items() if len(trials) != found.declared]
+    if other:
+        counts = listed([f"{task} has {len(found.trials[task])}" for task in other], _MOST)
+        report.add(
+            "trials", where, f"expected {plural(found.declared, 'trial')} of each task (info.num_trials): {counts}"
+        )
+    twice = [
+        f"trial {number} of {task}"
+        for task, trials in found.trials.items()
+        for number, many in Counter(trials).items()
+        if many > 1
+    ]
+    if twice:
+        report.add("trials", where, f"more than once: {listed(twice, _MOST)}")
+    if found.declared < TRIALS:
+        report.notes.append(
+            f"{where}: {plural(found.declared, 'trial')} of each task; submissions are expected to have {TRIALS}"
+        )
+    if found.lost:
+        rates = found.rates(lost_fail=True)
+        shown = ", ".join(f"{name} {value:.2f}" for name, value in rates.items() if value is not None)
+        report.notes.append(
+            f"{where}: {plural(found.lost, 'trial')} lost to infrastructure, which the rates exclude; counted as "
+            f"failures: {shown}"
+        )
+
+
+def _check_tasks(found: Trajectories, domains: DomainSource, report: Report) -> None:
+    """Check that the tasks are those of the split base, each as it is in the data."""
+    where = found.path.name
+    try:
+        base = {task.id: task for task in domains.load(found.domain).tasks(DEFAULT_SPLIT)}
+    except TauError as error:
+        report.add("tasks", where, f"cannot be compared with the data: {error}")
+        return
+    if missing := [task for task in base if task not in found.tasks]:
+        report.add(
+            "tasks", where, f"{plural(len(missing), 'task')} of the split base missing: {listed(missing, _MOST)}"
+        )
+    if extra := [task for task in found.tasks if task not in base]:
+        report.add("tasks", where, f"{plural(len(extra), 'task')} not in the split base: {listed(extra, _MOST)}")
+    for task_id, task in found.tasks.items():
+        if task is not None and task_id in base and (fields := changed_fields(task, base[task_id])):
+            report.add("tasks", where, f"task {task_id} differs from the data: {listed(fields, _MOST)}")
+
+
+def changed_fields(one: Task, other: Task) -> list[str]:
+    """Return the paths of the fields in which two tasks differ, without the scripts of users without a model."""
+    exclude: Any = {"user_scenario": {"script"}}
+    values = [task.model_dump(mode="json", exclude=exclude, serialize_as_any=True) for task in (one, other)]
+    return list(_differences(values[0], values[1], ""))
+
+
+def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+    if isinstance(one, dict) and isinstance(other, dict):
+        for name in dict.fromkeys([*one, *other]):
+            yield from _differences(one.get(name), other.get(name), f"{path}.{name}".removeprefix("."))
+    elif isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        for number, pair in enumerate(zip(one, other, strict=True)):
+            yield from _differences(*pair, f"{path}.{number}")
+    elif one != other or type(one) is not type(other):
+        yield path
+
+
+def _check_metrics(document: dict[str, Any], found: Trajectories, report: Report) -> None:
+    stated, computed = _part(_part(document, "results"), found.domain), found.results()
+    for name, value in computed.items():
+        given = stated.get(name)
+        if not _equal(given, value):
+            report.add(
+                "metrics",
+                f"results.{found.domain}.{name}",
+                f"{_shown(given)}, but the trajectories give {_shown(value)}",
+            )
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if isinstance(one, int | float) and isinstance(other, int | float):
+        return abs(one - other) < _TOLERANCE
+    return bool(one == other)
+
+
+def _shown(value: Any) -> str:
+    return "null" if value is None else repr(value)
+
+
+async def _check_replay(found: Trajectories, domains: DomainSource, report: Report) -> None:
+    """Replay every conversation, and check that it gives the stored results and the stored reward."""
+    where = found.path.name
+    graded = await regrade_file(found.path, RegradeSettings(domain=found.domain), domains)
+    for problem in [*graded.unreadable, *graded.errors]:
+        report.add("replay", where, f"{problem.entry}: {problem.reason}")
+    for result in graded.differing:
+        stored = result.expected if result.expected is not None else 0.0
+        reasons = "; ".join(result.reasons[:2])
+        report.add(
+            "replay", where, f"{result.entry}: reward {stored:g} stored, {result.fresh.reward:g} graded: {reasons}"
+        )
+    differing = [result for result in graded.results if result.replay_differences and result.agrees is not False]
+    for result in differing:
+        report.add("replay", where, f"{result.entry}: {result.replay_differences[0]}")
+    unjudged = sum(result.without_judge for result in graded.results)
+    if unjudged:
+        report.notes.append(f"{where}: {plural(unjudged, 'trial')} with NL assertions, which are not judged again")
+
+
+def _check_type(document: dict[str, Any], found: list[Trajectories], report: Report) -> None:
+    """Check the type against what the runs have recorded, and what each type needs."""
+    kind, methodology = document.get("submission_type", "standard"), _part(document, "methodology")
+    verification = _part(methodology, "verification")
+    if kind == "standard":
+        for each in found:
+            if each.comparability is not None and each.comparability.kind == "custom":
+                reasons = "; ".join(each.comparability.deviations)
+                report.add("type", "submission_type", f"standard, but {each.path.name} is custom: {reasons}")
+    elif document:
+        if not methodology.get("notes"):
+            report.add("type", "methodology.notes", "a custom submission describes what was changed")
+        if not document.get("references"):
+            report.notes.append("references: a custom submission is expected to link to its implementation")
+    verified = document.get("trajectories_available") is True and verification.get("omitted_questions") is False
+    if document and not (verified and (kind == "custom" or verification.get("modified_prompts") is False)):
+        report.notes.append(
+            "the site does not show it as verified: this needs trajectories_available true, omitted_questions false, "
+            "and modified_prompts false or the type custom"
+        )

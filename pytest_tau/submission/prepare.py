@@ -1,0 +1,227 @@
+"""The folder of a submission, made of runs."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING, Any
+
+from ..errors import ConfigurationError
+from ..files import atomic_write
+from ..reports.export import survey
+from ..reports.export_tau2 import Tau2Options, check_content, write_tau2
+from ..reports.tau2_header import tau2_header
+from ..runs.record import TrialRecord
+from ..text import plural
+from .document import DOCUMENT, DOMAINS, TRAJECTORIES, Submission, document_problems
+from .proposal import Proposal, propose
+from .trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from ..regrade.recognition import DomainSource
+    from ..reports.export import DomainContent
+    from ..runs.reader import Run
+
+#: Fields that no run has recorded, each with the question for it.
+QUESTIONS = {
+    "model_organization": "Who made the model?",
+    "submitting_organization": "Who submits the results?",
+    "contact_info.email": "E-mail address for questions about the submission?",
+}
+#: Fields that are computed.
+_COMPUTED = ("results", "trajectory_files", "modality")
+_SPACED = re.compile(r"[ /.]")
+
+
+@dataclass
+class Draft:
+    """What is known of a submission before anything is written.
+
+    Attributes:
+        parts: By domain, its run and the content of that.
+        proposal: The proposed type.
+        answers: The document so far.
+    """
+
+    parts: dict[str, tuple[Run, DomainContent]]
+    proposal: Proposal
+    answers: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def missing(self) -> list[str]:
+        """Return the fields that a person has to give and that have no value yet."""
+        return [name for name in ("model_name", *QUESTIONS) if not _get(self.answers, name)]
+
+    @property
+    def folder(self) -> str:
+        """Return the name of the folder: model, organisation and date."""
+        names = [_SPACED.sub("-", str(self.answers[name]).lower()) for name in ("model_name", "model_organization")]
+        return "_".join([*names, str(self.answers["submission_date"])])
+
+
+def draft(runs: Sequence[Run], given: dict[str, Any]) -> Draft:
+    """Return what is known of a submission.
+
+    Args:
+        runs: The runs; each domain is in one of them.
+        given: Fields of the document, nested.
+
+    Raises:
+        ConfigurationError: The runs cannot be submitted, or a field is computed or unknown.
+        OSError: A file cannot be opened.
+    """
+    if computed := [name for name in _COMPUTED if name in given]:
+        raise ConfigurationError(f"{computed[0]}: is computed from the runs; remove it")
+    if unknown := [name for name in given if name not in Submission.model_fields]:
+        raise ConfigurationError(
+            f"{unknown[0]}: not a field of {DOCUMENT} (known: {', '.join(Submission.model_fields)})"
+        )
+    parts: dict[str, tuple[Run, DomainContent]] = {}
+    for run in runs:
+        for domain, content in survey(run).items():
+            check_content(domain, content)
+            if domain not in DOMAINS:
+                raise ConfigurationError(
+                    f"{run.name}: domain {domain!r} is not on the leaderboard ({', '.join(DOMAINS)})"
+                )
+            if domain in parts:
+                raise ConfigurationError(
+                    f"{parts[domain][0].name} and {run.name} both have {domain}; join them by tau merge"
+                )
+            parts[domain] = run, content
+    records = [
+        TrialRecord.of(trial.simulation, trial.task, trial.domain, trial.test) for run in runs for trial in run.trials()
+    ]
+    proposal = propose(records, [run.info for run in runs])
+    return Draft(parts, proposal, _merged(_known(runs, proposal), given))
+
+
+def _known(runs: Sequence[Run], proposal: Proposal) -> dict[str, Any]:
+    """Return the fields that follow from the runs."""
+    started = [str(run.info.get("started") or "")[:10] for run in runs]
+    models = {side: next((name for run in runs if (name := _model(run, side))), None) for side in ("agent", "user")}
+    deviations = "; ".join(proposal.reasons) if proposal.kind == "custom" else None
+    methodology = {
+        "evaluation_date": max(started) or None,
+        "user_simulator": models["user"],
+        "notes": f"Differences from the standard setup: {deviations}." if deviations else None,
+        "verification": {
+            "modified_prompts": proposal.modified_prompts,
+            "omitted_questions": any("of the split base" in text for text in proposal.omitted),
+        },
+    }
+    return {
+        "model_name": models["agent"],
+        "submission_date": datetime.now(timezone.utc).date().isoformat(),
+        "submission_type": proposal.kind,
+        "modality": "text",
+        "contact_info": {},
+        "is_new": False,
+        "trajectories_available": True,
+        "methodology": {name: value for name, value in methodology.items() if value is not None},
+    }
+
+
+def _model(run: Run, side: str) -> str | None:
+    settings, header = run.info.get("settings") or {}, run.info.get(f"{side}_info") or {}
+    found: str | None = settings.get(f"{side}_llm") or header.get("llm")
+    return found
+
+
+def _merged(known: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    found = dict(known)
+    for name, value in given.items():
+        inside = found.get(name)
+        found[name] = _merged(inside, value) if isinstance(inside, dict) and isinstance(value, dict) else value
+    return found
+
+
+def _get(document: dict[str, Any], name: str) -> Any:
+    value: Any = document
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def set_field(document: dict[str, Any], name: str, value: Any) -> None:
+    """Set a field, whose name has a dot before that of a field inside, such as ``contact_info.email``."""
+    *parents, last = name.split(".")
+    for part in parents:
+        document = document.setdefault(part, {})
+        if not isinstance(document, dict):
+            raise ConfigurationError(f"{name}: {part} is not an object")
+    document[last] = value
+
+
+def check_answers(found: Draft, *, force: bool) -> None:
+    """Check the fields, before anything is written.
+
+    Args:
+        found: The submission so far.
+        force: A type may be given that contradicts what was recorded.
+
+    Raises:
+        ConfigurationError: A field is missing or not valid, or a custom run is called standard.
+    """
+    if missing := found.missing:
+        raise ConfigurationError(
+            f"missing: {', '.join(missing)}; give each by --set {missing[0]}=…, or by --from FILE.toml"
+        )
+    if problems := document_problems({**found.answers, "results": {}}):
+        raise ConfigurationError(f"{DOCUMENT} would not be valid: {'; '.join(problems)}")
+    if found.answers["submission_type"] == "standard" and found.proposal.kind == "custom" and not force:
+        raise ConfigurationError(
+            f"submission_type: these runs are custom ({'; '.join(found.proposal.reasons)}); --force writes standard"
+        )
+
+
+def write_submission(found: Draft, out: Path, domains: DomainSource | None, *, trim: bool) -> Path:
+    """Write the folder of a submission; returns it.
+
+    Args:
+        found: The submission, whose fields are checked.
+        out: Where the folder is made.
+        domains: The domains, for their policies.
+        trim: Omit what only this package and providers have.
+
+    Raises:
+        ConfigurationError: The folder exists.
+        OSError: A file cannot be written.
+    """
+    folder = out / found.folder
+    if folder.exists():
+        raise ConfigurationError(f"{folder} already exists; give another folder, or delete it")
+    (folder / TRAJECTORIES).mkdir(parents=True)
+    files, results = {}, {}
+    for domain, (run, content) in found.parts.items():
+        path = folder / TRAJECTORIES / f"{domain}_results.json"
+        with path.open("w", encoding="utf-8", newline="") as file:
+            header = tau2_header(run, domain, content, domains)
+            write_tau2(run, file, domain, content, header, Tau2Options(trim=trim))
+        written = Trajectories.read(path)
+        files[domain], results[domain] = path.name, written.results()
+        _note_lost(found.answers, written)
+    document = {**found.answers, "results": results, "trajectory_files": files}
+    text = json.dumps(_ordered(document), indent=2, ensure_ascii=False)
+    atomic_write(folder / DOCUMENT, text + "\n")
+    return folder
+
+
+def _ordered(document: dict[str, Any]) -> dict[str, Any]:
+    return {name: document[name] for name in Submission.model_fields if document.get(name) is not None}
+
+
+def _note_lost(answers: dict[str, Any], written: Trajectories) -> None:
+    """Add the rates by the other convention to the notes, if trials were lost to infrastructure."""
+    if not written.lost:
+        return
+    rates = written.rates(lost_fail=True)
+    shown = ", ".join(f"{name} {value:.2f}" for name, value in rates.items() if value is not None)
+    text = f"{written.domain}: {plural(written.lost, 'trial')} lost to infrastructure; counted as failures: {shown}."
+    methodology = answers.setdefault("methodology", {})
+    methodology["notes"] = " ".join(filter(None, (methodology.get("notes"), text)))

@@ -1,0 +1,97 @@
+"""A finished conversation, as the checks of the user see it."""
+
+from __future__ import annotations
+
+import functools
+import re
+from typing import TYPE_CHECKING
+
+from ..models import AssistantMessage, ToolMessage, UserMessage
+from ..models.messages import STOP_TOKENS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from ..models import Message, Task
+
+_TOKENS = re.compile("|".join(map(re.escape, STOP_TOKENS)))
+#: Characters of a text that evidence quotes.
+_QUOTED = 160
+
+
+class Conversation:
+    """A finished conversation.
+
+    Args:
+        task: Its task.
+        messages: The trajectory, oldest first.
+        mutates: Returns whether a tool of the user's changes a state; None if it is not known.
+        phrases: Words by which people ask for a tool of the user's, such as ``turn/switch airplane/flight mode``.
+    """
+
+    def __init__(
+        self,
+        task: Task,
+        messages: Sequence[Message],
+        mutates: Callable[[str], bool | None] = lambda _: None,
+        phrases: Callable[[str], Sequence[str]] = lambda _: (),
+    ) -> None:
+        self.task, self.messages = task, messages
+        self.mutates, self.phrases = mutates, phrases
+
+    @functools.cached_property
+    def scenario(self) -> str:
+        """Everything that the user is given."""
+        scenario = self.task.user_scenario
+        script = scenario.script.model_dump_json() if scenario.script else ""
+        return "\n".join(filter(None, [str(scenario), script, self.task.ticket or ""]))
+
+    @functools.cached_property
+    def start(self) -> int:
+        """The number of messages of the task's history, which no participant of the trial has written."""
+        return len(self.task.message_history or ())
+
+    @functools.cached_property
+    def texts(self) -> list[str]:
+        """Everything that each message has given."""
+        return [text_of(message) for message in self.messages]
+
+    def user_texts(self) -> Iterator[tuple[int, str]]:
+        """Yield the texts of the user with the number of their messages, without tokens."""
+        for number, message in enumerate(self.messages):
+            if number >= self.start and isinstance(message, UserMessage) and words_of(message):
+                yield number, words_of(message)
+
+    def agent_said(self, number: int) -> str:
+        """Return the last text of the agent before a message."""
+        before = (each for each in reversed(self.messages[:number]) if isinstance(each, AssistantMessage))
+        return next((each.text for each in before if each.has_text_content()), "")
+
+    @property
+    def stop(self) -> tuple[int, UserMessage] | None:
+        """Return the message by which the user has ended the conversation."""
+        last = self.messages[-1] if self.messages else None
+        ended = isinstance(last, UserMessage) and last.stop_token is not None
+        return (len(self.messages) - 1, last) if ended and isinstance(last, UserMessage) else None
+
+
+def words_of(message: UserMessage) -> str:
+    """Return the text of a user's message without the tokens that end a conversation."""
+    return _TOKENS.sub("", message.text).strip()
+
+
+def text_of(message: Message) -> str:
+    """Return everything that a message has given: text, arguments of calls, results."""
+    if isinstance(message, AssistantMessage | UserMessage):
+        calls = " ".join(f"{call.name} {call.arguments}" for call in message.tool_calls or ())
+        return f"{message.text} {calls}"
+    return (message.content or "") if isinstance(message, ToolMessage) else ""
+
+
+def quote(text: str, around: str = "") -> str:
+    """Return a text in one line for evidence, cut to what is around a word, by default to its end."""
+    line, word = " ".join(text.split()), " ".join(around.split())
+    at = line.find(word) if word else len(line)
+    start = max(0, min(at - _QUOTED // 2, len(line) - _QUOTED))
+    end = start + _QUOTED
+    return repr("…" * (start > 0) + line[start:end] + "…" * (end < len(line)))

@@ -1,0 +1,67 @@
+"""Checks of what the user has said: details from nowhere, and secrets of its scenario."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..diagnosis.facts import REQUEST
+from ..models import UserMessage
+from .conversation import quote, words_of
+from .details import Lazily, details_in
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .conversation import Conversation
+
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+#: What the scenario wants the user to keep to itself.
+_SECRET = re.compile(
+    r"\b(?:do not|don't|never|not to|shouldn't|should not|must not)\s+(?:want to\s+)?(?:\w+ly\s+)?"
+    r"(?:mention|reveal|share|disclose|volunteer|tel+|give away|give out)\b"
+    r"|\byou never tel+\b|\bkeep (?:\w+ ){1,4}(?:secret|to yourself)\b",
+    re.IGNORECASE,
+)
+#: It may be said when the agent asks.
+_IF_ASKED = re.compile(r"\b(?:unless|until|if|when|except)\b", re.IGNORECASE)
+
+
+def made_up(conversation: Conversation) -> Iterator[Finding]:
+    """Find e-mail addresses, ids, dates and numbers that neither the scenario nor the conversation has given before."""
+    known = Lazily([conversation.scenario])
+    for number, message in enumerate(conversation.messages):
+        if number >= conversation.start and isinstance(message, UserMessage):
+            for detail in details_in(words_of(message)):
+                if not known.has(detail):
+                    said = quote(words_of(message), detail.text)
+                    yield Finding(
+                        "made-up-detail", number, f"the {detail.kind} {detail.text} was given nowhere: {said}"
+                    )
+        known.add(conversation.texts[number])
+
+
+def secrets(conversation: Conversation) -> Iterator[Finding]:
+    """Find details that the scenario wants to be kept, or to be given only when the agent asks, given away unasked."""
+    scenario = str(conversation.task.user_scenario)
+    for sentence in _SENTENCE.split(scenario):
+        if not _SECRET.search(sentence):
+            continue
+        if_asked = _IF_ASKED.search(sentence) is not None
+        for detail in details_in(sentence):
+            # The user may say a detail that another sentence of the scenario has, too.
+            if scenario.count(detail.text) == 1:
+                yield from _given_away(conversation, detail.value, detail.text, if_asked=if_asked)
+
+
+def _given_away(conversation: Conversation, value: str, text: str, *, if_asked: bool) -> Iterator[Finding]:
+    for number, said in conversation.user_texts():
+        if not any(each.value == value for each in details_in(said)):
+            continue
+        before = Lazily(conversation.texts[:number])
+        known = any(before.has(each) for each in details_in(said) if each.value == value)
+        asked = if_asked and number > conversation.start + 1 and REQUEST.search(conversation.agent_said(number))
+        if not known and not asked:
+            yield Finding("unasked-secret", number, f"the scenario wants {text} to be kept: {quote(said, text)}")
+        return

@@ -1,0 +1,120 @@
+"""Checks of how the user has ended the conversation: while the agent waited, or before everything was asked for."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from ..diagnosis.facts import AGREEING, CLOSING, HANDING_OVER
+from ..models import AssistantMessage
+from ..models.messages import STOP_TOKENS
+from ..participants.scripted.vocabulary import words
+from .conversation import quote, words_of
+from .details import Lazily, details_in
+from .findings import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .conversation import Conversation
+
+_STOP = STOP_TOKENS[0]
+_ENDS = re.compile(r"(?<=[.?!:])\s+|\n+")
+#: How many of the last sentences of the agent ask for the confirmation.
+_LAST = 3
+#: The agent waits for a yes to what it will do then.
+_CONFIRMATION = re.compile(
+    r"\byes ?(?:/|or) ?no\b|[\"'(]yes[\"')]|\b(?:do|can|could) you (?:please )?confirm\b"
+    r"|\bplease (?:\w+ )?confirm\b|\bconfirm (?:if|that|whether|to|these|the (?:details|changes?|following))\b"
+    r"|\b(?:shall|should|may|can) i (?:now )?(?:proceed|go ahead|continue)\b"
+    r"|\b(?:would|do) you (?:like|want|wish) (?:me )?to (?:proceed|go ahead|continue)\b"
+    r"|\b(?:reply|respond|answer|say)(?: with)? [\"']?yes\b",
+    re.IGNORECASE,
+)
+#: The user does not want it, or not now.
+_DECLINING = re.compile(
+    r"\b(?:no|not|don't|never|cancel|stop|instead|rather|wait|later|changed? my mind|think about|hold off|however|but"
+    r"|leave it|forget|nevermind|never mind|can't|cannot|won't|wouldn't|without|unless)\b",
+    re.IGNORECASE,
+)
+#: Arguments that say who the user is, which may be found out in another way.
+_IDENTIFYING = frozenset(("user_id", "customer_id", "id"))
+#: Letters of a word that says what a request is about.
+_LONG_WORD = 5
+#: Words that say that the agent refuses, so that a user may leave with a part of its requests.
+_REFUSING = re.compile(
+    r"\b(?:cannot|can't|can not|unable|not able|unfortunately|not (?:allowed|possible|eligible|permitted)|policy)\b",
+    re.IGNORECASE,
+)
+
+
+def stopped_while_asked(conversation: Conversation) -> Iterator[Finding]:
+    """Find a stop by which the user agrees to what the agent will do only after a confirmation.
+
+    A user that declines, or that says nothing of the question, may end the conversation.
+    """
+    stop = conversation.stop
+    if stop is None or stop[1].stop_token != _STOP:
+        return
+    number, message = stop
+    answer = words_of(message).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    said = conversation.agent_said(number)
+    end = " ".join([each for each in _ENDS.split(said.strip()) if each][-_LAST:])
+    asks = _CONFIRMATION.search(end) and not HANDING_OVER.search(end)
+    closes = CLOSING.search(end.splitlines()[-1] if end else "")
+    if asks and not closes and AGREEING.search(answer) and not _DECLINING.search(answer):
+        yield Finding("stop-while-asked", number, f"asked {quote(said)}, the user agreed and stopped: {quote(answer)}")
+
+
+def stopped_before_request(conversation: Conversation) -> Iterator[Finding]:
+    """Find a stop before the last request was made: nothing that identifies it was said or called.
+
+    A request of a script is identified by the words that no earlier one has; one of prose by the ids of the scenario
+    that are arguments of a reference action. If the agent has refused anything, the user may leave.
+    """
+    stop = conversation.stop
+    if stop is None or stop[1].stop_token != _STOP or _refused(conversation):
+        return
+    missing = _missing_words(conversation) or _missing_ids(conversation)
+    if missing:
+        yield Finding("stop-before-request", stop[0], f"the user stopped; never mentioned: {missing}")
+
+
+def _missing_words(conversation: Conversation) -> str:
+    script = conversation.task.user_scenario.script
+    if script is None or not script.requests[1:]:
+        return ""
+    *earlier, last = (set(words(each.say)) for each in script.requests)
+    own = {each for each in last.difference(*earlier) if len(each) >= _LONG_WORD}
+    said = any(not own.isdisjoint(words(text)) for text in conversation.texts)
+    return repr(script.requests[-1].say) if own and not said else ""
+
+
+def _missing_ids(conversation: Conversation) -> str:
+    given, said = Lazily([conversation.scenario]), Lazily(conversation.texts)
+    actions = [each for each in conversation.task.criteria.actions or [] if each.requestor == "assistant"]
+    for action in reversed(actions):
+        named = {name: value for name, value in action.arguments.items() if name not in _IDENTIFYING}
+        ids = [each for each in details_in(_values(named)) if each.kind == "id" and given.has(each)]
+        if ids and not any(said.has(each) for each in ids):
+            return ", ".join(each.text for each in ids)
+    return ""
+
+
+def _refused(conversation: Conversation) -> bool:
+    texts = (each.text for each in conversation.messages[1:] if isinstance(each, AssistantMessage))
+    return any(_REFUSING.search(text) or HANDING_OVER.search(text) for text in texts) or any(
+        "transfer" in call.name
+        for each in conversation.messages
+        if isinstance(each, AssistantMessage)
+        for call in each.tool_calls or ()
+    )
+
+
+def _values(arguments: object) -> str:
+    """Return the texts in the values of arguments."""
+    if isinstance(arguments, dict):
+        return " ; ".join(map(_values, arguments.values()))
+    if isinstance(arguments, list):
+        return " ; ".join(map(_values, arguments))
+    return str(arguments)

@@ -1,0 +1,327 @@
+"""Rule by saboteur: what breaks a policy is caught by the rule that is meant for it, and nobody else is accused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau import Evaluation, SimulationSettings
+from pytest_tau.evaluation import BUILT_IN_JUDGES
+from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from pytest_tau.policy import PolicyReport, check_policy, load_rules
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Message, Simulation, Task
+
+DOMAINS = ("airline", "retail")
+#: The rules that are meant for each saboteur: any of them has to catch it.
+MEANT = {
+    "skips-confirmation": ("confirmation",),
+    "leaks": ("own-records",),
+    "transfers-too-soon": ("transfer-notice",),
+    "wrong-item": ("stated-details", "stated-version", "read-before-write"),
+    "forgets-last-write": ("done-claims",),
+}
+CAUGHT = 0.95
+
+
+@cache
+def loaded(name: str) -> Domain:
+    return pytest_tau.load_domain(name)
+
+
+@cache
+def talks(name: str, agent: str) -> dict[str, Simulation]:
+    """Return a conversation of every bundled task."""
+    settings = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
+    user = "gold" if agent == "gold" else "scripted"
+    return {
+        task.id: pytest_tau.simulate(task, domain=loaded(name), agent=agent, user=user, seed=1, settings=settings)
+        for task in loaded(name).tasks(None)
+    }
+
+
+def report_of(simulation: Simulation) -> PolicyReport:
+    report = PolicyReport.from_info(simulation.info)
+    assert report is not None
+    assert not report.problems
+    return report
+
+
+def said_and_done(simulation: Simulation) -> list[Any]:
+    return [(m.role, m.content, getattr(m, "tool_calls", None)) for m in simulation.messages]
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize("agent", ["rules", "gold"])
+def test_no_rule_fires_on_the_agent_of_the_domain_or_on_gold(name: str, agent: str) -> None:
+    breaches = {
+        task_id: [each.line() for each in report_of(simulation).breaches]
+        for task_id, simulation in talks(name, agent).items()
+    }
+    assert len(breaches) > 80
+    assert {task_id: found for task_id, found in breaches.items() if found} == {}
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize("kind", MEANT)
+def test_a_saboteur_is_caught_by_the_rule_that_is_meant_for_it(name: str, kind: str) -> None:
+    right = talks(name, "rules")
+    spoiled = talks(name, f"saboteur:{kind}")
+    acted = [task_id for task_id in spoiled if said_and_done(spoiled[task_id]) != said_and_done(right[task_id])]
+    caught = [task_id for task_id in acted if set(MEANT[kind]) & set(report_of(spoiled[task_id]).counts)]
+    assert len(acted) > 50
+    assert len(caught) >= CAUGHT * len(acted), sorted(set(acted) - set(caught))
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_skipped_confirmation_is_a_breach_where_the_reward_is_1(name: str) -> None:
+    spoiled = talks(name, "saboteur:skips-confirmation").values()
+    assert sum(each.reward == 1 and "confirmation" in report_of(each).counts for each in spoiled) > 50
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+@pytest.mark.parametrize(("kind", "rules"), [("rude", {"transfer-notice"}), ("loops", set())])
+def test_a_saboteur_without_a_rule_is_not_accused_of_another_fault(name: str, kind: str, rules: set[str]) -> None:
+    """An insult before the notice of a transfer is something added to it."""
+    fired = Counter(rule for each in talks(name, f"saboteur:{kind}").values() for rule in report_of(each).counts)
+    assert set(fired) == rules
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_each_rule_quotes_the_policy(name: str) -> None:
+    policy = " ".join(loaded(name).environment().policy.split())
+    rules = load_rules(loaded(name).spec)
+    assert len(rules) >= 10
+    assert [rule.name for rule in rules if " ".join(rule.sentence.split()) not in policy] == []
+
+
+# Rules of one domain, each with a call that breaks it
+
+
+class Talk:
+    """A conversation that is written by hand over a real domain."""
+
+    def __init__(self, name: str) -> None:
+        self.domain = loaded(name)
+        self.task: Task = self.domain.tasks(None)[0].model_copy(update={"initial_state": None})
+        self.environment = self.domain.environment(self.task)
+        self.messages: list[Message] = [AssistantMessage(content="Hi! How can I help you today?")]
+
+    def user(self, text: str) -> Talk:
+        self.messages.append(UserMessage(content=text))
+        return self
+
+    def agent(self, text: str) -> Talk:
+        self.messages.append(AssistantMessage(content=text))
+        return self
+
+    def call(self, name: str, *, succeeds: bool = True, **arguments: Any) -> Talk:
+        call = ToolCall(name=name, arguments=arguments)
+        result = self.environment.call(name, arguments)
+        assert result.error != succeeds, result.content
+        self.messages += [AssistantMessage(tool_calls=[call]), ToolMessage(content=result.content, error=result.error)]
+        return self
+
+    def agreed(self, plan: str) -> Talk:
+        return self.agent(f"{plan} Do you confirm? (yes/no)").user("Yes, please.")
+
+    def broken(self) -> set[str]:
+        report = check_policy(self.messages, self.task, self.domain)
+        assert report is not None
+        assert not report.problems
+        return set(report.counts)
+
+
+def airline_reservation(**wanted: Any) -> Any:
+    """Return the first reservation with these fields, not cancelled, all flights available, with its user."""
+    db: Any = loaded("airline").environment().agent_db
+    for reservation in db.reservations.scan():
+        statuses = {db.day(leg.flight_number, leg.date).status for leg in reservation.flights}
+        fits = all(getattr(reservation, name) == value for name, value in wanted.items())
+        if fits and statuses == {"available"} and reservation.status is None:
+            return reservation, db.user(reservation.user_id)
+    raise AssertionError(f"no reservation has {wanted}")
+
+
+def airline_talk(reservation: Any) -> Talk:
+    talk = Talk("airline").user(f"I am {reservation.user_id}, it is about {reservation.reservation_id}.")
+    talk.call("get_user_details", user_id=reservation.user_id)
+    return talk.call("get_reservation_details", reservation_id=reservation.reservation_id)
+
+
+def card_of(user: Any) -> str:
+    return next(each.id for each in user.payment_methods.values() if each.source == "credit_card")
+
+
+def test_a_cancellation_that_no_condition_allows() -> None:
+    old = {"cabin": "economy", "insurance": "no"}
+    db: Any = loaded("airline").environment().agent_db
+    found = [
+        each
+        for each in db.reservations.scan()
+        if all(getattr(each, name) == value for name, value in old.items())
+        and each.status is None
+        and each.created_at < "2024-05-13"
+        and {db.day(leg.flight_number, leg.date).status for leg in each.flights} == {"available"}
+    ]
+    talk = airline_talk(found[0]).agreed(f"I will cancel {found[0].reservation_id}.")
+    assert talk.call("cancel_reservation", reservation_id=found[0].reservation_id).broken() == {"cancel-conditions"}
+
+
+def test_a_cancellation_in_business_is_allowed() -> None:
+    reservation, _ = airline_reservation(cabin="business")
+    talk = airline_talk(reservation).agreed(f"I will cancel {reservation.reservation_id}.")
+    assert talk.call("cancel_reservation", reservation_id=reservation.reservation_id).broken() == set()
+
+
+def test_a_cancellation_after_a_flight() -> None:
+    db: Any = loaded("airline").environment().agent_db
+    flown = next(
+        each
+        for each in db.reservations.scan()
+        if each.status is None
+        and {db.day(leg.flight_number, leg.date).status for leg in each.flights} & {"landed", "flying"}
+    )
+    talk = airline_talk(flown).agreed(f"I will cancel {flown.reservation_id}.")
+    assert "cancel-flown" in talk.call("cancel_reservation", reservation_id=flown.reservation_id).broken()
+
+
+def test_bags_are_added_and_paid_for() -> None:
+    reservation, user = airline_reservation(cabin="basic_economy")
+    name, bags = reservation.reservation_id, reservation.total_baggages
+
+    def changed(total: int, paid: int) -> set[str]:
+        talk = airline_talk(reservation).agreed(f"I will change the bags of {name}.")
+        arguments = {"total_baggages": total, "nonfree_baggages": paid, "payment_id": card_of(user)}
+        return talk.call("update_reservation_baggages", reservation_id=name, **arguments).broken()
+
+    free = {"regular": 0, "silver": 1, "gold": 2}[user.membership] * len(reservation.passengers)
+    assert changed(bags + 9, max(0, bags + 9 - free)) == set()
+    assert changed(bags + 9, 0) == {"bags-paid"}
+    assert "bags-added-only" in changed(bags - 1, max(0, bags - 1 - free))
+
+
+def test_flights_of_basic_economy_and_other_routes() -> None:
+    basic, user = airline_reservation(cabin="basic_economy")
+    db: Any = loaded("airline").environment().agent_db
+    other = next(
+        (flight.flight_number, date)
+        for flight in db.flights.scan()
+        for date, day in flight.dates.items()
+        if day.status == "available"
+        and day.available_seats["basic_economy"] > 8
+        and {flight.origin, flight.destination}.isdisjoint({basic.origin, basic.destination})
+    )
+    talk = airline_talk(basic).agreed(f"I will change {basic.reservation_id} to {other[0]}.")
+    talk.call(
+        "update_reservation_flights",
+        reservation_id=basic.reservation_id,
+        cabin="basic_economy",
+        flights=[{"flight_number": other[0], "date": other[1]}],
+        payment_id=card_of(user),
+    )
+    assert talk.broken() == {"basic-economy", "same-route"}
+
+
+def test_compensation_is_asked_for_and_deserved() -> None:
+    db: Any = loaded("airline").environment().agent_db
+    poor = next(
+        user
+        for user in db.users.scan()
+        if user.membership == "regular"
+        and all(
+            db.reservation(each).insurance == "no" and db.reservation(each).cabin != "business"
+            for each in user.reservations
+        )
+    )
+    talk = Talk("airline").user(f"I am {poor.user_id}.").call("get_user_details", user_id=poor.user_id)
+    talk.agent("I can offer you a certificate of $50. Do you confirm?").user("Yes.")
+    talk.call("send_certificate", user_id=poor.user_id, amount=50)
+    assert talk.broken() == {"unasked-compensation", "compensation"}
+
+
+def test_a_booking_for_six() -> None:
+    db: Any = loaded("airline").environment().agent_db
+    user = next(
+        each for each in db.users.scan() if any(m.source == "credit_card" for m in each.payment_methods.values())
+    )
+    flight, date, price = next(
+        (flight, date, day.prices["economy"])
+        for flight in db.flights.scan()
+        for date, day in flight.dates.items()
+        if day.status == "available" and day.available_seats["economy"] >= 6
+    )
+    talk = Talk("airline").user(f"I am {user.user_id}.").call("get_user_details", user_id=user.user_id)
+    talk.agreed(f"I will book {flight.flight_number} for six.")
+    talk.call(
+        "book_reservation",
+        user_id=user.user_id,
+        origin=flight.origin,
+        destination=flight.destination,
+        flight_type="one_way",
+        cabin="economy",
+        flights=[{"flight_number": flight.flight_number, "date": date}],
+        passengers=[{"first_name": "A", "last_name": "B", "dob": "1990-01-01"}] * 6,
+        payment_methods=[{"payment_id": card_of(user), "amount": 6 * price}],
+        total_baggages=0,
+        nonfree_baggages=0,
+        insurance="no",
+    )
+    assert talk.broken() == {"booking-limits"}
+
+
+def test_a_write_for_a_user_who_was_not_identified() -> None:
+    reservation, _ = airline_reservation(cabin="business")
+    talk = Talk("airline").user("Cancel it.").agreed(f"I will cancel {reservation.reservation_id}.")
+    talk.call("cancel_reservation", reservation_id=reservation.reservation_id)
+    assert talk.broken() == {"identification", "read-before-write"}
+
+
+def retail_order(status: str, items: int = 1) -> Any:
+    db: Any = loaded("retail").environment().agent_db
+    order = next(o for o in db.orders.scan() if o.status == status and len(o.items) >= items)
+    return order, db.users.peek(order.user_id)
+
+
+def retail_talk(order: Any, user: Any) -> Talk:
+    talk = Talk("retail").user(f"I am {user.email}, it is about {order.order_id}.")
+    talk.call("find_user_id_by_email", email=user.email)
+    return talk.call("get_order_details", order_id=order.order_id)
+
+
+def test_retail_keeps_every_rule_in_a_right_conversation() -> None:
+    order, user = retail_order("pending")
+    talk = retail_talk(order, user).agreed(f"I will cancel {order.order_id}.")
+    talk.call("cancel_pending_order", order_id=order.order_id, reason="no longer needed")
+    assert talk.agent(f"Order {order.order_id} has been cancelled.").broken() == set()
+
+
+def test_an_exchange_for_the_very_same_item() -> None:
+    order, user = retail_order("delivered")
+    db: Any = loaded("retail").environment().agent_db
+    method = order.payment_history[0].payment_method_id
+    item = next(each for each in order.items if db.products.peek(each.product_id).variants[each.item_id].available)
+    talk = retail_talk(order, user).call("get_product_details", product_id=item.product_id)
+    talk.agreed(f"I will exchange the {item.name} ({', '.join(item.options.values())}).")
+    talk.call(
+        "exchange_delivered_order_items",
+        order_id=order.order_id,
+        item_ids=[item.item_id],
+        new_item_ids=[item.item_id],
+        payment_method_id=method,
+    )
+    assert talk.broken() == {"exchange-differs"}
+
+
+def test_an_address_after_a_change_of_items() -> None:
+    order, user = retail_order("pending (item modified)")
+    talk = retail_talk(order, user).agreed(f"I will send {order.order_id} to 1 Elm Street, Rome, 12345.")
+    where = {"address1": "1 Elm Street", "address2": "", "city": "Rome", "country": "USA", "state": "NY"}
+    talk.call("modify_pending_order_address", order_id=order.order_id, zip="12345", **where)
+    assert talk.broken() == {"address-after-items"}

@@ -1,0 +1,133 @@
+"""Saboteur by rule, in telecom and the bank: each fault is found by the rule that is meant for it.
+
+The correct agent and the reference actions break no rule in any bundled task, so what is found is due to the saboteur.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau import load_domain, simulate
+from pytest_tau.evaluation import Evaluation, Verdict
+from pytest_tau.participants import FAULTY_AGENTS, domain_agent
+from pytest_tau.policy import check_policy
+from pytest_tau.runner import SimulationSettings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Message, Simulation, Task
+    from pytest_tau.policy import PolicyReport
+
+#: The rules of which one finds a saboteur, by domain and kind. Some faults no sentence of a policy can decide from the
+#: conversation: a write that is left undone and a document that is out of date show in the final state, a loop and a
+#: delay at the limits, an insult to a judge, and in the bank another account of the same customer in the final state.
+MEANT: dict[str, dict[str, set[str]]] = {
+    "telecom": {
+        "wrong-item": {"named-line", "own-records"},
+        "skips-confirmation": {"confirmation", "bill-stated"},
+        "leaks": {"own-records"},
+        "transfers-too-soon": {"transfer"},
+    },
+    "banking_knowledge": {
+        "skips-confirmation": {"confirmation"},
+        "leaks": {"own-records"},
+        "transfers-too-soon": {"transfer"},
+        "unlocks-without-need": {"needed-tools"},
+        "acts-before-reading": {"unlocked-tools"},
+    },
+}
+OTHERWISE = {"forgets-last-write", "loops", "obeys-tool-results", "rude", "slow", "trusts-stale-document"}
+CAUGHT = 0.95
+
+
+class Yes:
+    """A judge that agrees."""
+
+    name = "yes"
+
+    def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
+        return [Verdict(met=True, reasoning="") for _ in statements]
+
+
+@functools.cache
+def loaded_domain(name: str) -> tuple[Domain, dict[str, Task]]:
+    loaded = load_domain(name)
+    return loaded, {task.id: task for task in loaded.tasks(None)}
+
+
+@functools.cache
+def talks(domain: str, agent: str) -> dict[str, Simulation]:
+    """Return the conversation of each bundled task with an agent."""
+    loaded, tasks = loaded_domain(domain)
+    settings = SimulationSettings(evaluation=Evaluation(judge=Yes()))
+    user = "gold" if agent == "gold" else "scripted"
+    return {
+        task.id: simulate(task, domain=loaded, agent=agent, user=user, seed=1, settings=settings)
+        for task in tasks.values()
+    }
+
+
+def report(domain: str, task_id: str, simulation: Simulation, **settings: Any) -> PolicyReport:
+    loaded, tasks = loaded_domain(domain)
+    found = check_policy(simulation.messages, tasks[task_id], loaded, **settings)
+    assert found is not None
+    assert not found.problems
+    return found
+
+
+def essence(simulation: Simulation) -> list[Any]:
+    messages = [each for each in simulation.messages if each.role != "tool"]
+    return [(each.role, each.content, [(c.name, c.arguments) for c in each.tool_calls or ()]) for each in messages]
+
+
+def acted(domain: str, kind: str) -> list[str]:
+    """Return the tasks in which a saboteur does something else than the agent that it spoils."""
+    clean, spoiled = talks(domain, "rules"), talks(domain, f"saboteur:{kind}")
+    found = [task_id for task_id in clean if essence(clean[task_id]) != essence(spoiled[task_id])]
+    if kind != "leaks":
+        return found
+    # A stranger is no stranger in tasks of its own.
+    strangers = domain_agent("rules", loaded_domain(domain)[0].spec.agents).foreign_records
+    leaked = {
+        task_id: [
+            c.result.content
+            for c in spoiled[task_id].calls
+            if c.result and (c.call.name, c.call.arguments) in strangers
+        ]
+        for task_id in found
+    }
+    own = {task_id: {c.result.content for c in clean[task_id].calls if c.result} for task_id in found}
+    return [task_id for task_id in found if not own[task_id] & {*leaked[task_id]}]
+
+
+@pytest.mark.parametrize("domain", MEANT)
+def test_the_correct_agent_breaks_no_rule(domain: str) -> None:
+    found = {task_id: report(domain, task_id, talk).counts for task_id, talk in talks(domain, "rules").items()}
+    assert {task_id: counts for task_id, counts in found.items() if counts} == {}
+
+
+@pytest.mark.parametrize("domain", [*MEANT, "mock"])
+def test_the_reference_actions_break_no_rule(domain: str) -> None:
+    gold = talks(domain, "gold")
+    found = {task_id: report(domain, task_id, talk, dialog=False).counts for task_id, talk in gold.items()}
+    assert {task_id: counts for task_id, counts in found.items() if counts} == {}
+
+
+@pytest.mark.parametrize(("domain", "kind"), [(domain, kind) for domain in MEANT for kind in MEANT[domain]])
+def test_a_saboteur_is_found_by_the_rule_that_is_meant_for_it(domain: str, kind: str) -> None:
+    spoiled = talks(domain, f"saboteur:{kind}")
+    tasks = acted(domain, kind)
+    missed = [
+        task_id for task_id in tasks if not MEANT[domain][kind] & {*report(domain, task_id, spoiled[task_id]).counts}
+    ]
+    assert len(tasks) >= 50
+    assert len(missed) <= (1 - CAUGHT) * len(tasks), missed
+
+
+def test_each_saboteur_is_in_the_table_or_has_another_check() -> None:
+    assert set(FAULTY_AGENTS) == {kind for kinds in MEANT.values() for kind in kinds} | OTHERWISE

@@ -1,0 +1,246 @@
+"""Rules of a policy: the summary, failure reports, options, gates, CSV, the commands, and rules of one's own."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import pytest
+
+from pytest_tau.cli import main
+
+WORKERS = [(), ("-n", "2")]
+
+#: A domain over plain functions with rules, of which the test says which.
+SHOP = """
+import time
+from pytest_tau import domain_of
+from pytest_tau.policy import Rule, one_call_at_a_time
+
+stock = {{}}
+
+def fill(item: str) -> str:
+    "Fill the shelf of an item."
+    stock[item] = stock.get(item, 0) + 1
+    return "done"
+
+def snapshot():
+    return dict(stock)
+
+def restore(state):
+    stock.clear()
+    stock.update(state)
+
+def named(trajectory):
+    "The agent names what it fills."
+    for call in trajectory.writes:
+        if not any(call.arguments["item"] in turn.text for turn in trajectory.agent_texts(before=call)):
+            yield trajectory.breach(call, "not named before")
+
+def raises(trajectory):
+    raise LookupError("what is this?")
+
+def endless(trajectory):
+    while True:
+        time.sleep(0.01)
+
+NAMED = Rule("named", "Name what you fill.", named)
+shop = domain_of("shop", tools=[fill], snapshot=snapshot, restore=restore,
+                 policy="Name what you fill. One at a time.", tasks="tasks.json", rules={rules})
+
+def pytest_tau_domains():
+    return [shop]
+"""
+#: Fills the shelf, and names it before if the id is good.
+AGENT = """
+from pytest_tau.testing import ScriptedParticipant, call
+
+class it(ScriptedParticipant):
+    def __init__(self, task):
+        before = ["I fill milk."] if "good" in task.id else []
+        super().__init__([*before, call("fill", item="bad" if "failed" in task.id else "milk"), "Done."])
+
+class user(ScriptedParticipant):
+    def __init__(self, task):
+        super().__init__(["Fill milk.", "Yes.", "###STOP###"] if "good" in task.id else ["Fill milk.", "###STOP###"])
+"""
+
+
+@pytest.fixture
+def run_shop(project):
+    """Runs tasks of a small shop, whose agent breaks the rule unless the id is good."""
+
+    def run(*args, rules="[NAMED]", ids=("bad-1", "good-1")):
+        project.write("conftest.py", SHOP.format(rules=rules))
+        project.write("parts.py", AGENT)
+        action = {"action_id": "a", "name": "fill", "arguments": {"item": "milk"}}
+        tasks = [
+            {
+                "id": one,
+                "user_scenario": {"instructions": "Fill milk."},
+                "evaluation_criteria": {"actions": [action], "reward_basis": ["DB"]},
+            }
+            for one in ids
+        ]
+        project.write("tasks.json", json.dumps(tasks))
+        participants = ("--tau-agent", "parts.py:it", "--tau-user", "parts.py:user")
+        return project.run("--tau-domain", "shop", *participants, *args)
+
+    return run
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_breaches_of_passed_trials_are_shown_turn_by_turn(run_shop, workers):
+    run = run_shop(*workers)
+    run.outcomes(passed=2)
+    run.line("policy         0.500", "1 of 2 trials broke a rule, 1 with reward 1")
+    run.line("broken rules   named (1 trial, 1 breach)")
+    run.line("tau: rules broken in 1 trial with reward 1")
+    run.line("tau:   bad-1[trial-0]")
+    run.line('tau:     named, message 2: fill(item="milk"): not named before')
+
+
+def test_nothing_is_shown_if_every_rule_is_kept(run_shop):
+    run = run_shop(ids=("good-1",))
+    run.outcomes(passed=1)
+    run.lacks("policy")
+    run.lacks("rules broken")
+    run_shop("-v", ids=("good-1",)).line("policy", "1.000")
+
+
+def test_failures_have_their_breaches_in_their_report(run_shop):
+    run = run_shop(ids=("bad-failed",))
+    run.outcomes(failed=1)
+    run.line("policy: 1 breach")
+    run.line('  named, message 2: fill(item="bad"): not named before')
+    run.lacks("rules broken in")
+
+
+def test_few_trials_are_shown_and_all_with_v(run_shop):
+    ids = [f"bad-{number}" for number in range(5)]
+    run = run_shop(ids=ids)
+    run.line("tau:   and 2 more trials (-v shows them)")
+    assert run.text.count("not named before") == 3
+    assert run_shop("-v", ids=ids).text.count("not named before") == 5
+    assert run_shop("-q", ids=ids).text.count("not named before") == 0
+
+
+@pytest.mark.parametrize("ini", [True, False])
+def test_the_option_switches_rules_off(run_shop, project, ini):
+    if ini:
+        project.write("pytest.ini", "[pytest]\ntau_policy_rules = off\n")
+    run = run_shop(*([] if ini else ["--tau-policy-rules", "off"]), "--tau-gate", "policy>=0.9")
+    run.outcomes(passed=2)
+    run.line("gate policy >= 0.9: missed: no trial was checked against rules", "--tau-policy-rules is off")
+    run.lacks("rules broken")
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_gates_on_all_rules_and_on_one(run_shop, workers):
+    gates = ("policy>=0.95", "policy.named>=0.5", "policy.unknown>=0.5")
+    run = run_shop(*(part for gate in gates for part in ("--tau-gate", gate)), *workers)
+    assert run.ret == 1
+    run.line("gate policy >= 0.95: 0.500", ": missed")
+    run.line("gate policy.named >= 0.5: 0.500", ": met")
+    run.line("gate policy.unknown >= 0.5: missed: no trial was checked against the rule 'unknown'")
+
+
+def test_a_gate_on_a_domain_without_rules_says_so(run_shop):
+    run = run_shop("--tau-gate", "policy>=0.95", rules="()")
+    run.outcomes(passed=2)
+    run.line("gate policy >= 0.95: missed: no trial was checked against rules: the domains have none")
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+def test_a_rule_that_raises_is_named_and_no_trial_is_lost(run_shop, workers):
+    run = run_shop(rules='[NAMED, Rule("odd", "One at a time.", raises)]', *workers)
+    run.outcomes(passed=2)
+    run.line("tau: rule 'odd' could not be checked in 2 trials: LookupError: what is this?")
+    run.line("broken rules   named (1 trial, 1 breach)")
+
+
+def test_a_rule_that_does_not_end_is_named(run_shop, monkeypatch):
+    monkeypatch.setattr("pytest_tau.policy.running.SECONDS", 0.2)
+    monkeypatch.setattr("pytest_tau.policy.running.run_rules.__defaults__", (0.2,))
+    run = run_shop(rules='[Rule("odd", "One at a time.", endless), NAMED]')
+    run.outcomes(passed=2)
+    run.line("tau: rule 'odd' could not be checked in 2 trials: no end after 0.2 s")
+    run.line("broken rules   named (1 trial, 1 breach)")
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ('"nowhere:RULES"', "domain 'shop': rules: cannot import 'nowhere:RULES': ModuleNotFoundError"),
+        ("[42]", "domain 'shop': rules: expected Rule objects"),
+        ("[NAMED, NAMED]", "domain 'shop': two rules are called 'named'"),
+    ],
+)
+def test_rules_that_cannot_be_loaded_are_reported_before_any_conversation(run_shop, rules, problem):
+    run = run_shop(rules=rules)
+    assert run.ret != 0
+    run.line(problem)
+    run.lacks(" passed")
+
+
+def test_breaches_are_stored_exported_and_compared(run_shop, project, capsys, monkeypatch):
+    monkeypatch.chdir(project.path)
+    run_shop("--tau-run-name", "one")
+    run_shop("--tau-run-name", "two", ids=("bad-1", "good-1"), rules="[NAMED]")
+    stored = [json.loads(line) for line in (project.path / ".tau/runs/one/simulations.jsonl").read_text().splitlines()]
+    found = {each["task_id"]: each for each in (line.get("simulation", line) for line in stored)}
+    policy = found["bad-1"]["info"]["policy"]
+    assert policy["score"] == 0
+    assert policy["breaches"][0]["rule"] == "named"
+    assert found["good-1"]["info"]["policy"] == {"score": 1.0, "checked": ["named"], "breaches": []}
+    assert main(["export", ".tau/runs/one", "--format", "csv", "-o", "one.csv"]) == 0
+    lines = (project.path / "one.csv").read_text(encoding="utf-8").splitlines()
+    rows = {row["task_id"]: row for row in csv.DictReader(lines)}
+    assert (rows["bad-1"]["policy"], rows["bad-1"]["policy_breaches"]) == ("0", "named (1)")
+    assert (rows["good-1"]["policy"], rows["good-1"]["policy_breaches"]) == ("1", "")
+    capsys.readouterr()
+    assert main(["regrade", ".tau/runs/one", "--check-policy"]) == 0
+    assert "policy: 1 of 2 simulations broke a rule, 1 with reward 1: named 1" in capsys.readouterr().out
+    assert main(["regrade", ".tau/runs/one", "--check-policy", "--json"]) == 0
+    results = json.loads(capsys.readouterr().out)["files"][0]["results"]
+    assert {each["task_id"]: each["policy"]["score"] for each in results} == {"bad-1": 0.0, "good-1": 1.0}
+
+
+def test_comparisons_show_a_difference_and_nothing_if_there_is_none(run_shop, project, capsys, monkeypatch):
+    monkeypatch.chdir(project.path)
+    run_shop("--tau-run-name", "one", rules='[Rule("named", "One at a time.", lambda trajectory: [])]')
+    run_shop("--tau-run-name", "two")
+    capsys.readouterr()
+    main(["compare", ".tau/runs/one", ".tau/runs/two"])
+    out = capsys.readouterr().out
+    assert "policy 1.000 -> 0.500: -0.500" in out
+    assert "rules kept: named 1.000 -> 0.500" in out
+    main(["compare", ".tau/runs/two", ".tau/runs/two"])
+    assert "policy" not in capsys.readouterr().out
+
+
+def test_markdown_and_html_have_the_breaches(run_shop, project):
+    run_shop("--tau-summary", "markdown:page.md", "--tau-html", "page.html")
+    page = (project.path / "page.md").read_text(encoding="utf-8")
+    assert "| broken rules | named (1 trial, 1 breach) |" in page
+    assert "1 of 2 trials broke a rule, 1 with reward 1" in page
+    assert '"policy"' in (project.path / "page.html").read_text(encoding="utf-8")
+
+
+def test_lint_runs_the_rules_over_gold(run_shop, project, capsys, monkeypatch):
+    monkeypatch.chdir(project.path)
+    run_shop(rules='[NAMED, Rule("odd", "No such sentence.", raises)]')
+    capsys.readouterr()
+    assert main(["lint", "shop"]) == 1
+    out = capsys.readouterr().out
+    assert "gold-breaks-rule: 2" in out
+    assert 'named, message 2: fill(item="milk"): not named before' in out.replace("\n         ", " ")
+    assert "rule-not-checked: 2" in out
+    assert "rule-not-in-policy: 1" in out
+
+
+def test_the_bundled_shop_says_what_a_saboteur_did(project):
+    run = project.run("--tau-domain", "retail", "--tau-agent", "saboteur:skips-confirmation", "--tau-num-tasks", "6")
+    run.outcomes(passed=6)
+    run.line("broken rules", "confirmation (")
+    run.line("confirmation, message", "cancel_pending_order(", "no yes before it: the user's last words were")

@@ -1,0 +1,75 @@
+"""docs/saving.md: each of its examples saves what the page shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from pytest_tau.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PAGE = (Path(__file__).parents[2] / "docs" / "saving.md").read_text(encoding="utf-8")
+
+
+class Shown(NamedTuple):
+    """A command of the page, and the lines that are shown below it; others may be between them."""
+
+    words: list[str]
+    lines: list[str]
+
+
+def commands(section: str) -> Iterator[Shown]:
+    """Yield the commands of a section of the page."""
+    (text,) = (each for each in re.split(r"^## ", PAGE, flags=re.MULTILINE) if each.startswith(section))
+    for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *lines = part.splitlines()
+            yield Shown(shlex.split(command), [line for line in lines if line != "..."])
+
+
+def check_runs(pytester: pytest.Pytester, section: str) -> None:
+    for shown in commands(section):
+        if shown.words[0] == "tau":
+            assert main(shown.words[1:]) == 0
+            continue
+        written = pytester.runpytest_inprocess("-pno:asyncio", *shown.words[1:]).stdout.str()
+        for line in shown.lines:
+            assert line in written
+
+
+@pytest.fixture(autouse=True)
+def _there(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "110")
+    monkeypatch.chdir(pytester.path)
+
+
+def test_plan(capsys: pytest.CaptureFixture[str]) -> None:
+    (shown,) = commands("Plan before you run")
+    assert main(shown.words[1:]) == 1  # a loss of ten points is not seen
+    assert capsys.readouterr().out.splitlines() == shown.lines
+
+
+def test_gate(pytester: pytest.Pytester) -> None:
+    found = [*commands("Stop once the gate is known")]
+    assert [len(each.lines) for each in found] == [2, 2]
+    check_runs(pytester, "Stop once the gate is known")
+
+
+def test_comparison(pytester: pytest.Pytester) -> None:
+    found = [*commands("Stop once the comparison is decided")]
+    assert [len(each.lines) for each in found] == [0, 0, 4, 3]
+    check_runs(pytester, "Stop once the comparison is decided")
+
+
+def test_own_test(pytester: pytest.Pytester) -> None:
+    (block,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    (pytester.path / "test_bags.py").write_text(block, encoding="utf-8")
+    (shown,) = commands("Stop once a test is decided")
+    assert len(shown.lines) == 3
+    check_runs(pytester, "Stop once a test is decided")

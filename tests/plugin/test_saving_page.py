@@ -1,0 +1,94 @@
+"""The examples of docs/saving.md give what the page shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_tau.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs/saving.md").read_text(encoding="utf-8")
+
+
+def section(title: str) -> str:
+    return re.split(r"^## ", PAGE.partition(f"\n## {title}\n")[2], flags=re.MULTILINE)[0]
+
+
+def commands(text: str) -> Iterator[tuple[list[str], list[str]]]:
+    """Yield the arguments of each command of a section, with the lines that it shows."""
+    for block in re.findall(r"```console\n(.*?)```", text, re.DOTALL):
+        for each in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, *lines = each.splitlines()
+            yield shlex.split(command), [line for line in lines if line]
+
+
+def output_of(command: list[str], capfd: pytest.CaptureFixture[str]) -> str:
+    if command[0] == "tau":
+        assert main(command[1:]) == 0
+        return capfd.readouterr().out
+    ran = subprocess.run([sys.executable, "-m", *command], capture_output=True, text=True, check=False)
+    return ran.stdout + ran.stderr
+
+
+def check(title: str, capfd: pytest.CaptureFixture[str]) -> None:
+    for command, shown in commands(section(title)):
+        found = output_of(command, capfd)
+        for line in shown:
+            assert line in found.splitlines(), found
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with a copy of retail's data."""
+    monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "data/domains/retail"
+    folder.mkdir(parents=True)
+    for name in ("domains/retail", "tasks/retail"):
+        for file in (ROOT / name).glob("*.json"):
+            shutil.copy(file, folder)
+    shutil.copy(ROOT / "domains/retail/policy.md", folder)
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    return tmp_path
+
+
+def test_a_matrix_gives_the_table(shop: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = section("A matrix of runs")
+    (toml,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    (shop / "agents.toml").write_text(toml, encoding="utf-8")
+    check("A matrix of runs", capfd)
+
+
+def test_the_keys_of_a_matrix_are_described() -> None:
+    from pytest_tau.cli.many.matrix_file import _KEYS
+
+    table = section("A matrix of runs")
+    assert [key for key in _KEYS if f"`{key}`" not in table and f"[{key}]" not in table] == []
+
+
+def test_a_change_of_the_policy_runs_a_part_of_the_tasks(shop: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (first, _), (second, shown) = commands(section("Only what a change concerns"))
+    output_of(first, capfd)
+    policy = shop / "data/domains/retail/policy.md"
+    heading = "## Exchange items of a delivered order"
+    text = policy.read_text(encoding="utf-8")
+    policy.write_text(text.replace(heading, f"{heading}\n\nExchange items within 30 days only.\n"), encoding="utf-8")
+    found = output_of(second, capfd)
+    for line in shown:
+        assert line in found.splitlines(), found
+    assert "34 of 172 trials were run" in PAGE and "34 passed, 138 deselected" in found
+
+
+def test_a_conversation_is_lost_where_the_page_says(shop: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    assert shop.is_dir()
+    check("Continue from a turn", capfd)

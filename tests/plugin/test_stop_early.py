@@ -1,0 +1,281 @@
+"""``--tau-stop-early=P``: a run ends once its verdict is known, for gates and for the comparison with a baseline."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pytest_tau.cli import main
+
+WORKERS = [(), ("-n", "2")]
+TASKS = 40
+PARTS = """
+import os
+from pytest_tau.testing import ScriptedParticipant, call
+
+class Good(ScriptedParticipant):
+    def __init__(self, task):
+        made = call("create_task", user_id="user_1", title="Buy milk")
+        super().__init__(["No."] if self.fails(task) else [made, "Done."])
+
+    def fails(self, task):
+        return False
+
+class Bad(Good):
+    def fails(self, task):
+        return True
+
+class Half(Good):
+    def fails(self, task):
+        return int(task.id[1:]) % 2 == 0
+"""
+KNOWN = "in the full run with a probability of at least 0.99"
+
+
+@pytest.fixture
+def run(project, a_task):
+    """Runs forty tasks with an agent of parts.py."""
+    project.write("parts.py", PARTS)
+    project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(TASKS)])
+
+    def start(agent, *args):
+        return project.run("--tau-agent", f"parts.py:{agent}", "--tb=no", "--tau-results=runs", *args)
+
+    return start
+
+
+@pytest.fixture
+def compared(run, project, monkeypatch):
+    """A baseline of the good agent, and how to compare with it at looks."""
+    run("Good").outcomes(passed=TASKS)
+    monkeypatch.chdir(project.path)
+    assert main(["bless", "runs", "--to", "baseline"]) == 0
+
+    def start(agent, *args):
+        options = ["--tau-baseline=baseline", "--tau-fail-on=regression", "--tau-stop-early=0.99"]
+        return run(agent, *options, *args)
+
+    return start
+
+
+def stopping(project):
+    """What ``run.json`` of the latest run has."""
+    folder = max((project.path / "runs").iterdir(), key=lambda each: (each / "run.json").stat().st_mtime)
+    return json.loads((folder / "run.json").read_text(encoding="utf-8"))["stopping"]
+
+
+class TestGates:
+    """Gates that are probably met or missed."""
+
+    def test_met(self, run, project):
+        found = run("Good", "--tau-gate", "pass^1>=0.8", "--tau-stop-early=0.99", "--tau-trials=2")
+        assert found.ret == pytest.ExitCode.OK
+        found.line(
+            "tau: runs until the verdict of the full run is known with a probability of at least 0.99; tasks in random order (seed 300)"
+        )
+        line = found.line("tau: stopped early after", f"every gate will be met {KNOWN}:", "trials not run")
+        ran = int(line.split("after ")[1].split()[0])
+        assert 8 <= ran <= 30
+        found.line(f"{2 * TASKS - ran} trials not run, {TASKS - ran} tasks without any trial")
+        found.outcomes(passed=ran, skipped=2 * TASKS - ran)
+        found.line("tau: gate pass^1 >= 0.8: 1.000", f"met, {KNOWN}")
+        assert stopping(project) == {
+            "probability": 0.99,
+            "gates": ["pass^1 >= 0.8"],
+            "stopped": f"every gate will be met {KNOWN}",
+        }
+
+    def test_missed(self, run):
+        found = run("Half", "--tau-gate", "pass^1>=0.9", "--tau-stop-early=0.99")
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("tau: stopped early after", f"pass^1 >= 0.9 will be missed {KNOWN}", "trials not run")
+        found.line("tau: gate pass^1 >= 0.9:", f"missed, {KNOWN}")
+
+    def test_one_of_several(self, run):
+        found = run("Half", "--tau-gate", "pass^1>=0.9", "--tau-gate", "pass^1>=0.3", "--tau-stop-early=0.99")
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("gate pass^1 >= 0.9:", f"missed, {KNOWN}")
+        found.line("gate pass^1 >= 0.3:", "missed, not settled")
+
+    def test_a_close_verdict_needs_most_of_the_run(self, run):
+        found = run("Half", "--tau-gate", "pass^1>=0.5", "--tau-stop-early=0.99")
+        assert found.ret == pytest.ExitCode.OK
+        found.lacks("tau: stopped early after 1")
+
+    @pytest.mark.parametrize("workers", [("-n", "2")])
+    def test_over_workers(self, run, workers):
+        found = run("Bad", "--tau-gate", "pass^1>=0.8", "--tau-stop-early=0.99", "--tau-trials=4", *workers)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("tau: stopped early after", f"pass^1 >= 0.8 will be missed {KNOWN}")
+        found.line("tau: gate pass^1 >= 0.8: 0.000", f"missed, {KNOWN}")
+
+    def test_the_order_is_that_of_the_seed(self, run, project):
+        gate = ("--tau-gate", "pass^1>=0.8", "--collect-only", "-q")
+        first, again = (run("Good", *gate, "--tau-stop-early=0.99").ids for _ in range(2))
+        assert first == again
+        assert first != run("Good", *gate, "--tau-stop-early=0.99", "--tau-seed=1").ids
+        plain = run("Good", *gate, "--tau-stop-early").ids
+        assert first != plain
+        assert sorted(first) == sorted(plain)
+
+    def test_a_trial_of_every_task_comes_first(self, run):
+        ids = run(
+            "Good", "--tau-gate", "pass^1>=0.8", "--collect-only", "-q", "--tau-stop-early=0.99", "--tau-trials=2"
+        ).ids
+        assert all("trial-0" in each for each in ids[:TASKS])
+
+    def test_what_is_not_predicted_is_stated(self, run):
+        found = run("Good", "--tau-gate", "turns<=1000", "--tau-stop-early=0.99")
+        found.line("tau: turns <= 1000: not predicted; the run ends early once this is certain")
+        found.outcomes(passed=TASKS)
+
+    def test_a_resumed_run_stops_at_the_same_trial(self, run, project):
+        args = ("--tau-gate", "pass^1>=0.8", "--tau-stop-early=0.99", "--tau-trials=2")
+        first = run("Good", *args).line("tau: stopped early after")
+        (folder,) = (project.path / "runs").iterdir()
+        file = folder / "simulations.jsonl"
+        lines = file.read_text(encoding="utf-8").splitlines(keepends=True)
+        file.write_text("".join(lines[:5]), encoding="utf-8")
+        again = run("Good", *args, "--tau-resume")
+        assert again.line("tau: stopped early after") == first
+        again.line("tau: resume: 5 of")
+
+    def test_a_run_that_was_not_drawn_cannot_be_resumed(self, run):
+        run("Good")
+        run("Good", "--tau-gate", "pass^1>=0.8", "--tau-stop-early=0.99", "--tau-resume").usage_error(
+            "--tau-stop-early: the earlier run was started without it: its tasks were not run in random order"
+        )
+
+    def test_another_rule_cannot_be_resumed(self, run):
+        run("Good", "--tau-gate", "pass^1>=0.8", "--tau-stop-early=0.99")
+        run("Good", "--tau-gate", "pass^1>=0.8", "--tau-stop-early=0.9", "--tau-resume").usage_error(
+            "fixed at the start of the earlier run: probability: 0.99 in the earlier run, 0.9 now"
+        )
+
+    def test_ini(self, run, project):
+        project.ini("tau_stop_early = true", "tau_gate = pass^1>=0.5")
+        run("Good").line("tau: stopped early after 20 of 40 trials, every gate is certain to be met")
+        project.ini("tau_stop_early = false", "tau_gate = pass^1>=0.5")
+        run("Good").outcomes(passed=TASKS)
+        project.ini("tau_stop_early = 0.99", "tau_gate = pass^1>=0.5")
+        run("Good").line(f"every gate will be met {KNOWN}")
+
+
+class TestBaseline:
+    """Looks at the comparison."""
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_loss(self, compared, project, workers):
+        found = compared("Half", *workers)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("tau: look 1 of 5: -0.", "over 8 tasks, p = ", "(one-sided), significant up to 5.4e-07")
+        found.line("tau: stopped early after", "trials, a significant loss at look", "of 5:", "trials not run")
+        found.line("tau: --tau-fail-on regression: a regression")
+        found.lacks("no significant difference")
+        found.lacks("minimum detectable loss")
+        looks = stopping(project)["looks"]
+        assert [each["tasks"] for each in looks] == [8, 16, 24, 32, 40]
+        assert looks[-1]["spent"] == pytest.approx(0.025)
+        decided = [each["results"][""]["decision"] for each in looks if "results" in each]
+        assert decided[-1] == "loss"
+        assert decided[:-1] == [None] * (len(decided) - 1)
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_futility(self, compared, workers):
+        found = compared("Good", "--tau-futility=0.2", "--tau-looks=4", *workers)
+        assert found.ret == pytest.ExitCode.OK
+        found.line("tau: look 3 of 4: +0.000 over 30 tasks", "conditional power at a loss of 0.2: 0.0")
+        found.line("tau: no evidence of a loss larger than 0.2; this does not show that the agents are equal")
+        found.line("tau: stopped early after", "no evidence of a loss larger than 0.2 at look 3 of 4:")
+        found.line("tau: --tau-fail-on regression: no regression")
+
+    def test_without_a_loss_of_interest_the_run_is_complete(self, compared, project):
+        found = compared("Good")
+        assert found.ret == pytest.ExitCode.OK
+        found.outcomes(passed=TASKS)
+        found.line("tau: look 5 of 5: +0.000 over 40 tasks, p = 0.5000 (one-sided), significant up to 0.021")
+        found.lacks("stopped early")
+        assert len([each for each in stopping(project)["looks"] if "results" in each]) == 5
+
+    def test_a_gate_as_well(self, compared):
+        found = compared("Good", "--tau-futility=0.2", "--tau-gate", "pass^1>=0.5")
+        assert found.ret == pytest.ExitCode.OK
+        found.line(
+            "tau: stopped early after", "no evidence of a loss larger than 0.2", f"and every gate will be met {KNOWN}"
+        )
+        found = compared("Bad", "--tau-futility=0.2", "--tau-gate", "pass^1>=0.5")
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("tau: stopped early after", f"pass^1 >= 0.5 will be missed {KNOWN}")
+
+    def test_all_trials_of_a_task_come_together(self, compared):
+        ids = compared("Good", "--collect-only", "-q", "--tau-trials=2").ids
+        assert [each.replace("trial-0", "trial-1") for each in ids[::2]] == ids[1::2]
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_looks_of_a_resumed_run_are_those_of_its_start(self, compared, project, workers):
+        compared("Good", "--tau-futility=0.2", "--tau-looks=4", *workers)
+        folder = max((project.path / "runs").iterdir(), key=lambda each: each.stat().st_mtime)
+        lines = (folder / "simulations.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)
+        (folder / "simulations.jsonl").write_text("".join(lines[:12]), encoding="utf-8")
+        resumed = compared("Good", "--tau-futility=0.2", f"--tau-resume={folder}", "--tau-looks=2", *workers)
+        resumed.line("tau: look 3 of 4: +0.000 over 30 tasks")
+        resumed.line("tau: stopped early after", "at look 3 of 4")
+
+    def test_another_loss_of_interest_cannot_be_resumed(self, compared):
+        compared("Good", "--tau-futility=0.2")
+        compared("Good", "--tau-futility=0.1", "--tau-resume").usage_error("futility: 0.2 in the earlier run, 0.1 now")
+
+    def test_a_single_comparison_cannot_follow_looks(self, compared, run):
+        compared("Good", "--tau-futility=0.2")
+        options = ["--tau-baseline=baseline", "--tau-fail-on=regression", "--tau-resume"]
+        run("Good", *options).usage_error(
+            "--tau-resume: the earlier run was compared with its baseline at looks: add --tau-stop-early=0.99 "
+            "--tau-futility=0.2"
+        )
+
+    def test_tasks_that_the_baseline_lacks_are_no_part_of_a_look(self, compared, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(20, 60)])
+        found = compared("Good", "--tau-looks=2")
+        found.line("tau: look 2 of 2: +0.000 over 20 tasks")
+        found.outcomes(passed=40)
+
+
+@pytest.mark.parametrize("workers", WORKERS)
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["--tau-stop-early=0.99"], "--tau-stop-early: needs a gate: add --tau-gate EXPR, or a comparison"),
+        (["--tau-stop-early=99"], "--tau-stop-early: expected a probability above 0.5 and at most 1, such as 0.99"),
+        (["--tau-stop-early", "mock"], "got 'mock' (without one, write the option after the paths)"),
+        (["--tau-gate=pass^1>=0.5", "--tau-looks=3"], "--tau-looks: needs --tau-stop-early P, such as 0.99, and"),
+        (["--tau-gate=pass^1>=0.5", "--tau-futility=0.1"], "--tau-futility: needs --tau-stop-early P"),
+        (
+            ["--tau-stop-early=0.9", "--tau-gate=pass^1>=1", "--tau-futility=5"],
+            "--tau-futility: expected a share above 0",
+        ),
+    ],
+)
+def test_options_that_cannot_be_used(run, args, message, workers):
+    run("Good", *args, *workers).usage_error(message)
+
+
+class TestNotes:
+    """The lines at the start of a run that cannot answer what is asked."""
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_gate(self, run, workers):
+        found = run("Good", "--tau-gate", "pass^1>=0.95", *workers)
+        found.line(
+            "tau: gate pass^1 >= 0.95: 40 tasks cannot answer it: even if every trial passes, its 95 % interval begins at "
+            "0.912; 73 tasks are needed for a clear result (see tau plan)"
+        )
+        run("Good", "--tau-gate", "pass^1>=0.9", *workers).lacks("cannot answer it")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_comparison(self, compared, workers):
+        compared("Good", *workers).line("tau: comparison: 40 tasks x 1 trial show a loss of", "or more at 80 % power")
+        compared("Good", "-k", "t1 or t2-", *workers).lacks("tau: comparison: 40")
+        compared("Good", "--tau-task", "t1", "--tau-task", "t2", *workers).line(
+            "tau: comparison: 2 tasks x 1 trial cannot answer it: no loss is seen at 80 % power (see tau plan)"
+        )

@@ -1,0 +1,190 @@
+"""Comparison of several runs: the correction of p-values, the pairing by seed, the formats of ``tau compare``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from pytest_tau.analysis.compare import RunRecords
+from pytest_tau.analysis.many.comparison import ManyRuns
+from pytest_tau.analysis.many.holm import holm
+from pytest_tau.analysis.paired import Paired
+from pytest_tau.cli import main
+from pytest_tau.reports.many_runs import many_html, many_markdown, many_text
+from pytest_tau.runs.record import TrialRecord
+
+OUTCOMES = {"p": "passed", "f": "failed", "e": "error"}
+
+
+def run_of(name: str, tasks: dict[str, str], seeds: tuple[int | None, ...] = (), info: Any = None, **fields: Any):
+    """A run of tasks with the outcomes of their trials: ``pf`` for a passed and a failed one."""
+    records = [
+        TrialRecord(
+            "mock",
+            task,
+            trial,
+            OUTCOMES[one],
+            float(one == "p"),
+            "user_stop",
+            seed=seeds[trial] if trial < len(seeds) else None,
+            **fields,
+        )
+        for task, letters in tasks.items()
+        for trial, one in enumerate(letters)
+    ]
+    return RunRecords(name, records, info or {})
+
+
+def tasks_of(*letters: str) -> dict[str, str]:
+    return {f"t{number}": each for number, each in enumerate(letters)}
+
+
+class TestHolm:
+    def test_values_are_those_of_the_definition(self) -> None:
+        """Sorted 0.01, 0.03, 0.04: times 3, 2 and 1, and never less than an earlier one."""
+        assert holm([0.04, 0.01, 0.03]) == pytest.approx([0.06, 0.03, 0.06])
+
+    def test_a_single_comparison_is_not_changed(self) -> None:
+        assert holm([0.04]) == [0.04]
+        assert holm([]) == []
+
+    def test_values_are_at_most_one(self) -> None:
+        assert holm([0.6, 0.9]) == [1.0, 1.0]
+
+    def test_false_alarms_among_all_comparisons_stay_below_the_level(self) -> None:
+        """Four agents that are alike are compared with a fifth: an alarm in at most 5 % of evaluations."""
+        import random
+
+        generator = random.Random(1)
+        alarms, corrected = 0, 0
+        for _ in range(300):
+            base = [generator.choice("pf") for _ in range(30)]
+            runs = [run_of(str(n), tasks_of(*(generator.choice("pf") for _ in base))) for n in range(5)]
+            many = ManyRuns(runs)
+            corrected += any(each.significant for each in many.contrasts)
+            alarms += any(each.paired.p < 0.05 for each in many.contrasts)
+        assert corrected / 300 <= 0.08 < alarms / 300
+
+
+class TestManyRuns:
+    def test_each_run_is_compared_with_the_first(self) -> None:
+        runs = [run_of("a", tasks_of(*"p" * 12)), run_of("b", tasks_of(*"f" * 12)), run_of("c", tasks_of(*"p" * 12))]
+        many = ManyRuns(runs)
+        assert [(each.before, each.after, each.verdict) for each in many.contrasts] == [
+            (0, 1, "significant loss"),
+            (0, 2, "no significant difference"),
+        ]
+        assert many.regression
+        assert [row.rate for row in many.rows] == [1.0, 0.0, 1.0]
+
+    def test_all_pairs_are_corrected_for_their_number(self) -> None:
+        runs = [run_of(str(n), tasks_of(*"p" * 8)) for n in range(4)]
+        assert len(ManyRuns(runs, all_pairs=True).contrasts) == 6
+
+    def test_rates_are_over_the_tasks_of_all_runs(self) -> None:
+        first = run_of("a", {"both": "p", "mine": "f"})
+        second = run_of("b", {"both": "p", "error": "e"})
+        third = run_of("c", {"both": "f", "mine": "p", "error": "p"})
+        many = ManyRuns([first, second, third])
+        assert [group.task_id for group in many.tasks] == ["both"]
+        assert [row.rate for row in many.rows] == [1.0, 1.0, 0.0]
+        assert "a: 1 task without a verdict in every run, not compared" in many.warnings()
+        assert "b: 1 error, which are not compared" in many.warnings()
+
+    def test_trials_are_paired_by_seed_where_both_runs_have_it(self) -> None:
+        """The second trial of b is an error: without it, its task does not differ from that of a."""
+        first = run_of("a", tasks_of(*["pf"] * 6), (5, 6))
+        second = run_of("b", tasks_of(*["pe"] * 6), (5, 6))
+        (found,) = ManyRuns([first, second]).contrasts
+        assert (found.by_seed, found.paired.difference) == (6, 0.0)
+
+    def test_without_seeds_rates_of_tasks_are_compared(self) -> None:
+        first, second = run_of("a", tasks_of(*["pf"] * 6)), run_of("b", tasks_of(*["pe"] * 6))
+        (found,) = ManyRuns([first, second]).contrasts
+        assert (found.by_seed, found.paired.difference) == (0, 0.5)
+
+    def test_the_test_is_that_of_two_runs(self) -> None:
+        many = ManyRuns([run_of("a", tasks_of(*"ppppffpp")), run_of("b", tasks_of(*"pfffffpp"))])
+        (found,) = many.contrasts
+        assert found.adjusted == found.paired.p == Paired(found.paired.pairs).p
+
+    def test_no_common_task_is_no_comparison(self) -> None:
+        many = ManyRuns([run_of("a", {"x": "p"}), run_of("b", {"y": "p"})])
+        assert many.contrasts == [] and many.rows[0].rate is None
+        assert "nothing can be compared: no task has a verdict in every run" in many_text(many)
+
+    def test_other_users_and_texts_are_stated(self) -> None:
+        first = run_of("a", tasks_of("p"), conditions={"user": "scripted", "protocol": "tau", "max_steps": 200})
+        second = run_of("b", tasks_of("p"), conditions={"user": "llm", "protocol": "tau2", "max_steps": 200})
+        warnings = "\n".join(ManyRuns([first, second]).warnings())
+        assert "not the same as in a: the user (scripted and llm) (in b)" in warnings
+        assert "not the same as in a: the protocol (tau and tau2) (in b)" in warnings
+        assert "limit" not in warnings
+
+    def test_other_policies_are_stated(self) -> None:
+        def info(policy: str) -> dict[str, Any]:
+            return {"hashes": {"grader": "g", "domains": {"mock": {"policy": policy}}, "tasks": {}}}
+
+        runs = [run_of(name, tasks_of("p"), info=info(policy)) for name, policy in (("a", "1"), ("b", "2"), ("c", "2"))]
+        assert "not the same as in a: policy of mock (in b, c)" in ManyRuns(runs).warnings()
+
+
+class TestPages:
+    def many(self) -> ManyRuns:
+        return ManyRuns([run_of("a|<b>", tasks_of(*"p" * 12)), run_of("two", tasks_of(*"f" * 12))])
+
+    def test_text_is_aligned(self) -> None:
+        lines = many_text(self.many())
+        assert lines[2].index("trials") + len("trials") == lines[3].index("12") + 2
+
+    def test_markdown_has_no_markup_of_names(self) -> None:
+        assert "a\\|&lt;b&gt;" in many_markdown(self.many())
+
+    def test_html_has_no_markup_of_names(self) -> None:
+        page = many_html(self.many(), "<title>")
+        assert "a|&lt;b&gt;" in page and "<b>" not in page and "<script" not in page
+        assert '<tr class="loss">' in page
+
+
+@pytest.fixture
+def runs(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for name, letter in (("a", "p"), ("b", "f"), ("c", "p")):
+        folder = tmp_path / ".tau" / "runs" / name
+        folder.mkdir(parents=True)
+        records = run_of(name, tasks_of(*letter * 10)).records
+        (folder / "records.jsonl").write_text("".join(json.dumps(each.as_dict()) + "\n" for each in records))
+
+
+@pytest.mark.usefixtures("runs")
+class TestCommand:
+    def test_three_runs_are_a_table(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["compare", "a", "b", "c"]) == 0
+        out = capsys.readouterr().out
+        assert "3 runs on 10 tasks with a verdict in all, paired by task" in out
+        assert "p (Holm): corrected for 2 comparisons by Holm's method (1979)" in " ".join(out.split())
+
+    def test_fail_on_regression(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["compare", "a", "b", "c", "--fail-on", "regression"]) == 1
+        assert main(["compare", "b", "a", "c", "--fail-on", "regression"]) == 0
+        capsys.readouterr()
+
+    def test_json_has_every_number(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["compare", "a", "b", "--format", "json"]) == 0
+        found = json.loads(capsys.readouterr().out)
+        assert found["correction"] == "holm"
+        assert found["comparisons"][0]["difference"] == -1.0
+        assert {"p", "p_holm", "interval", "minimum_detectable_loss"} <= found["comparisons"][0].keys()
+
+    @pytest.mark.parametrize(
+        ("kind", "beginning"), [("markdown", "2 runs"), ("html", "<!doctype html>"), ("text", "2 runs")]
+    )
+    def test_pages_are_written_to_a_file(self, tmp_path: Any, kind: str, beginning: str) -> None:
+        assert main(["compare", "a", "c", "--format", kind, "-o", "page"]) == 0
+        assert (tmp_path / "page").read_text().startswith(beginning)
+
+    def test_a_run_named_twice_is_refused(self, capsys: pytest.CaptureFixture[str]) -> None:
+        assert main(["compare", "a", "b", "a"]) == 2
+        assert "is named twice: expected different runs" in capsys.readouterr().err

@@ -1,0 +1,330 @@
+"""The size of runs: bounds of looks, predictions, conditional power, and what a plan says."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from math import comb
+from statistics import NormalDist, fmean
+from typing import NamedTuple
+
+import pytest
+
+from pytest_tau.analysis.design.drawing import draw_key
+from pytest_tau.analysis.design.looks import DEFAULT_LOOKS, FUTILE, Look, conditional_power, judge, plan_looks
+from pytest_tau.analysis.design.planning import (
+    Population,
+    Usage,
+    smallest_loss,
+    tasks_needed,
+    trials_needed,
+    unanswerable,
+)
+from pytest_tau.analysis.design.power import Losses
+from pytest_tau.analysis.design.predictive import FEWEST_TASKS, Cell, probability_at_least
+from pytest_tau.analysis.design.spending import bounds, spent
+from pytest_tau.analysis.design.stopping import DOUBT, LOOKS
+from pytest_tau.analysis.gates import Gate
+from pytest_tau.analysis.paired import Pair, Paired, PassCount
+from pytest_tau.analysis.statistics import binomial
+from pytest_tau.models import ModelUsage
+from pytest_tau.runs.groups import TaskId
+from pytest_tau.runs.record import TrialRecord
+
+NORMAL = NormalDist()
+
+
+def drawn(rate: float, loss: float, tasks: int, trials: int, generator: random.Random) -> list[Pair]:
+    """Return two runs of tasks whose rates vary widely; the later one has lost so much."""
+    found = []
+    for _ in range(tasks):
+        chance = generator.betavariate(rate * 2, (1 - rate) * 2)
+        counts = [binomial(trials, each, generator) for each in (chance, chance * (1 - loss / rate))]
+        found.append(Pair(*(PassCount(trials, each) for each in counts)))
+    return found
+
+
+class Ended(NamedTuple):
+    """A simulated run: the share of its trials that were run, whether it passed, and what the full run says."""
+
+    share: float
+    verdict: bool
+    full: bool
+
+
+def gated(rate: float, seed: int) -> Ended:
+    """Run a gate of 0.8 with 50 tasks and 4 trials each as ``--tau-stop-early=0.99`` does."""
+    generator = random.Random(f"{rate}, {seed}")
+    chances = [generator.betavariate(rate * 2, (1 - rate) * 2) for _ in range(50)]
+    passed = [[generator.random() < chance for _ in range(4)] for chance in chances]
+    full = sum(map(sum, passed)) >= 160
+    for number in range(200 // LOOKS, 200, 200 // LOOKS):
+        rounds, more = divmod(number, 50)
+        runs = [rounds + (task < more) for task in range(50)]
+        cells = Counter(Cell(run, sum(each[:run]), 4 - run) for run, each in zip(runs, passed, strict=True))
+        chance = probability_at_least(cells, 0.8)
+        if chance is not None and not 0.01 * DOUBT < chance < 1 - 0.01 * DOUBT:
+            return Ended(number / 200, chance > 0.5, full)
+    return Ended(1.0, full, full)
+
+
+def compared(found: list[Pair], futility: float) -> Ended:
+    """Compare two runs at the looks."""
+    whole, looks = Paired(found), plan_looks(len(found), DEFAULT_LOOKS)
+    full = whole.difference < 0 and whole.p < 0.05
+    for look in looks:
+        seen = judge(Paired(found[: look.tasks]), look, looks[-1], futility)
+        if seen.decision is not None:
+            return Ended(look.tasks / len(found), seen.decision == "loss", full)
+    return Ended(1.0, False, full)
+
+
+def pairs(*counts: tuple[int, int, int]) -> list[Pair]:
+    """Return so many tasks that passed that often, of four trials in each run."""
+    return [Pair(PassCount(4, before), PassCount(4, after)) for number, before, after in counts for _ in range(number)]
+
+
+class TestBounds:
+    """The published bounds of Lan and DeMets for O'Brien-Fleming spending."""
+
+    def test_five_looks(self) -> None:
+        found = [NORMAL.inv_cdf(1 - level) for level in bounds((0.2, 0.4, 0.6, 0.8, 1.0), 0.025)]
+        assert found == pytest.approx([4.877, 3.357, 2.680, 2.290, 2.031], abs=0.001)
+
+    def test_one_look_has_the_whole_level(self) -> None:
+        assert bounds((1.0,), 0.025) == pytest.approx([0.025], abs=1e-6)
+
+    def test_spending_begins_with_nothing_and_ends_with_the_level(self) -> None:
+        assert spent(0.025, 0.0) == 0
+        assert spent(0.025, 1.0) == 0.025
+        shares = [spent(0.025, number / 10) for number in range(11)]
+        assert shares == sorted(shares)
+
+    def test_chances_of_crossing_add_up_to_the_level(self) -> None:
+        shares = (0.25, 0.6, 1.0)
+        limits = [NORMAL.inv_cdf(1 - level) for level in bounds(shares, 0.1)]
+        generator, crossed, runs = random.Random(5), 0, 20_000
+        for _ in range(runs):
+            place, before = 0.0, 0.0
+            for share, limit in zip(shares, limits, strict=True):
+                place += generator.gauss(0, (share - before) ** 0.5)
+                before = share
+                if place / share**0.5 >= limit:
+                    crossed += 1
+                    break
+        assert crossed / runs == pytest.approx(0.1, abs=0.007)
+
+
+class TestLooks:
+    """Where a comparison is looked at, and what a look decides."""
+
+    def test_places(self) -> None:
+        looks = plan_looks(50, 5)
+        assert [look.tasks for look in looks] == [10, 20, 30, 40, 50]
+        assert looks[-1].spent == pytest.approx(0.025)
+        assert [look.tasks for look in plan_looks(12, 5)] == [8, 10, 12]
+        assert [look.tasks for look in plan_looks(3, 5)] == [3]
+        assert plan_looks(0, 5) == ()
+
+    def test_a_loss_within_the_level_of_the_look_decides(self) -> None:
+        looks = plan_looks(50, 5)
+        worse = Paired(pairs((20, 4, 0)))
+        seen = judge(worse, looks[1], looks[-1], None)
+        assert (seen.decision, seen.power) == ("loss", None)
+        assert seen.p == pytest.approx(worse.p / 2)
+        early = judge(Paired(pairs((9, 4, 0), (1, 4, 4))), looks[0], looks[-1], None)
+        assert early.p < 0.025
+        assert early.decision is None
+
+    def test_a_gain_is_no_loss(self) -> None:
+        looks = plan_looks(50, 5)
+        seen = judge(Paired(pairs((20, 0, 4))), looks[1], looks[-1], None)
+        assert seen.decision is None
+        assert seen.p > 0.99
+
+    def test_without_a_loss_of_interest_no_run_is_futile(self) -> None:
+        looks = plan_looks(50, 5)
+        assert judge(Paired(pairs((40, 0, 4))), looks[3], looks[-1], None).decision is None
+        assert judge(Paired(pairs((40, 0, 4))), looks[3], looks[-1], 0.05).decision == "futile"
+
+    def test_the_last_look_is_not_futile(self) -> None:
+        looks = plan_looks(50, 5)
+        assert judge(Paired(pairs((50, 2, 2))), looks[-1], looks[-1], 0.05).power is None
+
+    def test_conditional_power_is_what_simulation_gives(self) -> None:
+        generator, last = random.Random(3), Look(100, 0.0211, 0.025)
+        before = drawn(0.7, 0.0, 60, 4, random.Random(1))
+        predicted = conditional_power(Paired(before), 0.6, last, 0.1)
+        found = 0
+        for _ in range(400):
+            rest = drawn(0.7, 0.1, 40, 4, generator)
+            found += judge(Paired([*before, *rest]), last, last, None).decision == "loss"
+        assert predicted == pytest.approx(found / 400, abs=0.1)
+
+    def test_tasks_that_have_not_changed_yet_can_still_change(self) -> None:
+        same = Paired(pairs((10, 4, 4)))
+        assert conditional_power(same, 0.2, plan_looks(50, 5)[-1], 0.1) > FUTILE
+
+
+class TestPredictions:
+    """The probability of the final verdict."""
+
+    def test_too_few_tasks_say_nothing(self) -> None:
+        cells = {Cell(1, 1, 3): FEWEST_TASKS - 1, Cell(0, 0, 4): 20}
+        assert probability_at_least(cells, 0.8) is None
+
+    def test_it_is_what_the_model_gives_by_simulation(self) -> None:
+        generator, met, fitting = random.Random(11), 0, 0
+        seen = [1, 1, 1, 0, 1, 1, 0, 1, 1, 1]
+        for _ in range(60_000):
+            mean = generator.betavariate(0.5, 0.5)
+            likeness = generator.choice([0.1, 0.25, 0.6, 1.5, 4.0, 10.0, 25.0, 60.0])
+            chances = [generator.betavariate(mean * likeness, (1 - mean) * likeness) for _ in seen]
+            first = sorted(generator.random() < chance for chance in chances)
+            if sum(first) == sum(seen):
+                fitting += 1
+                ordered = [sum(generator.random() < chance for _ in range(3)) for chance in chances]
+                met += sum(ordered) + sum(seen) >= 0.8 * 40
+        found = probability_at_least(Counter(Cell(1, one, 3) for one in seen), 0.8)
+        assert fitting > 1500
+        assert found == pytest.approx(met / fitting, abs=0.04)
+
+    def test_nothing_is_left_open_at_the_end(self) -> None:
+        done = {Cell(4, 4, 0): 8, Cell(4, 0, 0): 2}
+        assert probability_at_least(done, 0.8) == 1
+        assert probability_at_least(done, 0.81) == 0
+        assert probability_at_least(done, 0.8, strict=True) == 0
+
+    def test_pass_hat_k_counts_tasks_that_pass_together(self) -> None:
+        half = {Cell(4, 3, 0): 10}
+        assert probability_at_least(half, comb(3, 2) / comb(4, 2), 2) == 1
+        assert probability_at_least(half, 0.51, 2) == 0
+
+    @pytest.mark.parametrize("passed", [0, 5, 10])
+    def test_more_passes_are_more_probable_to_meet(self, passed: int) -> None:
+        def chance(number: int) -> float:
+            cells = {Cell(1, 1, 3): number, Cell(1, 0, 3): 20 - number}
+            found = probability_at_least(cells, 0.7)
+            assert found is not None
+            return found
+
+        assert chance(passed) < chance(passed + 5)
+
+    def test_both_directions_of_a_gate_add_up(self) -> None:
+        from pytest_tau.analysis.gates.metrics import TaskTrials
+        from pytest_tau.runs.groups import Group
+
+        records = [record(f"t{number}", passed=number % 3 > 0) for number in range(12)]
+        tasks = {Group("", "", "mock", each.task_id): TaskTrials([each], 0, 2) for each in records}
+        up = Gate.parse("pass^1>=0.7").probabilities(tasks)[""]
+        down = Gate.parse("pass^1<0.7").probabilities(tasks)[""]
+        assert up is not None
+        assert down == pytest.approx(1 - up)
+        assert Gate.parse("cost<=1").probabilities(tasks) == {"": None}
+        errors = Gate.parse("errors<=0.5").probabilities(tasks)[""]
+        assert errors is not None
+        assert errors > 0.99
+
+
+class TestSimulated:
+    """Few runs that end early end otherwise than the full run; ``benchmarks`` has the table."""
+
+    @pytest.mark.parametrize("rate", [0.5, 0.8, 0.95])
+    def test_gates(self, rate: float) -> None:
+        found = [gated(rate, number) for number in range(150)]
+        assert sum(each.verdict != each.full for each in found) <= 5
+        share = fmean(each.share for each in found)
+        assert share < (0.8 if rate == 0.8 else 0.25)
+
+    @pytest.mark.parametrize(("loss", "low", "high"), [(0.0, 0.0, 0.06), (0.12, 0.68, 0.92), (0.24, 0.97, 1.0)])
+    def test_comparisons(self, loss: float, low: float, high: float) -> None:
+        generator = random.Random(f"test {loss}")
+        found = [compared(drawn(0.7, loss, 50, 4, generator), 0.12) for _ in range(200)]
+        assert low <= fmean(each.verdict for each in found) <= high
+        assert fmean(each.full for each in found) - fmean(each.verdict for each in found) <= 0.03
+        assert fmean(each.share for each in found) < 0.9
+
+
+class TestDrawing:
+    """The order of tasks."""
+
+    def test_a_task_keeps_its_place_whatever_else_is_selected(self) -> None:
+        tasks = [TaskId("mock", "", f"t{number}") for number in range(30)]
+        ordered = sorted(tasks, key=lambda task: draw_key(300, task))
+        assert ordered != tasks
+        assert sorted(tasks[::2], key=lambda task: draw_key(300, task)) == [
+            each for each in ordered if each in tasks[::2]
+        ]
+        assert sorted(tasks, key=lambda task: draw_key(301, task)) != ordered
+
+
+def record(task: str, *, passed: bool = True, trial: int = 0, **values: object) -> TrialRecord:
+    outcome = "passed" if passed else "failed"
+    return TrialRecord("mock", task, trial, outcome, float(passed), "user_stop", **values)  # type: ignore[arg-type]
+
+
+class TestPlanning:
+    """What a run can show before it is made."""
+
+    def test_the_population_of_a_run(self) -> None:
+        records = [record(f"t{task}", passed=trial < task, trial=trial) for task in range(5) for trial in range(4)]
+        found = Population.of(records)
+        assert found is not None
+        assert found.rate == 0.5
+        assert found.within == pytest.approx(fmean([0, 0.25, 1 / 3, 0.25, 0]))
+        assert not found.guessed
+        assert Population.of([]) is None
+
+    def test_single_trials_show_no_variance(self) -> None:
+        assert Population.of([record("t0"), record("t1", passed=False)]) == Population.guess(0.5)
+        assert Population.of([record("t0"), record("t0", passed=False, trial=1)], 0.9) == Population.guess(0.9)
+
+    def test_the_smallest_loss_is_found_four_times_out_of_five(self) -> None:
+        loss = smallest_loss(Population.guess(0.7), 50, 4, 4)
+        assert loss is not None
+        generator = random.Random(8)
+        compared = [Paired(drawn(0.7, loss, 50, 4, generator)) for _ in range(300)]
+        assert fmean(each.p < 0.05 and each.difference < 0 for each in compared) == pytest.approx(0.8, abs=0.06)
+
+    def test_fewer_than_six_tasks_show_nothing(self) -> None:
+        assert smallest_loss(Population.guess(0.7), 5, 100, 100) is None
+        assert trials_needed(Population.guess(0.7), 5, 0.5) is None
+
+    def test_what_a_loss_takes_is_the_least_that_shows_it(self) -> None:
+        population = Population.guess(0.7)
+        tasks = tasks_needed(population, 4, 0.1)
+        assert tasks is not None
+        assert (smallest_loss(population, tasks, 4, 4) or 1) <= 0.1 < (smallest_loss(population, tasks - 1, 4, 4) or 1)
+        trials = trials_needed(population, 50, 0.1)
+        assert trials is not None
+        assert (smallest_loss(population, 50, trials, trials) or 1) <= 0.1
+        assert tasks_needed(population, 4, 0.8) is None
+        assert tasks_needed(population, 1, 0.0001) is None
+
+    def test_power_of_no_loss_is_that_of_a_false_alarm(self) -> None:
+        assert Losses.planned(0.7, 0.14, 50, 4, 4).power(0.0) == pytest.approx(0.025)
+
+    def test_gates_that_no_result_answers(self) -> None:
+        found = unanswerable(Gate.parse("pass^1>=0.9"), 20)
+        assert found is not None
+        assert found.low == pytest.approx(0.839, abs=0.001)
+        assert unanswerable(Gate.parse("pass^1>=0.9"), found.needed) is None
+        assert unanswerable(Gate.parse("pass^1>=0.9"), found.needed - 1) is not None
+        for other in ("pass^1>=1", "pass^1<0.9", "errors<=0.01", "cost<=1"):
+            assert unanswerable(Gate.parse(other), 20) is None
+
+    def test_costs(self) -> None:
+        used = ModelUsage(model="m", calls=2, prompt_tokens=1000, completion_tokens=100, known_cost=0.5)
+        found = Usage.of(
+            [record("t0", usage={"agent": used, "user": used}, duration=36.0), record("t1", duration=36.0)]
+        )
+        assert found == Usage(2000, 200, 1.0, 36.0)
+        assert found.of_trials(100, 10) == {
+            "trials": 100,
+            "tokens_sent": 200_000,
+            "tokens_received": 20_000,
+            "usd": 100.0,
+            "hours": 0.1,
+        }
+        assert found.priced(2, 10).usd == pytest.approx(0.006)
+        assert Usage.of([record("t0")]).priced(2, 10).usd is None

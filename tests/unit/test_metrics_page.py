@@ -1,0 +1,56 @@
+"""docs/metrics.md defines every metric of gates, every column of CSV, and every field of exported metrics."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from pytest_tau.analysis.columns import COLUMNS
+from pytest_tau.evaluation.partial import COUNTS, SHARES
+from pytest_tau.models.reviews import FAULT_OWNERS, FAULT_TYPES, SEVERITIES
+from pytest_tau.reports.export_metrics import write_metrics
+
+from .report_pages import bad, line, run_folder
+from .test_report import WANTED
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGE = (DOCS / "metrics.md").read_text(encoding="utf-8")
+#: Names that the page has as code, outside of its examples.
+DEFINED = set(re.findall(r"`([^`]+)`", re.sub(r"^```.*?^```$", "", PAGE, flags=re.MULTILINE | re.DOTALL)))
+
+
+@pytest.mark.parametrize("name", [each.name for each in COLUMNS if each.exported])
+def test_every_column_is_defined(name: str) -> None:
+    assert name in DEFINED
+
+
+@pytest.mark.parametrize("name", [*(each.metric.name for each in COLUMNS if each.metric), "pass^1", "errors"])
+def test_every_metric_of_gates_is_defined(name: str) -> None:
+    assert name in DEFINED
+
+
+@pytest.mark.parametrize("name", [*SHARES, *COUNTS])
+def test_every_number_of_partial_credit_is_defined(name: str) -> None:
+    assert name in DEFINED
+
+
+def test_every_field_of_exported_metrics_is_defined(tmp_path: Path, domain: Domain) -> None:
+    run, out = run_folder(tmp_path / "run", line(bad(domain, WANTED), WANTED)), io.StringIO()
+    assert write_metrics(run, out, "tiny", {}.get) == 1
+    by_side = {"user_errors_by_severity", "user_error_tags_by_severity", "sims_by_max_user_severity"}
+    assert json.loads(out.getvalue()).keys() - DEFINED == by_side, "which the page calls the same for the user"
+
+
+@pytest.mark.parametrize(
+    "name", [*FAULT_OWNERS, *FAULT_TYPES, *(each for side in SEVERITIES.values() for each in side)]
+)
+def test_every_value_of_a_review_is_described(name: str) -> None:
+    assert f"`{name}`" in (DOCS / "reviews.md").read_text(encoding="utf-8")

@@ -1,0 +1,241 @@
+"""Tools that fail on purpose: the rules, what the agent sees, and what grading replays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau import SimulationSettings
+from pytest_tau.analysis.comparability import comparability
+from pytest_tau.diagnosis import explain, plain_text
+from pytest_tau.evaluation import evaluate
+from pytest_tau.models import TOOL_FAULTS
+from pytest_tau.orchestrator import ToolFaults, check_rules, parse_rule
+from pytest_tau.orchestrator.tool_faults import shortened
+from pytest_tau.regrade.replay_diff import replay
+from pytest_tau.reports.html.environment_changes import state_history
+from pytest_tau.runs.record import TrialRecord
+from pytest_tau.testing import ScriptedParticipant as Script, call
+
+from .tiny import action, task
+
+if TYPE_CHECKING:
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Simulation
+
+WANTED = task({"actions": [action("rename", item_id="lamp", name="Light")], "reward_basis": ["DB"]})
+RENAME = call("rename", item_id="lamp", name="Light")
+LOOK = call("look", item_id="lamp")
+
+
+def talk(domain: Domain, replies: list[Any], *rules: str, **options: Any) -> Simulation:
+    settings = SimulationSettings(tool_faults=tuple(map(parse_rule, rules)), **options)
+    user = Script(["Hi", "###STOP###"])
+    return pytest_tau.simulate(WANTED, domain=domain, agent=Script([*replies, "Done"]), user=user, settings=settings)
+
+
+def results(found: Simulation) -> list[Any]:
+    return [made.result for made in found.calls]
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "rates"),
+    [
+        ("get_*:0.1", "get_*", {"error": 0.1}),
+        ("get_*:0.1,timeout=0.02", "get_*", {"error": 0.1, "timeout": 0.02}),
+        (" * : stale = 0.5 , partial = 0.5 ", "*", {"stale": 0.5, "partial": 0.5}),
+        ("a:delay=0.2@3", "a", {"delay": 0.2}),
+        ("a:b:1", "a:b", {"error": 1.0}),
+    ],
+)
+def test_a_rule_is_read(text: str, pattern: str, rates: dict[str, float]) -> None:
+    rule = parse_rule(text)
+    assert (rule.pattern, rule.rates, rule.requestor) == (pattern, rates, "assistant")
+
+
+def test_a_rule_of_the_user_and_a_delay() -> None:
+    assert parse_rule("user:toggle_*:0.1").requestor == "user"
+    assert parse_rule("user:toggle_*:0.1").pattern == "toggle_*"
+    assert parse_rule("a:delay=1").delay == 1.0
+    assert parse_rule("a:delay=1@0.25").delay == 0.25
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("get_*", "expected PATTERN:RATE"),
+        (":0.1", "expected PATTERN:RATE"),
+        ("user::0.1", "expected PATTERN:RATE"),
+        ("a:", "expected PATTERN:RATE"),
+        ("a:much", "expected a rate from 0 to 1, got 'much'"),
+        ("a:1.5", "expected a rate from 0 to 1, got '1.5'"),
+        ("a:nan", "expected a rate from 0 to 1, got 'nan'"),
+        ("a:slow=0.1", "unknown kind 'slow'"),
+        ("a:0.1,error=0.1", "error is given twice"),
+        ("a:0.6,stale=0.6", "the rates add up to 1.2"),
+        ("a:delay=0.1@never", "expected seconds from 0 to 600, got 'delay@never'"),
+    ],
+)
+def test_a_rule_that_cannot_be_used_is_refused(text: str, problem: str) -> None:
+    with pytest.raises(ValueError, match=problem.replace("*", r"\*")):
+        parse_rule(text)
+
+
+def test_a_rule_must_be_about_a_tool_of_its_side() -> None:
+    tools: Any = [("assistant", "look"), ("user", "toggle")]
+    assert check_rules([parse_rule("l*:0.1"), parse_rule("user:*:0.1")], tools) is None
+    assert "unknown tool of the agent 'toggle'" in str(check_rules([parse_rule("toggle:0.1")], tools))
+    assert "the user has no tools" in str(check_rules([parse_rule("user:*:0.1")], tools[:1]))
+
+
+@pytest.mark.parametrize(("kind", "said"), [("error", "unavailable"), ("timeout", "timed out")])
+def test_a_call_that_fails_changes_nothing(domain: Domain, kind: str, said: str) -> None:
+    found = talk(domain, [RENAME], f"rename:{kind}=1")
+    (result,) = results(found)
+    assert (result.error, result.fault, result.executed) == (True, kind, False)
+    assert said in result.content
+    assert found.reward == 0.0  # the grader does not make the call either
+    assert [each.path for each in (found.reward_info.db_diff or [])] == ["items/lamp/name"]  # type: ignore[union-attr]
+    again = evaluate(WANTED, found.messages, domain=domain)
+    assert again.reward == 0.0
+    assert replay(found, domain.environment(WANTED)) == []
+    assert "outside_changes" not in (found.info or {})
+    history = state_history(found, WANTED, domain)
+    assert (history.changes, history.note) == ({}, None)
+
+
+def test_without_the_fault_the_same_conversation_passes(domain: Domain) -> None:
+    assert talk(domain, [RENAME]).reward == 1.0
+    found = talk(domain, [RENAME], "rename:0")
+    assert (found.reward, (found.info or {})[TOOL_FAULTS]["faults"]) == (1.0, [])
+
+
+def test_an_agent_that_tries_again_passes(domain: Domain) -> None:
+    # The first two calls of the tool by this seed: one that fails, one that does not.
+    rule = parse_rule("rename:0.5")
+    draws = [_draws(domain, f"{seed} {WANTED.id}", rule) for seed in range(50)]
+    seed = draws.index(["error", None])
+    settings = SimulationSettings(tool_faults=(rule,))
+    agent, user = Script([RENAME, RENAME, "Done"]), Script(["Hi", "###STOP###"])
+    found = pytest_tau.simulate(WANTED, domain=domain, agent=agent, user=user, seed=seed, settings=settings)
+    assert [result.fault for result in results(found)] == ["error", None]
+    assert found.reward == 1.0
+    assert (found.info or {})[TOOL_FAULTS] == {
+        "rules": ["rename:0.5"],
+        "calls": 2,
+        "faults": [{"message_idx": 2, "tool": "rename", "requestor": "assistant", "kind": "error"}],
+    }
+
+
+def _draws(domain: Domain, seed: str, rule: Any) -> list[str | None]:
+    faults = ToolFaults([rule], seed, domain.environment(WANTED))
+    return [faults.before(talk(domain, [RENAME]).calls[0].call)[0] for _ in range(2)]
+
+
+def test_other_tools_do_not_change_the_draws_of_a_tool(domain: Domain) -> None:
+    calls = {each.call.name: each.call for each in talk(domain, [RENAME, LOOK]).calls}
+    environment = domain.environment(WANTED)
+    alone, mixed = (ToolFaults([parse_rule("*:0.5")], "7", environment) for _ in range(2))
+    expected = [alone.before(calls["rename"])[0] for _ in range(20)]
+    found = []
+    for _ in range(20):
+        mixed.before(calls["look"])
+        found.append(mixed.before(calls["rename"])[0])
+    assert found == expected
+    assert {None, "error"} == set(expected)
+
+
+def test_a_stale_result_is_the_first_of_the_same_read(domain: Domain) -> None:
+    found = talk(domain, [LOOK, RENAME, LOOK], "look:stale=1")
+    first, _, second = results(found)
+    assert first.fault is None
+    assert second.fault == "stale"
+    assert second.content == first.content
+    assert found.reward == 1.0
+    assert replay(found, domain.environment(WANTED)) == []
+
+
+def test_a_partial_result_of_a_write_is_not_a_difference_of_the_replay(domain: Domain) -> None:
+    found = talk(domain, [RENAME], "rename:partial=1")
+    (result,) = results(found)
+    assert (result.fault, result.executed, result.error) == ("partial", True, False)
+    assert "price" not in result.content
+    assert found.reward == 1.0
+    assert replay(found, domain.environment(WANTED)) == []
+    assert domain.environment(WANTED).replay(found.messages) == []
+    assert state_history(found, WANTED, domain).note is None
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [("[1, 2, 3]", "[1]"), ('{"a": 1, "b": 2}', '{"a": 1}'), ("text", "text"), ("[]", "[]"), ('"text"', '"text"')],
+)
+def test_lists_and_records_are_cut_short(text: str, short: str) -> None:
+    assert shortened(text) == short
+
+
+def test_a_delayed_result_is_the_result(domain: Domain) -> None:
+    found = talk(domain, [RENAME], "rename:delay=1@0.05")
+    (result,) = results(found)
+    assert (result.fault, result.error, found.reward) == ("delay", False, 1.0)
+    assert found.duration >= 0.05
+
+
+def test_faults_do_not_count_to_the_limit_of_errors(domain: Domain) -> None:
+    from pytest_tau.orchestrator import Limits
+
+    found = talk(domain, [LOOK] * 4, "look:1", limits=Limits(max_errors=2))
+    assert found.termination_reason == "user_stop"
+    assert sum(result.error for result in results(found)) == 4
+
+
+def test_the_agent_does_not_see_that_it_was_a_fault(domain: Domain) -> None:
+    agent = Script([LOOK, "Done"])
+    settings = SimulationSettings(tool_faults=(parse_rule("look:1"),))
+    user = Script(["Hi", "###STOP###"])
+    pytest_tau.simulate(WANTED, domain=domain, agent=agent, user=user, settings=settings)
+    (result,) = [message for message in agent.received if message.role == "tool"]
+    assert result.error
+    assert result.fault is None
+
+
+def test_malformed_and_unknown_calls_meet_no_fault(domain: Domain) -> None:
+    unknown = call("nothing")
+    found = talk(domain, [unknown], "*:1")
+    assert [result.fault for result in results(found)] == [None]
+
+
+def test_tools_of_the_user_fail_only_if_they_are_named(domain: Domain) -> None:
+    settings = [SimulationSettings(tool_faults=(parse_rule(text),)) for text in ("*:1", "user:*:1")]
+    for each, expected in zip(settings, (None, "error"), strict=True):
+        user = Script([call("switch"), "Hi", "###STOP###"])
+        found = pytest_tau.simulate(WANTED, domain=domain, agent=Script(["Done"]), user=user, settings=each)
+        assert [result.fault for result in results(found)] == [expected]
+
+
+def test_such_a_trial_is_not_comparable_and_says_so(domain: Domain) -> None:
+    found = talk(domain, [RENAME], "rename:1", "look:0.1")
+    record = TrialRecord.of(found, WANTED, "mock")
+    assert record.tool_faults == {"error": 1}
+    assert TrialRecord.from_dict(record.as_dict()) == record
+    compared = comparability([record])
+    assert compared is not None
+    assert compared.kind == "custom"
+    assert "tool faults rename:1 look:0.1" in compared.deviations
+    assert "tool faults: message 2 rename (error)" in plain_text(explain(found))
+
+
+def test_a_trial_in_which_none_struck_is_known_to_be_one_with_faults(domain: Domain) -> None:
+    record = TrialRecord.of(talk(domain, [RENAME], "look:0.5"), WANTED, "mock")
+    assert record.tool_faults == {}
+    assert TrialRecord.from_dict(record.as_dict()).tool_faults == {}
+    assert TrialRecord.of(talk(domain, [RENAME]), WANTED, "mock").tool_faults is None
+
+
+@pytest.mark.parametrize("entry", [None, [], {"faults": 3}, {"faults": [3, {"kind": 5}]}])
+def test_an_entry_of_others_is_tolerated(domain: Domain, entry: Any) -> None:
+    found = talk(domain, [RENAME])
+    found.info = {TOOL_FAULTS: entry}
+    assert TrialRecord.of(found, WANTED, "mock").tool_faults in (None, {})

@@ -1,0 +1,281 @@
+"""The checks of simulated users: what each finds, what it leaves alone, and how findings are stored."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import pytest_tau
+from pytest_tau.models import Simulation, parse_task
+from pytest_tau.models.messages import AssistantMessage, ToolCall, ToolMessage, UserMessage
+from pytest_tau.runs.record import TrialRecord
+from pytest_tau.validity import CHECK_NAMES, CHECKS, Check, UserValidity, check_simulation, check_user
+from pytest_tau.validity.details import Known, details_in
+
+if TYPE_CHECKING:
+    from pytest_tau.models import Message, Task
+
+GREETING = "Hi! How can I help you today?"
+
+
+def a_task(instructions: str = "You want to return order #W2378156 of May 17.", **changes: Any) -> Task:
+    return parse_task({"id": "t", "user_scenario": {"instructions": instructions}, **changes})
+
+
+def conversation(*texts: str) -> list[Message]:
+    """Texts of the user and the agent in turn, after the greeting."""
+    messages: list[Message] = [AssistantMessage(content=GREETING)]
+    for number, text in enumerate(texts):
+        messages.append(AssistantMessage(content=text) if number % 2 else UserMessage(content=text))
+    return messages
+
+
+def found(task: Task, messages: list[Message], domain: Any = None, **keywords: Any) -> list[tuple[str, int]]:
+    return [(each.check, each.message_idx) for each in check_user(task, messages, domain, **keywords).findings]
+
+
+class TestDetails:
+    @pytest.mark.parametrize(
+        ("text", "values"),
+        [
+            ("My email is Yu.Rossi@Example.com.", ["yu.rossi@example.com"]),
+            ("Order #W2378156, please.", ["w2378156"]),
+            ("I am yusuf_rossi_9620", ["yusuf_rossi_9620"]),
+            ("on May 17th, 2024", ["05-17"]),
+            ("on the 17th of May", ["05-17"]),
+            ("on 2024-05-17", ["05-17"]),
+            ("on 05/17/2024", ["05-17"]),
+            ("call (555) 123-2002", ["5551232002"]),
+            ("it costs $1,200.50", ["1200.50"]),
+            ("my zip is 01234", ["01234"]),
+            ("2 bags, 16GB, the 2nd one, 4G, at 10am, 1080p, USB3", []),
+            ("May I have 3 of them?", []),
+        ],
+    )
+    def test_details_of_a_text(self, text: str, values: list[str]) -> None:
+        assert [each.value for each in details_in(text)] == values
+
+    @pytest.mark.parametrize(
+        ("given", "said"),
+        [
+            ("the prices are 120.50 and 99.50", "220 in total"),
+            ("the prices are 320 and 99", "that is 221 less"),
+            ("it costs $1,234.56", "about 1235"),
+            ("from May 17", "I leave on May 18"),
+            ("your id is yusuf_rossi_9620", "it ends with 9620"),
+            ("no price was named", "at most 500"),
+            ("call 555-123-2002", "call 5551232002"),
+        ],
+    )
+    def test_what_follows_from_what_was_given(self, given: str, said: str) -> None:
+        known = Known([given])
+        assert details_in(said)
+        assert all(known.has(each) for each in details_in(said))
+
+    def test_what_does_not_follow(self) -> None:
+        known = Known(["order #W2378156 of May 17, $120"])
+        for said in ("#W2378157", "June 17", "a@b.org", "zip 90210", "123-456-7890"):
+            assert [each for each in details_in(said) if not known.has(each)], said
+
+
+class TestMadeUp:
+    def test_a_detail_from_nowhere(self) -> None:
+        messages = conversation("I want to return order #W2378156.", "Your zip code?", "It is 90210.")
+        (finding,) = check_user(a_task(), messages).findings
+        assert (finding.check, finding.message_idx) == ("made-up-detail", 3)
+        assert finding.text == "made-up-detail, message 3: the number 90210 was given nowhere: 'It is 90210.'"
+
+    def test_what_the_conversation_has_given_before_is_no_fault(self) -> None:
+        messages = conversation("Hi.", "Is it order #W9999999?", "Yes, #W9999999.")
+        assert found(a_task(), messages) == []
+        results: list[Message] = [
+            AssistantMessage(tool_calls=[ToolCall(id="1", name="find", arguments={"order": "#W8888888"})]),
+            ToolMessage(id="1", content="delivered on 2024-06-01"),
+        ]
+        later = [*conversation("Hi."), *results, UserMessage(content="#W8888888 came on June 1.")]
+        assert found(a_task(), later) == []
+
+    def test_a_detail_is_found_once(self) -> None:
+        messages = conversation("Zip 90210.", "Again?", "Zip 90210.")
+        assert found(a_task(), messages) == [("made-up-detail", 1)]
+
+    def test_the_history_of_a_task_is_not_the_users(self) -> None:
+        history = [{"role": "assistant", "content": GREETING}, {"role": "user", "content": "Zip 90210."}]
+        task = a_task(initial_state={"message_history": history})
+        assert found(task, conversation("Zip 90210.", "Thanks.", "Bye. ###STOP###")) == []
+
+
+class TestStops:
+    @pytest.mark.parametrize(
+        "asked",
+        [
+            "I will return the desk. Do you confirm? (yes/no)",
+            "The refund is $12. Would you like me to proceed?",
+            "Please confirm these details, and I will go ahead.",
+        ],
+    )
+    def test_agreeing_and_stopping(self, asked: str) -> None:
+        assert found(a_task(), conversation("Hello.", asked, "Yes, please proceed. ###STOP###")) == [
+            ("stop-while-asked", 3)
+        ]
+
+    @pytest.mark.parametrize(
+        ("asked", "said"),
+        [
+            ("I will return the desk. Do you confirm?", "No, do not do that. ###STOP###"),
+            ("I will return the desk. Do you confirm?", "Thanks, that was all. ###STOP###"),
+            ("It is done. Is there anything else?", "Yes, that was all, go ahead. ###STOP###"),
+            ("Do you confirm that I transfer you to a human agent?", "Yes, please. ###STOP###"),
+            ("I will return the desk. Do you confirm?", "Yes, please. ###TRANSFER###"),
+            ("I will return the desk. Do you confirm?", "Yes, please."),
+        ],
+    )
+    def test_other_ends(self, asked: str, said: str) -> None:
+        assert found(a_task(), conversation("Hello.", asked, said)) == []
+
+    def scripted(self) -> Task:
+        requests = [{"say": "I want to return a desk."}, {"say": "Please update my address."}]
+        return parse_task({"id": "t", "user_scenario": {"instructions": "You …", "script": {"requests": requests}}})
+
+    def test_a_stop_before_the_last_request_of_a_script(self) -> None:
+        messages = conversation("A desk goes back.", "It is done.", "Thanks. ###STOP###")
+        assert found(self.scripted(), messages) == [("stop-before-request", 3)]
+
+    def test_a_request_in_other_words_and_a_refusal(self) -> None:
+        asked = conversation("A desk goes back.", "Done.", "My new address, too.", "Done.", "Bye. ###STOP###")
+        assert found(self.scripted(), asked) == []
+        refused = conversation("A desk goes back.", "Unfortunately I cannot do that.", "Bye. ###STOP###")
+        assert found(self.scripted(), refused) == []
+
+    def with_actions(self) -> Task:
+        calls = [{"action_id": id_, "name": "get", "arguments": {"id": id_, "order_id": id_}} for id_ in ("#W1111111",)]
+        return a_task("You want to return order #W1111111.", evaluation_criteria={"actions": calls})
+
+    def test_an_id_of_the_scenario_that_is_never_mentioned(self) -> None:
+        task = self.with_actions()
+        assert found(task, conversation("Hello.", "Hm.", "Bye. ###STOP###")) == [("stop-before-request", 3)]
+        assert found(task, conversation("#W1111111", "Done.", "Bye. ###STOP###")) == []
+
+
+class TestSecrets:
+    TASK = "Your order is #W2378156. The right item is 5206946487 (do not share this with the agent)."
+
+    def test_a_secret_that_is_given_away(self) -> None:
+        assert found(a_task(self.TASK), conversation("I want item 5206946487.")) == [("unasked-secret", 1)]
+
+    def test_the_agent_has_named_it_first(self) -> None:
+        messages = conversation("I want another item.", "Item 5206946487?", "Yes, 5206946487.")
+        assert found(a_task(self.TASK), messages) == []
+
+    def test_what_may_be_said_if_asked(self) -> None:
+        task = a_task("Do not mention the gift card gift_card_123 unless the agent asks.")
+        asked = conversation("Hello.", "How do you want to pay?", "By gift_card_123.")
+        assert found(task, asked) == []
+        assert found(task, conversation("I pay by gift_card_123.")) == [("unasked-secret", 1)]
+
+
+class TestDevice:
+    @staticmethod
+    def made(agent: str, tool: str = "toggle_airplane_mode") -> list[Message]:
+        call = ToolCall(id="1", name=tool, arguments={}, requestor="user")
+        return [
+            *conversation("My phone is slow.", agent),
+            UserMessage(tool_calls=[call]),
+            ToolMessage(id="1", content="ok", requestor="user"),
+        ]
+
+    @pytest.fixture
+    def telecom(self) -> Any:
+        return pytest_tau.load_domain("telecom")
+
+    def test_a_change_that_nobody_asked_for(self, telecom: Any) -> None:
+        messages = self.made("Which line is it?")
+        assert found(a_task("Your phone is slow."), messages, telecom) == [("unasked-action", 3)]
+        # Without the domain, it is not known what changes anything.
+        assert found(a_task("Your phone is slow."), messages) == []
+
+    @pytest.mark.parametrize(
+        ("agent", "tool"),
+        [
+            ("Please turn off airplane mode.", "toggle_airplane_mode"),
+            ("Please switch on flight mode for a moment.", "toggle_airplane_mode"),
+            ("Call toggle_airplane_mode().", "toggle_airplane_mode"),
+            ("Which line is it?", "check_status_bar"),
+        ],
+    )
+    def test_what_was_asked_for_and_what_only_looks(self, telecom: Any, agent: str, tool: str) -> None:
+        assert found(a_task("Your phone is slow."), self.made(agent, tool), telecom) == []
+
+
+def test_excused_checks_are_not_made() -> None:
+    validity = check_user(a_task(), conversation("Zip 90210."), excused=("made-up-detail",))
+    assert (validity.findings, validity.excused, validity.valid) == ((), ("made-up-detail",), True)
+
+
+def test_a_check_that_raises_is_named_and_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(conversation: Any) -> Any:
+        raise KeyError("x")
+
+    monkeypatch.setattr("pytest_tau.validity.checks.CHECKS", (Check("broken", "", broken), *CHECKS))
+    validity = check_user(a_task(), conversation("Zip 90210."))
+    assert validity.problem == "broken: KeyError: 'x'"
+    assert validity.checks == ("made-up-detail",)
+
+
+class TestStored:
+    def simulation(self, *texts: str) -> Simulation:
+        return Simulation(id="s", task_id="t", termination_reason="user_stop", messages=conversation(*texts))
+
+    def test_it_is_stored_and_read(self) -> None:
+        simulation = self.simulation("Zip 90210.")
+        checked = check_simulation(simulation, a_task(), None, exclude=True)
+        assert checked is not None
+        assert checked.excluded
+        assert UserValidity.of(simulation) == checked
+        again = Simulation.model_validate_json(simulation.model_dump_json())
+        assert UserValidity.of(again) == checked
+        record = TrialRecord.of(again, a_task(), "mock")
+        assert (record.user_faults, record.excluded) == (("made-up-detail",), True)
+        assert TrialRecord.from_dict(record.as_dict()) == record
+
+    def test_nothing_is_stored_without_a_fault_or_a_user(self) -> None:
+        valid = self.simulation("Hello.")
+        assert check_simulation(valid, a_task(), None) == UserValidity()
+        assert valid.info is None
+        solo = self.simulation()
+        assert check_simulation(solo, a_task(), None) is None
+
+    @pytest.mark.parametrize(
+        "entry",
+        [
+            "x",
+            [],
+            {"findings": 3},
+            {
+                "findings": [3, {"check": 1}, {"message_idx": "x"}],
+                "attempts": "many",
+                "excused": 5,
+                "first_reward": "?",
+            },
+        ],
+    )
+    def test_foreign_content_is_tolerated(self, entry: Any) -> None:
+        simulation = self.simulation("Hello.")
+        simulation.info = {"user_validity": entry}
+        record = TrialRecord.of(simulation, a_task(), "mock")
+        assert record.user_faults == ()
+        assert record.attempts == 0
+
+
+def test_the_page_has_every_check() -> None:
+    from pathlib import Path
+
+    page = (Path(__file__).parents[2] / "docs" / "user_validity.md").read_text(encoding="utf-8")
+    assert all(f"`{name}`" in page for name in CHECK_NAMES)
+
+
+@pytest.mark.parametrize("text", ["x", "1", "a.", "a@", "1,", "$1", " ", "#"])
+def test_a_huge_text_is_looked_through_in_linear_time(text):
+    """Of a quadratic pattern this would take minutes."""
+    assert isinstance(details_in(text * 300_000), list)

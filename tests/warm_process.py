@@ -1,0 +1,189 @@
+"""Workers of pytest-xdist that are forked from a process which has imported what each of them imports.
+
+A worker that is started afresh takes half a second to import pytest and the plugin, and three with litellm; the tests
+start hundreds. A forked one runs the same code, in a process of its own, from the same first line on.
+
+This file is also what that process runs: ``python tests/warm_process.py FD MODULE…``. Each request comes with four file
+descriptors: standard input, output and error of the worker, and a pipe for its exit status.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import importlib
+import json
+import os
+import pkgutil
+import select
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+SIZE = 8
+
+
+class WarmProcess:
+    """The process that forks.
+
+    Args:
+        modules: What it imports first.
+        environment: Variables that it has in addition.
+    """
+
+    def __init__(self, modules: list[str], environment: dict[str, str] | None = None) -> None:
+        self._client, server = socket.socketpair()
+        self._lock = threading.Lock()
+        command = [sys.executable, __file__, str(server.fileno()), *modules]
+        self._python = _of_python(os.environ)
+        self._process = subprocess.Popen(
+            command,
+            env={**os.environ, **(environment or {})},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[server.fileno()],
+        )
+        server.close()
+
+    def can_become(self, environment: dict[str, str]) -> bool:
+        """Return whether a child may have an environment: Python reads its own variables when it starts."""
+        return _of_python(environment) == self._python
+
+    def fork(self, code: str) -> Forked:
+        """Start a child that runs code, with pipes for its standard input and output."""
+        request = {
+            "code": code,
+            "folder": str(Path.cwd()),
+            "environment": dict(os.environ),
+            "dont_write_bytecode": sys.dont_write_bytecode,
+        }
+        (stdin, to_child), (from_child, stdout), (status, to_us) = os.pipe(), os.pipe(), os.pipe()
+        content = json.dumps(request).encode()
+        with self._lock:
+            socket.send_fds(self._client, [b"%*d" % (SIZE, len(content))], [stdin, stdout, 2, to_us])
+            self._client.sendall(content)
+            number = int(self._client.recv(SIZE, socket.MSG_WAITALL))
+        for each in (stdin, stdout, to_us):
+            os.close(each)
+        return Forked(number, to_child, from_child, status)
+
+    def close(self) -> None:
+        """End the process."""
+        self._client.close()
+        self._process.wait(timeout=60)
+
+
+class Forked:
+    """A child, with what execnet uses of ``subprocess.Popen``."""
+
+    def __init__(self, number: int, stdin: int, stdout: int, status: int) -> None:
+        self.pid, self._status = number, status
+        self.stdin, self.stdout = os.fdopen(stdin, "wb"), os.fdopen(stdout, "rb")
+        self.returncode: int | None = None
+
+    def wait(self) -> int:
+        """Return the exit status, once the child has ended."""
+        if self.returncode is None:
+            self.returncode = int(os.read(self._status, 16))
+            os.close(self._status)
+        return self.returncode
+
+    def kill(self) -> None:
+        """Kill the child unless it has ended."""
+        if self.returncode is None and not select.select([self._status], [], [], 0)[0]:
+            os.kill(self.pid, signal.SIGKILL)
+
+
+def _of_python(environment: Any) -> dict[str, str]:
+    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
+
+
+def main() -> str | None:
+    """Fork until the client is gone; returns in each child, with the code that it has to run."""
+    client = socket.socket(fileno=int(sys.argv[1]))
+    for name in sys.argv[2:]:
+        _import(name)
+    assert threading.active_count() == 1, threading.enumerate()
+    gc.collect()
+    gc.freeze()  # so that collections in the children copy no page of what was imported
+    wakeup, waker = socket.socketpair()
+    waker.setblocking(False)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.set_wakeup_fd(waker.fileno())
+    statuses: dict[int, int] = {}
+    while True:
+        ready, _, _ = select.select([client, wakeup], [], [])
+        if wakeup in ready:
+            wakeup.recv(4096)
+            _report(statuses)
+        if client not in ready:
+            continue
+        head, files, _, _ = socket.recv_fds(client, SIZE, 4)
+        if not head:
+            return None
+        request = json.loads(client.recv(int(head), socket.MSG_WAITALL))
+        number = os.fork()
+        if number == 0:
+            signal.set_wakeup_fd(-1)
+            for each in (client, wakeup, waker):
+                each.close()
+            for each in (files[3], *statuses.values()):
+                os.close(each)
+            return _become(request, files[:3])
+        statuses[number] = files[3]
+        for each in files[:3]:
+            os.close(each)
+        client.sendall(b"%*d" % (SIZE, number))
+
+
+def _import(name: str) -> None:
+    """Import a module, or with ``.*`` behind its name a package and all that is in it and can be imported."""
+    module = importlib.import_module(name.removesuffix(".*"))
+    if name.endswith(".*"):
+        for _, inner, _ in pkgutil.walk_packages(module.__path__, f"{module.__name__}.", onerror=lambda _: None):
+            with contextlib.suppress(ImportError):  # of an extra, or of another operating system
+                importlib.import_module(inner)
+
+
+def _report(statuses: dict[int, int]) -> None:
+    """Write the status of each child that has ended into its pipe."""
+    while True:
+        try:
+            number, status = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if number == 0:
+            return
+        pipe = statuses.pop(number)
+        with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
+            os.write(pipe, b"%d" % os.waitstatus_to_exitcode(status))
+        os.close(pipe)
+
+
+def _become(request: dict[str, Any], files: list[int]) -> str:
+    """Give this process the files, folder, environment and arguments of a new one; returns its code."""
+    for number, file in enumerate(files):
+        os.dup2(file, number)
+        os.close(file)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    sys.dont_write_bytecode = request["dont_write_bytecode"]
+    sys.argv, sys.path[0] = ["-c"], ""
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
+    code: str = request["code"]
+    return code
+
+
+if __name__ == "__main__":
+    CODE = main()
+    if CODE is not None:
+        exec(CODE, {"__name__": "__main__", "__builtins__": __builtins__})
