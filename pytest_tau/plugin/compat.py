@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import inspect
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from _pytest._code.code import ReprFileLocation, TerminalRepr
@@ -33,6 +34,7 @@ __all__ = [
     "search_rootdir",
     "set_node_id",
     "terminal_writer",
+    "with_whole_trial",
     "write_past",
 ]
 
@@ -81,6 +83,20 @@ def fixture_info(item: Any) -> Any:
     It can go once pytest has a public way to ask where a test's fixtures come from.
     """
     return getattr(item, "_fixtureinfo", None)
+
+
+def with_whole_trial(info: Any, whole: Any) -> Any:
+    """Return the fixtures of a test in which one fixture runs the whole trial, in the place of ``tau_simulation``.
+
+    Args:
+        info: The fixtures of the test.
+        whole: The fixtures of a function that requests the other one, ``_tau_whole_trial``.
+
+    It can go once pytest has a public way to choose the definition of a fixture for a test.
+    """
+    closure = ["tau_simulation" if name == "_tau_whole_trial" else name for name in whole.names_closure]
+    found = info.name2fixturedefs | {"tau_simulation": whole.name2fixturedefs["_tau_whole_trial"]}
+    return replace(info, names_closure=[name for name in closure if name != "request"], name2fixturedefs=found)
 
 
 def active_fixtures(item: Any) -> dict[str, Any]:

@@ -63,6 +63,7 @@ class ItemState:
 
     Attributes:
         prefetched: The trial, if it was started before the item ran and its result is not used yet.
+        inputs: The inputs of the trial while it runs as one fixture.
         simulation: The finished simulation, until it is reported.
         elapsed: Seconds that a prefetched trial took.
         restored: Whether the simulation comes from a previous run.
@@ -78,6 +79,7 @@ class ItemState:
     """
 
     prefetched: StartedTrial | None = None
+    inputs: Any = None
     simulation: Simulation | None = None
     elapsed: float | None = None
     restored: bool = False

@@ -121,14 +121,17 @@ class TaskCollector(pytest.Module):
     """
 
     def _getobj(self) -> ModuleType:
+        from ..run.whole_trial import request_whole
+
         module = ModuleType(self.name)
-        module.trial = trial  # type: ignore[attr-defined]
+        module.trial, module.request_whole = trial, request_whole  # type: ignore[attr-defined]
         return module
 
     def collect(self) -> Iterator[TauItem]:
         """Yield an item for each task and trial."""
         from ...errors import TauError
         from ..context.build import ensure_context
+        from ..run.whole_trial import whole_fixtures
 
         fork = run_state(self.config).fork
         try:
@@ -142,11 +145,12 @@ class TaskCollector(pytest.Module):
             specs = with_attacks(specs, self.config, context.config)
         except (TauError, pytest.UsageError) as error:
             raise usage_error(self, error) from error
+        fixtures = [whole_fixtures(template, self) for template in templates]
         for spec in specs:
             trials = max(context.config.trials, self.named_trials(spec.task))
-            for template in templates:
+            for template, found in zip(templates, fixtures, strict=True):
                 for turn in turns[id(spec.task)]:
-                    yield from (TauItem.of(spec, number, template, turn) for number in range(trials))
+                    yield from (TauItem.of(spec, number, template, found, turn) for number in range(trials))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Return the representation of a mistake, or of any other error."""

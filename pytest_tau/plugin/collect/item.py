@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..compat import fixture_info, set_node_id
+from ..compat import set_node_id
 from ..items import attack_parameter
 
 if TYPE_CHECKING:
@@ -38,13 +38,16 @@ class TauItem(pytest.Function):
     fork_turn: int | None
 
     @classmethod
-    def of(cls, spec: TaskSpec, number: int, template: pytest.Function, turn: int | None = None) -> TauItem:
+    def of(
+        cls, spec: TaskSpec, number: int, template: pytest.Function, fixtures: Any, turn: int | None = None
+    ) -> TauItem:
         """Return the item of a trial.
 
         Args:
             spec: The task, its domain, the settings.
             number: The number of the trial, from 0.
-            template: The item that pytest made of ``trial``, with parameters and fixtures.
+            template: The item that pytest made of ``trial``, with parameters.
+            fixtures: The fixtures of the item.
             turn: The message from which a stored conversation is continued; None for a conversation of its own.
         """
         from ...runner import item_id
@@ -58,7 +61,7 @@ class TauItem(pytest.Function):
             callobj=trial,
             callspec=call,
             keywords={call.id: True} if call is not None else None,
-            fixtureinfo=fixture_info(template),
+            fixtureinfo=fixtures,
         )
         set_node_id(item)
         item.task_spec, item.trial, item.fork_turn = spec, number, turn

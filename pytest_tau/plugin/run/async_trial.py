@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import ConfigurationError
 from ..context.event_loop import RunningLoop, guarded
-from ..items import item_state
 from .asyncio_fixtures import check_test_loop
-from .outcomes import HarnessError, skip_excluded
+from .outcomes import result_of
 from .trials import TrialFuture
 
 if TYPE_CHECKING:
@@ -68,8 +67,4 @@ class AsyncTrial:
                 simulation = trial.wait()
             finally:
                 trial.cancel()
-        item_state(item).simulation = simulation
-        if simulation.outcome == "error":
-            raise HarnessError(simulation)
-        skip_excluded(simulation)
-        return simulation
+        return result_of(item, simulation)

@@ -67,29 +67,12 @@ def _tau_models(
     request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task, tau_trial: TauTrial, tau_env: Environment
 ) -> Iterator[TrialModels]:
     """Yield the models of this trial; skip the trial if the budget is spent."""
-    from .models import end_models
+    from .models import affordable_models, end_models
 
     inputs, spec = _prefetched_inputs(request), _graded(request, _tau_spec, tau_task)
-    models = inputs.models if inputs else _affordable_models(request, spec, tau_trial, tau_env)
+    models = inputs.models if inputs else affordable_models(request.node, spec, tau_trial, tau_env)
     yield models
     end_models(request.node, spec, models)
-
-
-def _affordable_models(
-    request: pytest.FixtureRequest, spec: TaskSpec, trial: int, environment: Environment
-) -> TrialModels:
-    from ..context.run_state import require_context
-    from .models import may_spend, trial_models
-
-    models = trial_models(request.node, spec, trial, environment)
-    if may_spend(spec, models):
-        try:
-            require_context(request.config).budget.check(request.node)
-        except pytest.skip.Exception:
-            if models.tape is not None:
-                models.tape.abandon()
-            raise
-    return models
 
 
 @pytest.fixture
@@ -142,20 +125,10 @@ def tau_simulation(
 ) -> Simulation:
     """Run the trial and return it: its messages, calls and reward. The test errors if anything but the agent failed."""
     __tracebackhide__ = True
-    from ..context.event_loop import BorrowedLoop
-    from .asyncio_fixtures import fixture_loop
-    from .outcomes import HarnessError, skip_excluded
     from .trials import TrialInputs, run_trial
 
-    item, spec = request.node, _graded(request, _tau_spec, tau_task)
-    loop = None if item_state(item).prefetched else fixture_loop(request)
-    inputs = TrialInputs(spec, int(tau_trial), tau_env, _tau_models, tau_agent, tau_user, tau_trial)
-    simulation = run_trial(item, inputs, BorrowedLoop(loop) if loop else None)
-    item_state(item).simulation = simulation
-    if simulation.outcome == "error":
-        raise HarnessError(simulation)
-    skip_excluded(simulation)
-    return simulation
+    spec = _graded(request, _tau_spec, tau_task)
+    return run_trial(request, TrialInputs(spec, int(tau_trial), tau_env, _tau_models, tau_agent, tau_user, tau_trial))
 
 
 @pytest.fixture
@@ -198,7 +171,7 @@ def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskS
 
 
 def _prefetched_inputs(request: pytest.FixtureRequest) -> TrialInputs | None:
-    """Return the inputs of the trial, if it was started before the item ran."""
-    started = item_state(request.node).prefetched
-    inputs: TrialInputs | None = started.inputs if started else None
+    """Return the inputs of the trial, if it was started before its fixtures were set up."""
+    state = item_state(request.node)
+    inputs: TrialInputs | None = state.prefetched.inputs if state.prefetched else state.inputs
     return inputs

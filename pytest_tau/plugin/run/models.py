@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from ...chat import Identity, Player, Recorder, TrialModels
 from ...errors import AttackError, ReplayError
 from ...files import ambiguous_names, digest, file_name_of
@@ -18,8 +20,6 @@ from ..rerun_command import rerun_command
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
-
-    import pytest
 
     from ...chat import LLM, ChatReply, ChatRequest, Role, Tape
     from ...environment import Environment
@@ -52,6 +52,19 @@ def trial_models(item: pytest.Item, spec: TaskSpec, number: int, environment: En
     # A test function may call the agent's model itself, also without a simulation.
     asks = {"tau_model", "tau_agent_client"} & set(getattr(item, "fixturenames", ()))
     models.keep_open = not is_task_item(item) and bool(asks)
+    return models
+
+
+def affordable_models(item: pytest.Item, spec: TaskSpec, number: int, environment: Environment) -> TrialModels:
+    """Return the models of a trial, as ``trial_models`` does; skip the trial if the budget of the run is spent."""
+    models = trial_models(item, spec, number, environment)
+    if may_spend(spec, models):
+        try:
+            require_context(item.config).budget.check(item)
+        except pytest.skip.Exception:
+            if models.tape is not None:
+                models.tape.abandon()
+            raise
     return models
 
 

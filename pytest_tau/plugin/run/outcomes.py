@@ -10,6 +10,7 @@ from ...diagnosis import verdict
 from ...errors import TauError
 from ...models import FAULTS
 from ...validity import UserValidity
+from ..items import item_state
 
 if TYPE_CHECKING:
     from ...models import Simulation
@@ -24,11 +25,21 @@ class TrialFailed(AssertionError):  # noqa: N818 - it is the test's assertion
         super().__init__(f"agent: {error.splitlines()[0]}" if error else verdict(simulation))
 
 
-def skip_excluded(simulation: Simulation) -> None:
-    """Skip the test of a trial that is excluded from rates because of a fault of the simulated user."""
+def result_of(item: pytest.Item, simulation: Simulation) -> Simulation:
+    """Return the simulation of an item, which is also that of its reports.
+
+    Raises:
+        HarnessError: Anything but the agent failed.
+        pytest.skip.Exception: The trial is excluded from rates because of a fault of the simulated user.
+    """
+    __tracebackhide__ = True
+    item_state(item).simulation = simulation
+    if simulation.outcome == "error":
+        raise HarnessError(simulation)
     found = UserValidity.of(simulation)
-    if found is not None and found.excluded and simulation.outcome != "error":
+    if found is not None and found.excluded:
         pytest.skip(f"excluded, fault of the user: {found.findings[0].text}")
+    return simulation
 
 
 class HarnessError(TauError):

@@ -157,7 +157,7 @@ def _blocking_fixture(item: pytest.Item) -> str | None:
     for name in info.names_closure:
         definitions = info.name2fixturedefs.get(name, ())
         if name in _OWN:
-            if any(not _is_own(definition) for definition in definitions):
+            if any(not is_own(definition) for definition in definitions):
                 return str(name)
         # Fixtures are set up in this order: those after the trial do not affect it.
         elif before and not all(
@@ -173,7 +173,8 @@ def _is_not_run(item: pytest.Item) -> bool:
     return any(marker.kwargs.get("run") is False for marker in item.iter_markers("xfail"))
 
 
-def _is_own(definition: Any) -> bool:
+def is_own(definition: Any) -> bool:
+    """Return whether a fixture is one of this plugin."""
     return str(definition.func.__module__).startswith("pytest_tau.plugin")
 
 

@@ -20,10 +20,13 @@ from ...participants import ParticipantSource, load_source
 from ...participants.clients import imported_clients
 from ...runner import Trial
 from ..context.budget import skip_without_money
+from ..context.event_loop import BorrowedLoop
 from ..context.run_state import require_context, run_state
 from ..items import item_state, set_properties
 from ..store.trial_log import TrialLog
+from .asyncio_fixtures import fixture_loop
 from .models import cassette_path, usage_facts
+from .outcomes import result_of
 from .plugin_tools import tools_of_plugins
 from .reviews import TrialReview
 from .setup import task_for
@@ -35,7 +38,7 @@ if TYPE_CHECKING:
     from ...environment import Environment
     from ...models import Message, Simulation
     from ...participants import Side
-    from ..context.event_loop import BorrowedLoop, RunningLoop
+    from ..context.event_loop import RunningLoop
     from ..items import TaskSpec
 
 
@@ -100,10 +103,13 @@ class TrialFuture:
         settings = inputs.spec.config.simulation
         seed = self._context.seed(number)
         trial = Trial(inputs.spec.task, inputs.spec.domain, inputs.environment, settings, number, seed)
-        trial.models, trial.on_message = inputs.models, self._add_message
+        trial.models = inputs.models
         if self._context.log_folder is not None:
             self._log = TrialLog(self._context.log_folder, self._item.nodeid)
             inputs.models.on_call = self._log.add_call
+        # A trial without a model ends sooner than a message reaches the other thread.
+        if self._log is not None or self._has_listeners():
+            trial.on_message = self._add_message
         turn = getattr(self._item, "fork_turn", None)
         if turn is not None:
             trial.beginning = run_state(self._item.config).fork.beginning(inputs.spec, turn)
@@ -119,11 +125,14 @@ class TrialFuture:
 
     def _as_finished(self, simulation: Simulation) -> Future[Simulation]:
         self.elapsed = simulation.duration
-        for message in simulation.messages:
+        for message in simulation.messages if self._has_listeners() else ():
             self._messages.put(message)
         future: Future[Simulation] = Future()
         future.set_result(simulation)
         return future
+
+    def _has_listeners(self) -> bool:
+        return bool(self._item.ihook.pytest_tau_message.get_hookimpls())
 
     def _add_message(self, message: Message) -> None:
         self._messages.put(message)
@@ -277,20 +286,26 @@ def _has_replied(simulation: Simulation) -> bool:
     return simulation.outcome != "error" and (replies or simulation.termination_reason in {"agent_error", "timeout"})
 
 
-def run_trial(item: pytest.Item, inputs: TrialInputs, loop: BorrowedLoop | None = None) -> Simulation:
-    """Run a trial, or wait for the one that was prefetched; a rerun runs a new one.
+def run_trial(request: pytest.FixtureRequest, inputs: TrialInputs) -> Simulation:
+    """Run the trial of a test, or wait for the one that was prefetched; a rerun runs a new one.
 
     Args:
-        item: The test item.
+        request: The request of a fixture of the test.
         inputs: The inputs of the trial.
-        loop: The event loop on which it runs; None for that of the run.
+
+    Raises:
+        HarnessError: Anything but the agent failed.
     """
-    state = item_state(item)
+    __tracebackhide__ = True
+    item, state = request.node, item_state(request.node)
     started, state.prefetched = state.prefetched, None
     if started is None:
+        loop = fixture_loop(request)
         state.elapsed, state.restored = None, False
-        return TrialFuture(item, inputs, loop=loop).wait()
+        started = TrialFuture(item, inputs, loop=BorrowedLoop(loop) if loop else None)
+        return result_of(item, started.wait())
     try:
-        return started.wait()
+        simulation = started.wait()
     finally:
         state.elapsed = started.elapsed
+    return result_of(item, simulation)
