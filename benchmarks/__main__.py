@@ -18,7 +18,7 @@ from .figures import Options
 from .harness import memory, turns
 from .own_loop_calls import own_loop_calls
 from .policy_rules import policy
-from .processes import collection, scaling, start_up
+from .processes import collection, items, scaling, start_up
 from .searches import searches
 from .serving_calls import serving
 from .simulations import comparisons, environments, gold
@@ -45,6 +45,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "serving": serving,
     "start-up": start_up,
     "collection": collection,
+    "items": items,
     "scaling": scaling,
     "waiting": waiting,
     "comparison-error": comparison_error,

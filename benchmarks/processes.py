@@ -20,6 +20,24 @@ if TYPE_CHECKING:
     from .measuring import Ended
 
 
+#: As many items as tasks, each with two fixtures and nothing to do.
+_EMPTY = """
+import pytest
+
+@pytest.fixture
+def first():
+    yield 1
+
+@pytest.fixture
+def second():
+    return 2
+
+@pytest.mark.parametrize("number", range({number}))
+def test_empty(number, first, second):
+    pass
+"""
+
+
 def collection(options: Options) -> Iterator[Figure]:
     """Measure collecting every telecom task four times: a whole process of ``pytest --collect-only``.
 
@@ -64,6 +82,31 @@ def start_up(options: Options) -> Iterator[Figure]:
     yield Figure("tax in memory", "MB", [a.peak - b.peak for a, b in pairs], target=3.0)
     yield Figure("with the plugin", "ms", [a.wall * 1e3 for a in us], [a.cpu * 1e3 for a in us])
     yield Figure("baseline: -p no:tau", "ms", [a.wall * 1e3 for a in none], [a.cpu * 1e3 for a in none])
+
+
+def items(options: Options) -> Iterator[Figure]:
+    """Measure running every telecom task with ``gold``, with results kept: a whole process of pytest.
+
+    The baseline, which alternates with it, runs as many empty parametrised items with two fixtures. Both include Python,
+    pytest and collection.
+    """
+    number = min(_number_of_tasks(options), 20) if options.quick else _number_of_tasks(options)
+    arguments = [*_telecom(options), "--tau-agent", "gold", "-q", "--tau-num-tasks", str(number)]
+    with _project() as folder:
+        (folder / "test_empty.py").write_text(_EMPTY.format(number=number), encoding="utf-8")
+        tasks, collected, empty = alternating(
+            [
+                partial(_pytest, folder, *arguments),
+                partial(_pytest, folder, *arguments, "--collect-only"),
+                partial(_pytest, folder, "-q", "test_empty.py"),
+            ],
+            options.count(5, 1),
+        )
+    ratios = [a.cpu / b.cpu for a, b in zip(tasks, empty, strict=True)]
+    yield Figure("tasks to empty items, processor", "", ratios, target=3.0)
+    yield _seconds(f"{number} tasks", tasks)
+    yield _seconds(f"{number} tasks, collected only", collected)
+    yield _seconds(f"baseline: {number} empty items", empty)
 
 
 def scaling(options: Options) -> Iterator[Figure]:
