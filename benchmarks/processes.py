@@ -87,8 +87,8 @@ def start_up(options: Options) -> Iterator[Figure]:
 def items(options: Options) -> Iterator[Figure]:
     """Measure running every telecom task with ``gold``, with results kept: a whole process of pytest.
 
-    The baseline, which alternates with it, runs as many empty parametrised items with two fixtures. Both include Python,
-    pytest and collection.
+    The baseline, which alternates with it, runs as many empty parametrised items with two fixtures. Both include
+    Python, pytest and collection.
     """
     number = min(_number_of_tasks(options), 20) if options.quick else _number_of_tasks(options)
     arguments = [*_telecom(options), "--tau-agent", "gold", "-q", "--tau-num-tasks", str(number)]
