@@ -70,7 +70,8 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
     """Find root directory and ini file again if an option's value or a domain has misled the search."""
-    if any(arg.startswith("--tau-") or "::" in arg for arg in args):
+    # No domain is called like a file of tests.
+    if any(arg.startswith("--tau-") or ("::" in arg and ".py::" not in arg) for arg in args):
         from .collect.rootdir import search_again
 
         search_again(early_config, args)
