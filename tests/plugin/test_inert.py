@@ -106,6 +106,14 @@ def test_a_worker_imports_the_same_modules(unrelated):
     assert "1 passed" in text
 
 
+def test_the_controller_of_workers_imports_nothing_heavy(unrelated):
+    modules, _ = unrelated("-p", "xdist", "-n", "1")
+    assert set(modules) >= set(IMPORTED)
+    layers = ("models", "environment", "evaluation", "diagnosis", "runner")
+    assert not [name for name in modules if name.startswith(tuple(f"pytest_tau.{layer}" for layer in layers))]
+    assert "pydantic" not in modules
+
+
 def test_pytest_repeat_adds_one_module(unrelated):
     modules, text = unrelated("-p", "pytest_repeat", "--count", "2")
     assert set(modules) - set(IMPORTED) == {"pytest_tau.plugin.collect", "pytest_tau.plugin.collect.repeat"}
