@@ -6,18 +6,22 @@ import contextlib
 import importlib.util
 import tempfile
 from functools import partial
-from importlib.metadata import entry_points
+from importlib.metadata import distribution, entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .figures import Figure
-from .measuring import alternating, process
+from .measuring import alternating, in_unit, process, timings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .figures import Options
     from .measuring import Ended
+
+#: Well-known plugins with which the tax is compared, if they are installed, by their entry points.
+_YARDSTICKS = ("xdist", "asyncio")
+_VERSION = "from pytest_tau.cli import main; main(['--version'])"
 
 
 #: As many items as tasks, each with two fixtures and nothing to do.
@@ -65,23 +69,53 @@ def collection(options: Options) -> Iterator[Figure]:
 def start_up(options: Options) -> Iterator[Figure]:
     """Measure what an unrelated project pays: pytest on an empty one, with and without the plugin.
 
-    Runs alternate, and the tax is the difference within each pair. Other plugins that are installed are switched off,
-    as they only add noise. What else the machine does shows in the spread of the wall clock; where that is wider than
-    the tax, the processor time is to be believed.
+    All times are processor time. Runs alternate, and a tax is the difference to the baseline within each round. Other
+    plugins that are installed are switched off, as they only add noise; the taxes of well-known ones are yardsticks,
+    with which the speed of the machine cancels out. pytest reads the list of installed files of each plugin whether or
+    not it is switched off, so that this is no part of the tax. In the folder of the repository the list is that of its
+    sources, which is about as long as that of an installed wheel.
     """
-    others = {entry.name for entry in entry_points(group="pytest11")} - {"tau"}
-    off = [argument for name in sorted(others) for argument in ("-p", f"no:{name}")]
+    installed = {entry.name for entry in entry_points(group="pytest11")}
+    plugins = [name for name in _YARDSTICKS if name in installed]
+    arms = [(), ("tau",), *map(_parts, plugins)]
     with _project() as folder:
-        us, none = alternating(
-            [partial(_pytest, folder, *off, *ours) for ours in ((), ("-p", "no:tau"))], options.count(40, 1)
+        none, us, *others = alternating(
+            [partial(_pytest, folder, *_without(installed - set(on))) for on in arms], options.count(40, 1)
         )
-    pairs = list(zip(us, none, strict=True))
-    yield Figure(
-        "tax", "ms", [(a.wall - b.wall) * 1e3 for a, b in pairs], [(a.cpu - b.cpu) * 1e3 for a, b in pairs], 20
-    )
-    yield Figure("tax in memory", "MB", [a.peak - b.peak for a, b in pairs], target=3.0)
-    yield Figure("with the plugin", "ms", [a.wall * 1e3 for a in us], [a.cpu * 1e3 for a in us])
-    yield Figure("baseline: -p no:tau", "ms", [a.wall * 1e3 for a in none], [a.cpu * 1e3 for a in none])
+        version, python = alternating(
+            [partial(process, "-c", code, folder=folder) for code in (_VERSION, "pass")], options.count(10, 1)
+        )
+    yield _processor("tax", _differences(us, none), target=10.0)
+    yield Figure("to the baseline", "", [a.cpu / b.cpu for a, b in zip(us, none, strict=True)])
+    for name, other in zip(plugins, others, strict=True):
+        yield _processor(f"yardstick: pytest-{name}", _differences(other, none))
+    yield Figure("tax in memory", "MB", [a.peak - b.peak for a, b in zip(us, none, strict=True)], target=3.0)
+    yield _processor("with the plugin", [a.cpu * 1e3 for a in us])
+    yield _processor("baseline: -p no:tau", [a.cpu * 1e3 for a in none])
+    found = distribution("pytest-tau")
+    listing = in_unit(timings(lambda: list(map(str, found.files or ())), options.count(10, 1)), 1e3)
+    yield Figure(f"list of installed files ({len(found.files or ())})", "ms", *listing)
+    yield _processor("tau --version", [a.cpu * 1e3 for a in version])
+    yield _processor("baseline: python -c pass", [a.cpu * 1e3 for a in python])
+
+
+def _parts(plugin: str) -> tuple[str, ...]:
+    """Return the entry points of a plugin."""
+    return tuple(entry.name for entry in entry_points(group="pytest11") if entry.name.partition(".")[0] == plugin)
+
+
+def _without(plugins: set[str]) -> list[str]:
+    """Return the arguments that switch plugins off."""
+    return [argument for name in sorted(plugins) for argument in ("-p", f"no:{name}")]
+
+
+def _processor(name: str, milliseconds: list[float], target: float | None = None) -> Figure:
+    return Figure(name, "ms", milliseconds, milliseconds, target)
+
+
+def _differences(ended: list[Ended], baseline: list[Ended]) -> list[float]:
+    """Return what each run has used more of the processor than the baseline in the same round, in ms."""
+    return [(a.cpu - b.cpu) * 1e3 for a, b in zip(ended, baseline, strict=True)]
 
 
 def items(options: Options) -> Iterator[Figure]:

@@ -27,7 +27,7 @@ import pytest_tau.plugin
 from pytest_tau.cli import command_parser
 from pytest_tau.plugin import hookspecs
 from pytest_tau.plugin.collect.parametrize import _MARKER_KEYS
-from pytest_tau.plugin.collect.selection import MARKER
+from pytest_tau.plugin.options import MARKER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,17 +6,12 @@ import argparse
 import io
 import os
 import sys
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..errors import TauError
 from ..text import printable
-from . import bless, compare, export, init, lint, merge, regrade, schema, submit, texts, view
-from .browse import domain, domains, play, show, tasks, tools, users
-from .connect import mcp, serve
-from .design import plan
-from .many import fork, matrix
 from .parser import Parser
-from .reviews import review
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,16 +21,18 @@ __all__ = ["main"]
 #: Exit status of a mistake in how the command was called.
 USAGE_ERROR = 2
 
-#: The commands by what they are for, in the order of the help.
-COMMANDS: dict[str, tuple[Any, ...]] = {
-    "start a project": (init, schema, texts),
-    "look at domains": (domains, tasks, tools, domain, play),
-    "check tasks": (lint,),
-    "plan runs": (plan,),
-    "connect agents": (mcp, serve),
-    "work with runs": (show, view, compare, users, matrix, fork, bless, merge, export, regrade, review, submit),
+#: The modules of the commands by what they are for, in the order of the help. A command imports its own module only.
+COMMANDS: dict[str, tuple[str, ...]] = {
+    "start a project": ("init", "schema", "texts"),
+    "look at domains": ("browse.domains", "browse.tasks", "browse.tools", "browse.domain", "browse.play"),
+    "check tasks": ("lint",),
+    "plan runs": ("design.plan",),
+    "connect agents": ("connect.mcp", "connect.serve"),
+    "work with runs": (
+        *("browse.show", "view", "compare", "browse.users", "many.matrix", "many.fork", "bless", "merge", "export"),
+        *("regrade", "reviews.review", "submit"),
+    ),
 }
-
 
 #: The commands that run pytest.
 _RUN_PYTEST = ("fork", "matrix")
@@ -50,8 +47,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit status: 0 for success, 1 if something was found, 2 if the command cannot be used.
     """
-    parser = command_parser()
-    args = _parsed(parser, list(sys.argv[1:] if argv is None else argv))
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    parser = command_parser(*arguments[:1])
+    args = _parsed(parser, arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # a terminal may not know every character
     if args.command is None:
@@ -88,7 +86,7 @@ class _Help(Parser):
         helps = {action.dest: action.help for action in self._subcommands()}
         lines = ["usage: tau [-h] [--version] COMMAND ...", "", self.description or "", ""]
         for title, commands in COMMANDS.items():
-            names = [command.__name__.rpartition(".")[2] for command in commands]
+            names = map(name_of, commands)
             lines += [f"{title}:", *(f"  {name:<10}{helps[name]}" for name in names), ""]
         lines += ["general:", "  -h, --help  show this help and exit", "  --version   show the version and exit", ""]
         lines += ["'tau COMMAND -h' shows the options of a command. Runs are made by pytest: 'pytest --help'.", ""]
@@ -110,12 +108,23 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-def command_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command with all subcommands."""
+def name_of(module: str) -> str:
+    """Return the name of the command of a module."""
+    return module.rpartition(".")[2]
+
+
+def command_parser(first: str = "") -> argparse.ArgumentParser:
+    """Return the parser of the command.
+
+    Args:
+        first: The first argument. If it is ``--version`` or a subcommand, the parser has no other subcommands.
+    """
+    modules = [module for group in COMMANDS.values() for module in group]
+    if first == "--version" or first in map(name_of, modules):
+        modules = [module for module in modules if name_of(module) == first]
     parser = _Help(prog="tau", description="Start projects with pytest-tau, check task sets, and work with runs.")
     parser.add_argument("--version", action=_Version, nargs=0)
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
-    for group in COMMANDS.values():
-        for command in group:
-            command.add_parser(commands)
+    for module in modules:
+        import_module(f".{module}", __name__).add_parser(commands)
     return parser

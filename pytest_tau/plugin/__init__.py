@@ -1,40 +1,22 @@
 """The pytest plugin: its entry point, and a table of contents of its hooks and fixtures.
 
-Modules that take long to import are imported when a run first needs them.
+Every project in whose environment pytest-tau is installed pays for what is imported here: the options, the hook
+specifications and the fixtures. Everything else is imported and registered by ``_begin``, once a run has a trial or may
+have one. The hooks are in this module nevertheless, so that their place among the hooks of other plugins does not
+depend on when that is.
 """
 
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .collect import participants, repeat, selection, unchecked
-from .collect.collectors import LastFailed, pytest_collect_file, pytest_collection_finish, pytest_make_collect_report
-from .collect.parametrize import pytest_generate_tests
-from .collect.rootdir import pytest_load_initial_conftests
-from .collect.selection import pytest_collection, pytest_collection_modifyitems
-from .context import run_state
-from .distributed import setup
-from .for_commands import pytest_tau_options_schema, pytest_tau_provided
-from .items import pytest_itemcollected
-from .options import OptionValues, pytest_addoption
-from .person import check_terminal
-from .report import exit_status, records, run_counts, summary, terminal
-from .report.header import pytest_report_collectionfinish, pytest_report_header
-from .report.progress import plugin as progress
-from .report.sections import reviews
-from .report.terminal import pytest_cmdline_main
-from .report.trial_reports import (
-    pytest_report_from_serializable,
-    pytest_report_to_serializable,
-    pytest_runtest_makereport,
-)
-from .report.verdicts import test_gates
-from .run import serial_trials
+import pytest
+
+from .options import MARKER, OptionValues, asks_for_trials, pytest_addoption, repetitions
 from .run.fixtures import (
     _tau_models,
     _tau_spec,
-    pytest_runtest_call,
     tau_agent,
     tau_agent_client,
     tau_env,
@@ -45,46 +27,17 @@ from .run.fixtures import (
     tau_trial,
     tau_user,
 )
-from .run.loop import pytest_runtest_protocol, pytest_runtestloop
-from .run.setup import pytest_tau_make_agent, pytest_tau_make_model, pytest_tau_make_user
-from .snapshots import unused
-from .snapshots.plugin import tau_snapshot
-from .snapshots.unused import pytest_deselected
-from .store.manifest import ManifestEnd
-from .wire import is_worker
 
 if TYPE_CHECKING:
-    import pytest
+    from collections.abc import Generator
+    from pathlib import Path
+
+    from ..integrations.syrupy import TrajectorySnapshot
 
 __all__ = [
     "_tau_models",
     "_tau_spec",
-    "pytest_addhooks",
     "pytest_addoption",
-    "pytest_cmdline_main",
-    "pytest_collect_file",
-    "pytest_collection",
-    "pytest_collection_finish",
-    "pytest_collection_modifyitems",
-    "pytest_configure",
-    "pytest_deselected",
-    "pytest_generate_tests",
-    "pytest_itemcollected",
-    "pytest_load_initial_conftests",
-    "pytest_make_collect_report",
-    "pytest_report_collectionfinish",
-    "pytest_report_from_serializable",
-    "pytest_report_header",
-    "pytest_report_to_serializable",
-    "pytest_runtest_call",
-    "pytest_runtest_makereport",
-    "pytest_runtest_protocol",
-    "pytest_runtestloop",
-    "pytest_tau_make_agent",
-    "pytest_tau_make_model",
-    "pytest_tau_make_user",
-    "pytest_tau_options_schema",
-    "pytest_tau_provided",
     "tau_agent",
     "tau_agent_client",
     "tau_env",
@@ -97,6 +50,14 @@ __all__ = [
     "tau_user",
 ]
 
+#: A part of every run that has begun.
+_PART = "tau-records"
+#: The suffix of stored trajectories, ``integrations.syrupy.extension.SUFFIX``.
+_SNAPSHOTS = "tausnap"
+
+
+# The start of pytest
+
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     """Declare the ``pytest_tau_…`` hooks."""
@@ -106,36 +67,71 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
     pluginmanager.add_hookspecs(seams)
 
 
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
+    """Find root directory and ini file again if an option's value or a domain has misled the search."""
+    # No domain is called like a file of tests.
+    if any(arg.startswith("--tau-") or ("::" in arg and ".py::" not in arg) for arg in args):
+        from .collect.rootdir import search_again
+
+        search_again(early_config, args)
+    yield
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the parts of the plugin; check the settings of a run that names a domain."""
+    """Declare the marker; begin a run whose settings ask for trials."""
+    config.addinivalue_line("markers", MARKER)
+    if hasattr(config.option, "ignore_file_extensions"):
+        # Else syrupy's own format considers our files unused, and ``--snapshot-update`` deletes them.
+        ignored = config.option.ignore_file_extensions or ()
+        config.option.ignore_file_extensions = list(dict.fromkeys([*ignored, _SNAPSHOTS]))
+    if repetitions(config) is not None:
+        from .collect import repeat
+
+        repeat.register(config, _begin)
+    if asks_for_trials(config):
+        _begin(config)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_cmdline_main() -> Generator[None, Any, Any]:
+    """Make the text of a usage error printable: it may quote files."""
+    try:
+        return (yield)
+    except pytest.UsageError as error:
+        from ..text import printable
+
+        raise pytest.UsageError(*(printable(str(each)) for each in error.args)) from error
+
+
+def _has_begun(config: pytest.Config) -> bool:
+    return config.pluginmanager.has_plugin(_PART)
+
+
+def _begin(config: pytest.Config) -> None:
+    """Register the parts of the plugin, unless they are registered; check the settings of a run that names a domain."""
+    if _has_begun(config):
+        return
+    from .context import run_state
+    from .person import check_terminal
+    from .store.manifest import ManifestEnd
+    from .wire import is_worker
+
     check_terminal(config)
     run_state.register(config)
     _register_if_given(config, "report.dry_run", "dry_run")
     _register_if_given(config, "collect.shard", "shard")
-    setup.register(config)
-    unused.register(config)
+    _register(config, "distributed.setup")
     _register_if_given(config, "snapshots.plugin", "snapshot")
-    config.pluginmanager.register(LastFailed(), "tau-last-failed")
-    for part in (
-        records,
-        exit_status,
-        terminal,
-        participants,
-        serial_trials,
-        summary,
-        reviews,
-        run_counts,
-        progress,
-        test_gates,
-    ):
-        part.register(config)
+    _register(config, "run.setup", "collect.collectors", "report.records", "report.exit_status", "report.terminal")
+    _register(config, "collect.participants", "run.serial_trials", "report.summary", "report.sections.reviews")
+    _register(config, "report.run_counts", "report.progress.plugin", "report.verdicts.test_gates")
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
-    unchecked.register(config)
-    repeat.register(config)
+    _register(config, "collect.unchecked")
     _register_if_given(config, "collect.fork", "fork", "fork_turn", "fork_trial", "fork_restore")
-    selection.register(config)
+    _register(config, "collect.selection")
     # Registered after the selection, which some of them read in a run that names a domain.
     _register_if_given(config, "attacks.variants", "attack")
     _register_if_given(config, "attacks.summary", "attack")
@@ -147,7 +143,215 @@ def pytest_configure(config: pytest.Config) -> None:
     _register_if_given(config, "report.html", "html")
 
 
+def _register(config: pytest.Config, *modules: str) -> None:
+    """Import and register parts."""
+    for module in modules:
+        import_module(f".{module}", __name__).register(config)
+
+
 def _register_if_given(config: pytest.Config, module: str, *options: str) -> None:
     """Import and register a part if one of its options is given."""
     if any(OptionValues(config).given(option) is not None for option in options):
-        import_module(f".{module}", __name__).register(config)
+        _register(config, module)
+
+
+# Collection
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Hide ``telecom::id`` from pytest, which would look for a file; without paths, collect only the domains."""
+    if not _has_begun(session.config):
+        return (yield)
+    from .collect import selection
+
+    return (yield from selection.pytest_collection(session))
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Claim a JSON file named on the command line, matched by ``tau_files``, or under a folder of ``tau_tasks``."""
+    if file_path.suffix != ".json":
+        return None
+    config = parent.config
+    claimed = (
+        parent.session.isinitpath(file_path)
+        or any(file_path.match(pattern) for pattern in config.getini("tau_files"))
+        or any(file_path.is_relative_to(folder) for folder in config.getini("tau_tasks"))
+    )
+    if not claimed or file_path.name == "split_tasks.json":
+        return None
+    _begin(config)
+    from .collect.collectors import TaskFile
+
+    collector: pytest.Collector = TaskFile.from_parent(parent, path=file_path)
+    return collector
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Parametrise tests that use the tau fixtures, by their marker and the run's settings."""
+    if "_tau_spec" in metafunc.fixturenames:
+        _begin(metafunc.config)
+        from .collect import parametrize
+
+        parametrize.pytest_generate_tests(metafunc)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Add the run's domains to the session's children; refuse marked tests that have no conversation."""
+    report = yield
+    if any(isinstance(node, pytest.Item) and node.get_closest_marker("tau") for node in report.result):
+        _begin(collector.config)
+    if _has_begun(collector.config):
+        from .collect import collectors
+
+        collectors.complete(report, collector)
+    return report
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Make the state of an item that runs a trial."""
+    if any(name.startswith("tau_") for name in getattr(item, "fixturenames", ())):
+        _begin(item.config)
+    if _has_begun(item.config):
+        from . import items
+
+        items.pytest_itemcollected(item)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Check patterns and access to models, in the process that reports."""
+    if _has_begun(config):
+        from .collect import selection
+
+        selection.pytest_collection_modifyitems(config, items)
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Record that the run has only some of the tests."""
+    if items and _has_begun(items[0].config):
+        from .snapshots import unused
+
+        unused.pytest_deselected(items)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Exclude thousands of tasks and items from garbage collection."""
+    if _has_begun(session.config):
+        from .collect import collectors
+
+        collectors.pytest_collection_finish(session)
+
+
+# Reports
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    """Show what runs, with which settings."""
+    if not _has_begun(config):
+        return []
+    from .report import header
+
+    return header.pytest_report_header(config)
+
+
+def pytest_report_collectionfinish(config: pytest.Config, items: list[pytest.Item]) -> list[str]:
+    """Show what only the collection has found out."""
+    if not _has_begun(config):
+        return []
+    from .report import header
+
+    return header.pytest_report_collectionfinish(config, items)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Explain the failure of a trial."""
+    if not _has_begun(item.config):
+        return (yield)
+    from .report import trial_reports
+
+    return (yield from trial_reports.pytest_runtest_makereport(item, call))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_to_serializable(config: pytest.Config, report: Any) -> Generator[None, Any, Any]:
+    """Add the facts of a trial to the data of a report."""
+    if not _has_begun(config):
+        return (yield)
+    from .report import trial_reports
+
+    return (yield from trial_reports.pytest_report_to_serializable(report))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_report_from_serializable(config: pytest.Config, data: dict[str, Any]) -> Generator[None, Any, Any]:
+    """Restore the facts of a trial from the data of a report."""
+    if not _has_begun(config):
+        return (yield)
+    from .report import trial_reports
+
+    return (yield from trial_reports.pytest_report_from_serializable(data))
+
+
+# Items
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop(session: pytest.Session) -> bool | None:
+    """Run the items of each file or domain in the order in which their trials finish."""
+    if not _has_begun(session.config):
+        return None
+    from .run import loop
+
+    return loop.pytest_runtestloop(session)
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
+    """Start the trials of upcoming items while this item is waited for, in an xdist worker."""
+    if not _has_begun(item.config):
+        return (yield)
+    from .run import loop
+
+    return (yield from loop.pytest_runtest_protocol(item))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail a test that would pass without the trial that it has requested."""
+    result = yield
+    trial = getattr(item, "funcargs", {}).get("tau_run")
+    if trial is not None and not getattr(trial, "called", True):
+        pytest.fail("no trial was run: the test requests tau_run but does not await tau_run()", pytrace=False)
+    return result
+
+
+@pytest.fixture
+def tau_snapshot(request: pytest.FixtureRequest) -> TrajectorySnapshot:
+    """Return the stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
+    from .snapshots.plugin import stored_trajectory
+
+    return stored_trajectory(request.node)
+
+
+# The command ``tau``
+
+
+def pytest_tau_provided(config: pytest.Config) -> Any:
+    """Return the domains by name, the evaluators, and the names of the selected domains."""
+    from . import for_commands
+
+    return for_commands.pytest_tau_provided(config)
+
+
+def pytest_tau_options_schema() -> dict[str, Any]:
+    """Return the JSON Schema of the options."""
+    from . import for_commands
+
+    return for_commands.pytest_tau_options_schema()

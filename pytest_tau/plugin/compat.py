@@ -12,6 +12,7 @@ from _pytest._io import TerminalWriter
 
 if TYPE_CHECKING:
     import logging
+    from collections.abc import Iterable
     from pathlib import Path
 
     import pytest
@@ -26,6 +27,7 @@ __all__ = [
     "default_collect_report",
     "expand_parameters",
     "fixture_info",
+    "ini_keys",
     "junit_xml",
     "load_conftests",
     "log_handlers",
@@ -114,6 +116,15 @@ def log_handlers(config: pytest.Config) -> list[logging.Handler]:
     """
     plugin: Any = config.pluginmanager.get_plugin("logging-plugin")
     return [plugin.caplog_handler, plugin.report_handler] if plugin is not None else []
+
+
+def ini_keys(config: pytest.Config) -> Iterable[str]:
+    """Return the keys in the ini file and in ``-o``, known or not.
+
+    It can go once there is a public way to ask whether a key is set.
+    """
+    keys: Iterable[str] = config._inicfg if hasattr(config, "_inicfg") else config.inicfg  # noqa: SLF001
+    return keys
 
 
 def native_ini(config: pytest.Config, name: str) -> Any:

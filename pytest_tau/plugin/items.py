@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ..runs.groups import Group
     from .wire import TestGate
 
-#: The most trials of a task, and the most tests of a domain, a file or a marked test: items are all in memory.
-MOST_TRIALS, MOST_ITEMS = 10_000, 250_000
+#: The most tests of a domain, a file or a marked test: items are all in memory.
+MOST_ITEMS = 250_000
 #: The part of a node id that names a trial: ``task[trial-0]``, or ``test[task-trial-0]``.
 TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
 

@@ -9,12 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import fields
 from math import inf
 from typing import TYPE_CHECKING, Any
-
-from ..documents import DocumentError, parse_json
-from ..text import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,8 +20,6 @@ if TYPE_CHECKING:
     from ..orchestrator import FaultRule
     from ..runner.config import UserFault
 
-_SHARD = re.compile(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})")
-_DIFFICULTY = re.compile(r"[0-9]{1,3}")
 #: Arguments of a model call that the request itself sets.
 _RESERVED = {"model", "messages", "tools", "tool_choice", "response_format", "stream", "n"}
 _OUTCOMES = ("failed", "error")
@@ -73,6 +67,13 @@ def _written(value: Any, kind: Callable[[Any], Any]) -> str:
     return str(value)
 
 
+def _short(value: str) -> str:
+    """Return what was written, for a message."""
+    from ..text import shorten
+
+    return repr(shorten(value))
+
+
 def flag(value: bool) -> bool:
     """Return the value of an option that takes none."""
     return value
@@ -110,9 +111,9 @@ def _number(convert: Callable[[str], Any], kind: str, least: float | None, most:
             found = inf if re.fullmatch(r"[0-9]{100,}", value) else None
         # Not ``found < smallest``, which is false for a NaN.
         if found is None or not found >= smallest:
-            raise ValueError(f"expected {expected}, got {shorten(value)!r}")
+            raise ValueError(f"expected {expected}, got {_short(value)}")
         if found > most:
-            raise ValueError(f"expected {kind} of at most {most:,}, got {shorten(value)!r}")
+            raise ValueError(f"expected {kind} of at most {most:,}, got {_short(value)}")
         return found
 
     return number
@@ -122,7 +123,7 @@ def share(value: str) -> float:
     """Return a number above 0 and at most 1."""
     found = real(0)(value)
     if not 0 < found <= 1:
-        raise ValueError(f"expected a share above 0 and at most 1, such as 0.05, got {shorten(value)!r}")
+        raise ValueError(f"expected a share above 0 and at most 1, such as 0.05, got {_short(value)}")
     return found
 
 
@@ -135,7 +136,7 @@ def certainty(value: str) -> float | None:
     except ValueError:
         found = -1.0
     if not 0.5 < found <= 1:
-        problem = f"expected a probability above 0.5 and at most 1, such as 0.99, got {shorten(value)!r}"
+        problem = f"expected a probability above 0.5 and at most 1, such as 0.99, got {_short(value)}"
         raise ValueError(f"{problem} (without one, write the option after the paths)")
     return found
 
@@ -202,6 +203,8 @@ def json_object(value: str) -> dict[str, Any]:
 
 
 def _object(value: str, example: str) -> dict[str, Any]:
+    from ..documents import DocumentError, parse_json
+
     try:
         found = parse_json(value)
     except DocumentError as error:
@@ -228,7 +231,7 @@ def _persona_pairs(value: str) -> dict[str, dict[str, Any]]:
         key = before.strip() if equals else key
         name, colon, weight = after.partition(":")
         if not key or not name.strip():
-            raise ValueError(f"expected KEY=VALUE, such as verbosity=minimal:0.8,standard:0.2, got {shorten(value)!r}")
+            raise ValueError(f"expected KEY=VALUE, such as verbosity=minimal:0.8,standard:0.2, got {_short(value)}")
         found.setdefault(key, {})[name.strip()] = weight.strip() if colon else 1
     return found
 
@@ -249,9 +252,9 @@ def _weights(key: str, given: Any) -> dict[str, float]:
         try:
             found[name] = float(weight)
         except (TypeError, ValueError):
-            raise ValueError(f"{key}={name}: expected a weight such as 0.8, got {shorten(str(weight))!r}") from None
+            raise ValueError(f"{key}={name}: expected a weight such as 0.8, got {_short(str(weight))}") from None
         if not 0 <= found[name] < inf:
-            raise ValueError(f"{key}={name}: expected a weight of at least 0, got {shorten(str(weight))!r}")
+            raise ValueError(f"{key}={name}: expected a weight of at least 0, got {_short(str(weight))}")
     kept = {name: weight for name, weight in found.items() if weight}
     if not kept:
         raise ValueError(f"{key}: expected a value with a weight above 0")
@@ -273,7 +276,7 @@ def user_fault(value: str) -> UserFault:
         return UserFault("count" if value == "count" else "exclude")
     name, colon, number = value.partition(":")
     if name != "rerun" or (colon and re.fullmatch(r"[1-9][0-9]?", number) is None):
-        raise ValueError(f"expected count, exclude, rerun, or rerun:N with N from 1 to 99, got {shorten(value)!r}")
+        raise ValueError(f"expected count, exclude, rerun, or rerun:N with N from 1 to 99, got {_short(value)}")
     return UserFault("rerun", int(number) if colon else 1)
 
 
@@ -283,7 +286,7 @@ def provider_limits(value: str) -> dict[str, int]:
     for part in value.split(","):
         name, _, number = (each.strip() for each in part.partition("="))
         if not name or re.fullmatch(r"[1-9][0-9]{0,5}", number) is None:
-            raise ValueError(f"expected a list of NAME=N, such as openai=40,gemini=20, got {shorten(part.strip())!r}")
+            raise ValueError(f"expected a list of NAME=N, such as openai=40,gemini=20, got {_short(part.strip())}")
         found[name] = int(number)
     return found
 
@@ -301,7 +304,7 @@ def fork_restore(value: str) -> dict[str, str]:
     for part in value.split(","):
         side, _, way = part.strip().partition("=")
         if side not in ("agent", "user") or way not in ("history", "replay"):
-            raise ValueError(f"expected agent=HOW or user=HOW with history or replay, got {shorten(value)!r}")
+            raise ValueError(f"expected agent=HOW or user=HOW with history or replay, got {_short(value)}")
         found[side] = way
     return found
 
@@ -311,28 +314,30 @@ def run_name(value: str) -> str:
     from ..files import file_name_of
 
     if not value or file_name_of(value) != value:
-        raise ValueError(f"expected letters, digits and _.+-[], got {shorten(value)!r}")
+        raise ValueError(f"expected letters, digits and _.+-[], got {_short(value)}")
     return value
 
 
 def difficulty(value: str) -> Difficulty:
     """Return the difficulty in a list such as ``requests=2,faults=3``."""
+    from dataclasses import fields
+
     from ..environment import Difficulty
 
     known = [each.name for each in fields(Difficulty)]
     found: dict[str, int] = {}
     for part in value.split(","):
         name, _, number = (each.strip() for each in part.partition("="))
-        if name not in known or _DIFFICULTY.fullmatch(number) is None:
+        if name not in known or re.fullmatch(r"[0-9]{1,3}", number) is None:
             expected = ", ".join(f"{each}=N" for each in known)
-            raise ValueError(f"expected a list of {expected}, each N from 0 to 999, got {shorten(part.strip())!r}")
+            raise ValueError(f"expected a list of {expected}, each N from 0 to 999, got {_short(part.strip())}")
         found[name] = int(number)
     return Difficulty(**found)
 
 
 def shard(value: str) -> tuple[int, int]:
     """Return the number of a part, from 1, and the number of parts."""
-    found = _SHARD.fullmatch(value)
+    found = re.fullmatch(r"([1-9][0-9]{0,5})/([1-9][0-9]{0,5})", value)
     if found is None or int(found[1]) > int(found[2]):
         raise ValueError(f"expected I/N with I from 1 to N, such as 2/4, got {value!r}")
     return int(found[1]), int(found[2])

@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from .compat import native_ini
+from .compat import ini_keys, native_ini
 from .option_types import as_written, flag
 from .options_table import OPTIONS
 
 if TYPE_CHECKING:
     from .options_table import Option
 
+MARKER = (
+    "tau(domain, tasks, split, num_tasks, trials, at_least, stop_early, agent, user): run the test on each selected "
+    "task and trial"
+)
 #: Patterns of files that are collected as tasks wherever they are found.
 DEFAULT_FILES = ("*.tau.json",)
 
@@ -119,6 +123,22 @@ def path_options() -> frozenset[str]:
 def options_given(config: pytest.Config) -> bool:
     """Return whether the command line has any option of the plugin: the user wants to run tasks."""
     return any(config.getoption(option.dest, None) is not None for option in OPTIONS.values())
+
+
+def asks_for_trials(config: pytest.Config) -> bool:
+    """Return whether the settings or the arguments may ask for trials, before anything is collected.
+
+    The controller of workers collects nothing: only they find out whether there are trials.
+    """
+    distributed = getattr(config.option, "dist", "no") != "no"
+    in_ini = any(key.startswith("tau_") for key in ini_keys(config))
+    return distributed or in_ini or options_given(config) or any(map(_may_name_tasks, config.args))
+
+
+def _may_name_tasks(argument: str) -> bool:
+    """Return whether an argument is a JSON file, or may be a node id below a domain, whose name has no dot."""
+    path, separator, _ = argument.partition("::")
+    return path.endswith(".json") or bool(separator and "." not in Path(path).name)
 
 
 def runs_no_test(config: pytest.Config) -> bool:

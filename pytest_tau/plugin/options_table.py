@@ -11,7 +11,6 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from .items import MOST_TRIALS
 from .option_types import (
     certainty,
     difficulty,
@@ -116,6 +115,8 @@ class Option(NamedTuple):
         return self.help.replace("%(default)s", str(shown))
 
 
+#: The most trials of a task.
+MOST_TRIALS = 10_000
 #: The most tasks of ``--tau-generate``, which are all in memory.
 MOST_GENERATED = 100_000
 #: Examples in a prompt.

@@ -5,22 +5,53 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import textwrap
 
 import pytest
 
-PLAIN = """
-import sys
+#: The modules that a run imports which never asks for pytest-tau. A module more is paid for by every project.
+IMPORTED = [
+    "pytest_tau",
+    "pytest_tau.plugin",
+    "pytest_tau.plugin.compat",
+    "pytest_tau.plugin.hookspecs",
+    "pytest_tau.plugin.option_types",
+    "pytest_tau.plugin.options",
+    "pytest_tau.plugin.options_table",
+    "pytest_tau.plugin.run",
+    "pytest_tau.plugin.run.fixtures",
+    "pytest_tau.plugin.seams",
+]
 
-def test_plain():
-    assert 1 + 1 == 2
+#: Writes the modules of ours, and what is heavy, at the end of a process.
+CONFTEST = """
+import pathlib, sys
 
-def test_nothing_was_imported():
-    heavy = ["pydantic", "litellm", "asyncio", "docstring_parser", "pytest_tau_domains", "pytest_tau_tasks"]
-    ours = ["models", "environment", "participants", "orchestrator", "evaluation", "runner", "domains", "plugin.context.run_context"]
-    loaded = [name for name in [*heavy, *(f"pytest_tau.{part}" for part in ours)] if name in sys.modules]
-    assert not loaded
-    assert "pytest_tau.plugin" in sys.modules
+HEAVY = ("asyncio", "docstring_parser", "litellm", "pydantic", "pytest_tau", "pytest_tau_domains", "pytest_tau_tasks")
+
+def pytest_unconfigure(config):
+    imported = sorted(name for name in sys.modules if name.partition(".")[0] in HEAVY)
+    process = getattr(config, "workerinput", {}).get("workerid", "main")
+    pathlib.Path(config.rootpath, f"{process}.modules").write_text("\\n".join(imported))
 """
+
+PLAIN = "def test_plain():\n    assert 1 + 1 == 2\n"
+
+
+@pytest.fixture
+def unrelated(project):
+    """Run pytest in a process of its own in a project that has nothing to do with pytest-tau."""
+    project.write("conftest.py", CONFTEST)
+    project.write("test_plain.py", PLAIN)
+    project.write("package.json", '{"name": "unrelated"}')
+    project.write("data/tasks.json", "not even JSON")
+
+    def run(*args, process="main"):
+        status, text = _pytest(project, *args)
+        assert status == 0, text
+        return (project.path / f"{process}.modules").read_text().split(), text
+
+    return run
 
 
 def _pytest(project, *args):
@@ -31,33 +62,74 @@ def _pytest(project, *args):
     return done.returncode, done.stdout + done.stderr
 
 
-def test_nothing_is_imported_and_nothing_is_said(project):
+@pytest.mark.parametrize("arguments", [(), ("test_plain.py",), ("test_plain.py::test_plain",), (".", "-k", "plain")])
+def test_an_unrelated_run_imports_these_modules_only(unrelated, arguments):
+    modules, text = unrelated(*arguments)
+    assert modules == IMPORTED
+    assert "1 passed" in text
+
+
+@pytest.mark.parametrize("listing", ["--markers", "--fixtures", "--help", "--collect-only"])
+def test_listings_import_the_same_modules(unrelated, listing):
+    modules, text = unrelated(listing)
+    assert modules == IMPORTED
+    assert listing == "--collect-only" or "tau" in text
+
+
+def test_a_run_without_the_tests_on_tasks_imports_the_same_modules(unrelated, project):
+    project.write(
+        "agents/test_agent.py", "import pytest\n\n@pytest.mark.tau(domain='mock')\ndef test_it(tau_simulation): pass"
+    )
+    project.write("agents/mock/t.tau.json", "[]")
+    assert unrelated("test_plain.py")[0] == IMPORTED
+
+
+def test_unused_hooks_and_fixtures_of_a_conftest_import_the_same_modules(unrelated, project):
+    more = """
+    import pytest
+
+    def pytest_tau_domains(config):
+        raise AssertionError
+
+    @pytest.fixture
+    def tau_agent():
+        raise AssertionError
+    """
+    project.write("conftest.py", textwrap.dedent(more) + CONFTEST)
+    assert unrelated()[0] == IMPORTED
+
+
+def test_a_worker_imports_the_same_modules(unrelated):
+    modules, text = unrelated("-p", "xdist", "-n", "1", process="gw0")
+    # execnet may have imported asyncio.
+    assert [name for name in modules if name.startswith("pytest_tau")] == IMPORTED
+    assert "1 passed" in text
+
+
+def test_the_controller_of_workers_imports_nothing_heavy(unrelated):
+    modules, _ = unrelated("-p", "xdist", "-n", "1")
+    assert set(modules) >= set(IMPORTED)
+    layers = ("models", "environment", "evaluation", "diagnosis", "runner")
+    assert not [name for name in modules if name.startswith(tuple(f"pytest_tau.{layer}" for layer in layers))]
+    assert "pydantic" not in modules
+
+
+def test_pytest_repeat_adds_one_module(unrelated):
+    modules, text = unrelated("-p", "pytest_repeat", "--count", "2")
+    assert set(modules) - set(IMPORTED) == {"pytest_tau.plugin.collect", "pytest_tau.plugin.collect.repeat"}
+    assert "2 passed" in text
+
+
+def test_nothing_is_said(project):
     project.write("test_plain.py", PLAIN)
     project.write("package.json", '{"name": "unrelated"}')
     project.write("data/tasks.json", "not even JSON")
     project.write("conftest.py", "import pytest\n\n@pytest.fixture(autouse=True)\ndef own():\n    yield\n")
     status, text = _pytest(project, "-v", "-rA")
     assert status == 0, text
-    assert "2 passed" in text
+    assert "1 passed" in text
     said = [line for line in text.splitlines() if "tau" in line and not line.startswith(("plugins:", "rootdir:"))]
     assert said == []
-
-
-def test_nothing_is_imported_by_listings(project):
-    """--markers, --fixtures and --help name what there is without importing it."""
-    for listing in ("--markers", "--fixtures", "--help"):
-        project.write(
-            "conftest.py",
-            """
-            import sys
-
-            def pytest_unconfigure():
-                assert "pydantic" not in sys.modules
-            """,
-        )
-        status, text = _pytest(project, listing)
-        assert status == 0, text
-        assert "AssertionError" not in text
 
 
 def test_a_project_without_tests_ends_as_always(project):

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import subprocess
+import sys
 from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_tau.cli import COMMANDS, command_parser, main
+from pytest_tau.cli import COMMANDS, command_parser, main, name_of
 from pytest_tau.cli.options import OPTIONS
 from pytest_tau.plugin.options_table import OPTIONS as PLUGIN_OPTIONS
 
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
 OTHER_MEANING = {"agent", "task"}
 #: Options of several commands whose choices are those of each command: the formats that it writes, its templates.
 OWN_CHOICES = {"--agent", "--format"}
-COMMAND_NAMES = [command.__name__.rpartition(".")[2] for group in COMMANDS.values() for command in group]
+COMMAND_NAMES = [name_of(module) for group in COMMANDS.values() for module in group]
 
 
 def actions_of(commands: dict[str, argparse.ArgumentParser]) -> dict[str, argparse.ArgumentParser]:
@@ -153,3 +155,16 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         main(["--version"])
     assert (end.value.code, capsys.readouterr().out) == (0, f"pytest-tau {version('pytest-tau')}\n")
+
+
+@pytest.mark.parametrize(("first", "expected"), [("--version", []), ("show", ["show"]), ("submit", ["submit"])])
+def test_the_parser_has_only_the_subcommand_that_is_called(first: str, expected: list[str]) -> None:
+    (commands,) = (a for a in command_parser(first)._actions if isinstance(a, argparse._SubParsersAction))
+    assert list(commands.choices) == expected
+
+
+def test_the_version_imports_no_subcommand() -> None:
+    code = "import sys, pytest_tau.cli as cli; cli.command_parser('--version'); print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    ours = [name for name in done.stdout.split() if name.startswith("pytest_tau.")]
+    assert ours == ["pytest_tau.cli", "pytest_tau.cli.parser", "pytest_tau.errors", "pytest_tau.text"]

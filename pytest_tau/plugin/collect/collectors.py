@@ -20,7 +20,7 @@ from .item import TauItem, trial
 from .selection import is_named, is_of_task, named_tasks, named_trials
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
 
     from ...models import Task, TaskFileContent
     from ..context.run_context import RunContext
@@ -35,12 +35,13 @@ _MANY = 500
 _NAMED = 5
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+def register(config: pytest.Config) -> None:
+    """Register what keeps ``--lf`` from skipping domains."""
+    config.pluginmanager.register(LastFailed(), "tau-last-failed")
+
+
+def complete(report: pytest.CollectReport, collector: pytest.Collector) -> None:
     """Add the run's domains to the session's children; mark the reports of usage errors."""
-    report = yield
     idle = [item.name for item in report.result if _is_idle(item)] if report.passed else []
     if idle:
         report.outcome, report.result = "failed", []
@@ -53,7 +54,6 @@ def pytest_make_collect_report(
         report.result += _domain_nodes(collector)
     if collector.stash.get(USAGE_ERROR, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
-    return report
 
 
 def _is_idle(node: pytest.Item | pytest.Collector) -> bool:
@@ -63,7 +63,6 @@ def _is_idle(node: pytest.Item | pytest.Collector) -> bool:
     return not any(name == "_tau_spec" or name.startswith("tau_") for name in getattr(node, "fixturenames", ()))
 
 
-@pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Exclude thousands of tasks and items from garbage collection; they exist until the end of the run.
 
@@ -73,22 +72,6 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         gc.unfreeze()
         gc.collect()
         gc.freeze()
-
-
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Claim a JSON file named on the command line, matched by ``tau_files``, or under a folder of ``tau_tasks``."""
-    if file_path.suffix != ".json":
-        return None
-    config = parent.config
-    claimed = (
-        parent.session.isinitpath(file_path)
-        or any(file_path.match(pattern) for pattern in config.getini("tau_files"))
-        or any(file_path.is_relative_to(folder) for folder in config.getini("tau_tasks"))
-    )
-    if not claimed or file_path.name == "split_tasks.json":
-        return None
-    collector: pytest.Collector = TaskFile.from_parent(parent, path=file_path)
-    return collector
 
 
 def usage_error(collector: pytest.Collector, error: Exception) -> pytest.Collector.CollectError:

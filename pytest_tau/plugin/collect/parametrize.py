@@ -12,7 +12,8 @@ import pytest
 from ..attacks.variants import with_attacks
 from ..compat import fixture_info
 from ..context.run_state import run_state
-from ..items import MOST_TRIALS, attack_parameter
+from ..items import attack_parameter
+from ..options_table import MOST_TRIALS
 from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
 

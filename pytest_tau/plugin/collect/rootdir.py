@@ -12,24 +12,20 @@ import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import pytest
-
 from ..compat import search_rootdir
 from ..options import path_options
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    import pytest
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_load_initial_conftests(early_config: pytest.Config, args: list[str]) -> Generator[None, None, None]:
+def search_again(early_config: pytest.Config, args: list[str]) -> None:
     """Find root directory and ini file again if an option's value has misled the search."""
     folder = Path(early_config.invocation_params.dir)
     misleading = [value for option, value in itertools.pairwise(args) if option in path_options()]
     named = [arg for arg in early_config.known_args_namespace.file_or_dir if _is_folders(arg, folder)]
     if named or any((folder / value).exists() for value in misleading):
         search_rootdir(early_config, args, without=named)
-    yield
 
 
 def _is_folders(argument: str, folder: Path) -> bool:

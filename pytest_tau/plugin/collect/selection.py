@@ -25,19 +25,14 @@ if TYPE_CHECKING:
     from ...models import Task
     from ..items import TaskSpec
 
-MARKER = (
-    "tau(domain, tasks, split, num_tasks, trials, at_least, stop_early, agent, user): run the test on each selected "
-    "task and trial"
-)
 _DOMAIN = re.compile(r"[A-Za-z0-9_-]+")
 #: What follows the task in the name of an item: parameters and trial. No trial has a number of more digits
-#: (``items.MOST_TRIALS``).
+#: (``options_table.MOST_TRIALS``).
 _NAMED_TRIAL = re.compile(r"\[(?:.*-)?trial-([0-9]{1,4})\]")
 
 
 def register(config: pytest.Config) -> None:
-    """Register the marker; if a domain is named, select its tasks and check the settings."""
-    config.addinivalue_line("markers", MARKER)
+    """Select the tasks of the domains that are named, and check the settings."""
     named = _domain_arguments(config)
     if named or named_domains(config) or options_given(config) or _task_files_given(config):
         from ..context.build import ensure_context
@@ -60,7 +55,6 @@ def register(config: pytest.Config) -> None:
             check_agent_server(config, context)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
     """Hide ``telecom::id`` from pytest, which would look for a file; without paths, collect only the domains."""
     config = session.config

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ..options import repetitions
 from ..store.paths import RunPaths
 from ..store.run_counts import RunCounts
 
@@ -74,7 +75,7 @@ RUN = pytest.StashKey[RunState]()
 
 def register(config: pytest.Config) -> None:
     """Make the state of the run, before anything else of the plugin is configured."""
-    config.stash[RUN] = RunState(RunPaths(config))
+    config.stash[RUN] = RunState(RunPaths(config), repetitions=repetitions(config) or 1)
 
 
 def run_state(config: pytest.Config) -> RunState:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..context.run_state import run_state
-from ..failure_repr import message_repr
 from ..items import TRIAL_ID
 from ..report.junit import discard_rerun, uncount
 from ..seams import SummaryBlock, SummaryLine
@@ -119,6 +118,8 @@ def _make_error(report: pytest.TestReport, entry: JournalEntry | None) -> None:
     report.when = "teardown"  # the phase in which trials and test cases are counted
     report.location = (report.location[0], None, report.nodeid.rpartition("::")[2])
     message = f"the worker crashed {MAX_CRASHES} times while it ran this trial; it is not run again"
+    from ..failure_repr import message_repr
+
     report.longrepr = message_repr(message, report.nodeid)
     if entry and entry.trial:
         from ...runs.record import TrialRecord

@@ -98,10 +98,10 @@ class TrialCounter:
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
         """Take the planned trials from node ids, in the controller, in case the workers are interrupted."""
-        if not self._informed:
+        places = {test: test.rpartition("::") for test in ids if TRIAL_ID.search(test)}
+        if places and not self._informed:
             from ...runs.groups import Group
 
-            places = {test: test.rpartition("::") for test in ids if TRIAL_ID.search(test)}
             names = {test: (file, TRIAL_ID.sub("", name)) for test, (file, _, name) in places.items()}
             self._counts.planned = {test: Group("", "", *name) for test, name in names.items()}
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from ...text import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Generator
 
 #: The sections of the summary, in their order.
 SECTIONS = (
@@ -57,12 +54,3 @@ class TerminalSummary:
         for block in sorted(blocks, key=lambda block: SECTIONS.index(block.section)):
             for line in block.lines:
                 terminalreporter.write_line(line.text if line.command else printable(line.text), **line.markup)
-
-
-@pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_cmdline_main() -> Generator[None, Any, Any]:
-    """Make the text of a usage error printable: it may quote files."""
-    try:
-        return (yield)
-    except pytest.UsageError as error:
-        raise pytest.UsageError(*(printable(str(each)) for each in error.args)) from error

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from ...text import printable
 from ..context.run_state import require_context
 from ..items import get_item_state, is_task_item
@@ -14,12 +12,13 @@ from ..wire import from_data, to_data, trial_report
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    import pytest
+
     from ...models import Simulation
 
 _TRIAL, _FAILURE = "tau", "tau_failure"
 
 
-@pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
@@ -59,7 +58,6 @@ def _attack_section(simulation: Simulation) -> list[tuple[str, str]]:
     return [("tau attack", printable(plain_text(attack_report(attack))))] if attack else []
 
 
-@pytest.hookimpl(wrapper=True)
 def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
     """Add an explained failure and the facts of a trial to the data of a report."""
     data = yield
@@ -75,7 +73,6 @@ def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
     return data
 
 
-@pytest.hookimpl(wrapper=True)
 def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
     """Restore an explained failure and the facts of a trial from the data of a report."""
     failure, trial = data.pop(_FAILURE, None), data.pop(_TRIAL, None)

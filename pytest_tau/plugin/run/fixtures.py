@@ -1,4 +1,7 @@
-"""The fixtures for tests on tasks; each can be overridden in a conftest.py."""
+"""The fixtures for tests on tasks; each can be overridden in a conftest.py.
+
+Every run of pytest imports this module, so that it imports nothing else until a fixture is set up.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from ..items import is_task_item, item_state
-from .setup import make_environment, make_participant
-
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Iterator
 
     from ...chat import TrialModel, TrialModels
     from ...environment import Environment
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 @pytest.fixture
 def _tau_spec(request: pytest.FixtureRequest) -> TaskSpec:
     """Return the task with its domain and settings: of a task item, or as the marker selected it."""
+    from ..items import is_task_item
+
     spec: TaskSpec = request.node.task_spec if is_task_item(request.node) else request.param
     return spec
 
@@ -32,6 +34,7 @@ def _tau_spec(request: pytest.FixtureRequest) -> TaskSpec:
 def tau_task(request: pytest.FixtureRequest, _tau_spec: TaskSpec) -> Iterator[Task]:
     """Yield the task of this test: a copy, so that changes to it have no effect on what is graded."""
     from ...models import clone
+    from ..items import item_state
 
     task, state = clone(_tau_spec.task), item_state(request.node)
     state.graded = task, _tau_spec
@@ -56,6 +59,8 @@ def tau_trial(request: pytest.FixtureRequest) -> Iterator[TauTrial]:
 @pytest.fixture
 def tau_env(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Iterator[Environment]:
     """Yield a fresh environment in the task's initial state; ``tau_simulation`` runs on it."""
+    from .setup import make_environment
+
     inputs, spec = _prefetched_inputs(request), _graded(request, _tau_spec, tau_task)
     environment = inputs.environment if inputs else make_environment(request.node, spec)
     yield environment
@@ -101,6 +106,8 @@ def tau_agent_client(tau_trial: TauTrial, _tau_models: TrialModels) -> Iterator[
 @pytest.fixture
 def tau_agent(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
     """Return the agent: an object, a class or a function of one of the forms of agents, or a source of them."""
+    from .setup import make_participant
+
     inputs = _prefetched_inputs(request)
     return inputs.agent if inputs else make_participant("agent", request.node, _graded(request, _tau_spec, tau_task))
 
@@ -108,6 +115,8 @@ def tau_agent(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Tas
 @pytest.fixture
 def tau_user(request: pytest.FixtureRequest, _tau_spec: TaskSpec, tau_task: Task) -> Any:
     """Return the simulated user, in one of the same forms as the agent."""
+    from .setup import make_participant
+
     inputs = _prefetched_inputs(request)
     return inputs.user if inputs else make_participant("user", request.node, _graded(request, _tau_spec, tau_task))
 
@@ -150,19 +159,10 @@ def tau_run(
     return AsyncTrial(request, TrialInputs(spec, int(tau_trial), tau_env, _tau_models, tau_agent, tau_user, tau_trial))
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    """Fail a test that would pass without the trial that it has requested."""
-    result = yield
-    trial = getattr(item, "funcargs", {}).get("tau_run")
-    if trial is not None and not getattr(trial, "called", True):
-        pytest.fail("no trial was run: the test requests tau_run but does not await tau_run()", pytrace=False)
-    return result
-
-
 def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskSpec:
     """Return what is run and graded for the value of ``tau_task``: an object of its own."""
     from ...models import clone
+    from ..items import item_state
 
     state = item_state(request.node)
     if state.graded is None or state.graded[0] is not task:
@@ -172,6 +172,8 @@ def _graded(request: pytest.FixtureRequest, spec: TaskSpec, task: Task) -> TaskS
 
 def _prefetched_inputs(request: pytest.FixtureRequest) -> TrialInputs | None:
     """Return the inputs of the trial, if it was started before its fixtures were set up."""
+    from ..items import item_state
+
     state = item_state(request.node)
     inputs: TrialInputs | None = state.prefetched.inputs if state.prefetched else state.inputs
     return inputs

@@ -6,8 +6,6 @@ from collections import defaultdict, deque
 from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
-import pytest
-
 from ..context.run_state import get_context, run_state
 from ..items import get_item_state
 from ..options import runs_no_test
@@ -15,6 +13,8 @@ from ..wire import is_worker
 
 if TYPE_CHECKING:
     from collections.abc import Generator
+
+    import pytest
 
     from .prefetch import TrialPrefetcher
 
@@ -35,7 +35,6 @@ def _ensure_prefetcher(config: pytest.Config) -> TrialPrefetcher | None:
     return prefetcher if prefetcher.limit > 1 else None
 
 
-@pytest.hookimpl(tryfirst=True)
 def pytest_runtestloop(session: pytest.Session) -> bool | None:
     """Run the items of each file or domain in the order in which their trials finish."""
     config = session.config
@@ -51,7 +50,6 @@ def pytest_runtestloop(session: pytest.Session) -> bool | None:
     return True
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
     """Start the trials of upcoming items while this item is waited for, in an xdist worker."""
     prefetcher, upcoming = _ensure_prefetcher(item.config), run_state(item.config).upcoming

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -16,6 +17,11 @@ if TYPE_CHECKING:
     from ...participants import Side
     from ..hook_calls import HookCall
     from ..items import TaskSpec
+
+
+def register(config: pytest.Config) -> None:
+    """Register the hooks of this module."""
+    config.pluginmanager.register(sys.modules[__name__], "tau-setup")
 
 
 def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:

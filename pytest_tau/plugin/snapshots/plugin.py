@@ -1,4 +1,4 @@
-"""Snapshots of trajectories: the fixture ``tau_snapshot``, and ``--tau-snapshot`` for the items of tasks."""
+"""Snapshots of trajectories: those of the fixture ``tau_snapshot``, and ``--tau-snapshot`` for the items of tasks."""
 
 from __future__ import annotations
 
@@ -51,12 +51,6 @@ def stored_trajectory(item: pytest.Item) -> TrajectorySnapshot:
     if problem is not None:
         raise ConfigurationError(f"the fixture tau_snapshot {problem}")
     return _snapshot(item, "calls")
-
-
-@pytest.fixture
-def tau_snapshot(request: pytest.FixtureRequest) -> TrajectorySnapshot:
-    """Return the stored trajectory of this test: ``assert tau_simulation == tau_snapshot``."""
-    return stored_trajectory(request.node)
 
 
 def register(config: pytest.Config) -> None:

@@ -12,23 +12,12 @@ from typing import TYPE_CHECKING
 import pytest
 
 from ...files import file_name_of
-from ..context.run_state import run_state
+from ..context.run_state import RUN, run_state
 from ..items import is_task_item, spec_of
 from ..options_table import OPTIONS
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-#: The suffix of our files, ``integrations.syrupy.extension.SUFFIX``.
-_SUFFIX = "tausnap"
-
-
-def register(config: pytest.Config) -> None:
-    """Have syrupy, if it is installed, ignore our files."""
-    option = config.option
-    if hasattr(option, "ignore_file_extensions"):
-        # Else its own format considers them unused, and ``--snapshot-update`` deletes them.
-        option.ignore_file_extensions = list(dict.fromkeys([*(option.ignore_file_extensions or ()), _SUFFIX]))
 
 
 def pytest_deselected(items: list[pytest.Item]) -> None:
@@ -42,7 +31,8 @@ def is_subset(config: pytest.Config) -> bool:
     subset = ["lf", *(option.dest for option in OPTIONS.values() if option.selects)]
     asked = any(config.getoption(name, None) for name in subset) or any("::" in given for given in config.args)
     replayed = str(config.getoption("tau_agent", None)).startswith("replay:")  # runs only the tasks of a recording
-    return asked or replayed or run_state(config).deselected
+    # Without a state, a plain test has asked for the fixture while it ran, and nothing was recorded.
+    return asked or replayed or RUN not in config.stash or run_state(config).deselected
 
 
 class UnusedCheck:
