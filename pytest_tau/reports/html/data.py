@@ -95,6 +95,7 @@ class _Gatherer:
         self._recognised: str | None = None
         # Equal tasks become one object, as a domain computes the reference state of each object once.
         self._tasks: dict[str, Task] = {}
+        self._last: tuple[Task, Task] | None = None
 
     def gather(self, number: int, blocks: ConversationBlocks) -> list[_Facts]:
         """Return the facts of the run's simulations in order; the conversations go to the blocks."""
@@ -123,7 +124,10 @@ class _Gatherer:
     def _one_object(self, task: Task | None) -> Task | None:
         if task is None:
             return None
-        return self._tasks.setdefault(digest(canonical(task)), task)
+        # The trials of a task mostly follow each other, and have its very object.
+        if self._last is None or self._last[0] is not task:
+            self._last = task, self._tasks.setdefault(digest(canonical(task)), task)
+        return self._last[1]
 
     def _domain_name(self, trial: StoredTrial) -> str:
         if trial.domain or not self.run.path.is_file():
