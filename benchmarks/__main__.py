@@ -23,6 +23,7 @@ from .searches import searches
 from .serving_calls import serving
 from .simulations import comparisons, environments, gold
 from .stopping_error import stopping_error
+from .stored_reports import reports
 from .waiting import waiting
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "items": items,
     "scaling": scaling,
     "waiting": waiting,
+    "reports": reports,
     "comparison-error": comparison_error,
     "stopping-error": stopping_error,
 }

@@ -61,13 +61,13 @@ def load_task_file(path: Path) -> TaskFileContent:
     Raises:
         TaskFormatError: Names the file, the task and the field.
     """
-    with _without_garbage_collection():
+    with without_garbage_collection():
         return _load_task_file(path)
 
 
 @contextlib.contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Turn garbage collection off: thousands of tasks are made, none is garbage, and each collection visits all."""
+def without_garbage_collection() -> Iterator[None]:
+    """Turn garbage collection off while thousands of objects are made: none is garbage, each collection visits all."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -41,7 +41,7 @@ class JoinedTrial(NamedTuple):
 
     Attributes:
         line: Its place.
-        digest: The digest of all its content.
+        digest: The digest of its line.
         outcome: The outcome.
         usage: The usage of its model calls, by role.
     """
@@ -85,7 +85,7 @@ class JoinedRuns:
         joined, differing = cls(files), list[str]()
         for key, trial in joined._read():
             there = joined.trials.get(key)
-            if there is not None and there.digest == trial.digest:
+            if there is not None and (there.digest == trial.digest or _content(there.line) == _content(trial.line)):
                 joined.repeated += 1
                 continue
             # A test that was run again in the same run stands there twice; the later one is what counted.
@@ -122,7 +122,7 @@ class JoinedRuns:
                         self.cut_off.append(line)
                         continue
                     raise ConfigurationError(f"{line}: {error}") from None
-                yield _trial(line, entry)
+                yield _trial(line, entry, digest(text.strip()))
 
 
 def run_files(paths: Iterable[Path]) -> list[Path]:
@@ -146,7 +146,14 @@ def run_files(paths: Iterable[Path]) -> list[Path]:
     return list(found.values())
 
 
-def _trial(line: Place, entry: object) -> tuple[TrialKey, JoinedTrial]:
+def _content(line: Place) -> str:
+    """Return the content of a line, whose fields may be in any order."""
+    with line.file.open("rb") as file:
+        file.seek(line.start)
+        return json.dumps(parse_json(file.readline().rstrip(b"\r\n"), is_line=True), sort_keys=True)
+
+
+def _trial(line: Place, entry: object, found: str) -> tuple[TrialKey, JoinedTrial]:
     domain = entry.get("domain") if isinstance(entry, dict) else None
     if not isinstance(domain, str):
         raise ConfigurationError(f'{line}: expected a stored simulation, {{"domain": "…", "task_id": "…", …}}')
@@ -156,4 +163,4 @@ def _trial(line: Place, entry: object) -> tuple[TrialKey, JoinedTrial]:
         raise ConfigurationError(f"{line}: {first_problem(error)}") from None
     test = entry.get("test") if isinstance(entry, dict) else None
     key = TrialKey(domain, simulation.task_id, simulation.trial, test if isinstance(test, str) else "")
-    return key, JoinedTrial(line, digest(json.dumps(entry, sort_keys=True)), simulation.outcome, simulation.model_usage)
+    return key, JoinedTrial(line, found, simulation.outcome, simulation.model_usage)

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
+from ..models.task_files import without_garbage_collection
 from .jsonl import read_lines, test_of
 from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is_run, latest_last, simulation_files
 from .manifest import read_manifest
+from .own_lines import own_simulations
 from .record import TrialRecord
 from .result_entries import Unreadable
 from .result_files import ResultFile
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..models import Simulation, Task
+    from .result_entries import StoredSimulation
 
 #: An error names at most so many runs, the latest ones.
 _MOST_NAMED = 20
@@ -75,13 +78,11 @@ class Run:
             ConfigurationError: The run has no stored conversations.
             OSError: A file cannot be opened.
         """
-        self.problems = []
         files = simulation_files(self.path) if self._own else [self.path]
         if not files:
             raise ConfigurationError(f"{self.path} has no conversations, only records of trials")
-        last = _last_lines(files) if self._own and _repeats(files) else None
-        reviews, problems = read_reviews(self.path)
-        self.problems += problems
+        last = self._last_lines(files) if self._own and _repeats(files) else None
+        reviews, self.problems = read_reviews(self.path)
         for file in files:
             for trial in self._of_file(file, last):
                 attach_reviews(trial.test, trial.simulation, reviews)
@@ -97,19 +98,44 @@ class Run:
         file = self.path / RECORDS
         if self._own and file.is_file():
             return [_record(line, str(place)) for place, line in read_lines(file)]
-        return [TrialRecord.of(each.simulation, each.task, each.domain, each.test) for each in self.trials()]
+        with without_garbage_collection():
+            return [TrialRecord.of(each.simulation, each.task, each.domain, each.test) for each in self.trials()]
 
     def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:
-        content = ResultFile.scan(file)
-        self.info, self.kind = self.info or content.info, content.kind
-        self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
-        domain = content.domain or (self.recognise(content.called) if self.recognise else None)
-        for number, run in enumerate(content.simulations()):
+        for number, run in enumerate(self._simulations(file)):
             if isinstance(run, Unreadable):
                 problem = f"{file.name}: {run.entry}: {run.reason}"
                 self.problems += [problem] if problem not in self.problems else []
             elif last is None or not run.test or last[run.test] == (file, number):
-                yield StoredTrial(run.domain or domain or "", run.simulation, run.task, run.test)
+                yield StoredTrial(run.domain or "", run.simulation, run.task, run.test)
+
+    def _last_lines(self, files: list[Path]) -> dict[str, tuple[Path, int]]:
+        """Return the place of each test's last simulation: its file, and its position among the file's simulations."""
+        found: dict[str, tuple[Path, int]] = {}
+        for file in files:
+            for number, run in enumerate(self._simulations(file)):
+                if not isinstance(run, Unreadable) and run.test:
+                    found[run.test] = (file, number)
+        return found
+
+    def _simulations(self, file: Path) -> Iterator[StoredSimulation | Unreadable]:
+        """Yield the simulations of a file with the names of their domains, and what cannot be read in its place."""
+        read = 0
+        for run in own_simulations(file) if self._own else ():
+            if run is None:
+                break
+            read += 1
+            yield run
+        else:
+            if read:
+                self.kind = ResultFile.kind
+                return
+        content = ResultFile.scan(file)
+        self.info, self.kind = self.info or content.info, content.kind
+        self.problems += [f"{file.name}: {problem.entry}: {problem.reason}" for problem in content.problems]
+        domain = content.domain or (self.recognise(content.called) if self.recognise else None)
+        for other in content.simulations(range(read, content.size)):
+            yield other if isinstance(other, Unreadable) else other._replace(domain=other.domain or domain)
 
 
 def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
@@ -153,16 +179,6 @@ def _record(line: bytes, where: str) -> TrialRecord:
         return TrialRecord.from_dict(parse_json(line, is_line=True))
     except (ValueError, TypeError, AttributeError) as error:
         raise ConfigurationError(f"{where}: not a record of a trial: {str(error).splitlines()[0]}") from None
-
-
-def _last_lines(files: list[Path]) -> dict[str, tuple[Path, int]]:
-    """Return the place of each test's last simulation: its file, and its position among the file's simulations."""
-    found: dict[str, tuple[Path, int]] = {}
-    for file in files:
-        for number, run in enumerate(ResultFile.scan(file).simulations()):
-            if not isinstance(run, Unreadable) and run.test:
-                found[run.test] = (file, number)
-    return found
 
 
 def _repeats(files: list[Path]) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ..attacks import AttackFacts
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FOREIGN_AGENT, RETRIEVAL, TOOL_FAULTS, ModelUsage, any_review
+from ..models import FOREIGN_AGENT, RETRIEVAL, TOOL_FAULTS, ModelUsage, any_review, paired_calls
 from ..policy import PolicyReport
 from ..runner.fork import FORK
 from ..text import one_line
@@ -231,7 +231,7 @@ class TrialRecord:
             restored: It was taken from an earlier run.
             evaluators: The components of plugins, if they are available.
         """
-        calls, verdict, info = simulation.calls, simulation.reward_info, simulation.info or {}
+        calls, verdict, info = paired_calls(simulation.messages), simulation.reward_info, simulation.info or {}
         return cls(
             domain=domain,
             task_id=simulation.task_id,

@@ -23,6 +23,7 @@ BENCHMARKS = (
         "episodes",
         "serving",
         "start-up",
+        "reports",
     ),
 )
 

@@ -69,35 +69,38 @@ def difference_lines(
     Args:
         pairs: The trials of each task, in the earlier run and in the later one.
     """
-    found = {name: _difference(name, pairs) for name in SHARES}
-    progress = found.pop("progress")
-    if progress is None:
+    found = {name: _means_of_both(name, pairs) for name in SHARES}
+    tasks = found.pop("progress")
+    if not tasks:
         return []
-    before, after, interval = progress
+    before, after = _overall(tasks)
+    interval = _interval(tasks)
     reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
     line = f"progress {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach}"
-    others = [
-        f"{name} {each[0]:.3f} -> {each[1]:.3f}"
-        for name, each in found.items()
-        if each and f"{each[0]:.3f}" != f"{each[1]:.3f}"
-    ]
+    means = {name: [f"{each:.3f}" for each in _overall(both)] for name, both in found.items() if both}
+    others = [f"{name} {one} -> {other}" for name, (one, other) in means.items() if one != other]
     if not others and f"{before:.3f}" == f"{after:.3f}":
         return []
     return [line, *([f"partial credit: {', '.join(others)}"] if others else [])]
 
 
-def _difference(
+def _means_of_both(
     name: str, pairs: Sequence[tuple[Collection[TrialRecord], Collection[TrialRecord]]]
-) -> tuple[float, float, Interval | None] | None:
-    """Return the mean over tasks in both runs, and the interval of their difference; None if no task has both."""
+) -> list[tuple[float, float]]:
+    """Return the means of each task that has numbers in both runs, in the earlier run and in the later one."""
     means = [(_mean(name, earlier), _mean(name, later)) for earlier, later in pairs]
-    both = [(before, after) for before, after in means if before is not None and after is not None]
-    if not both:
-        return None
-    differences = [after - before for before, after in both]
-    # There is nothing to resample if all tasks differ alike.
-    interval = mean_interval([each] for each in differences) if len(set(differences)) > 1 else None
-    return fmean(before for before, _ in both), fmean(after for _, after in both), interval
+    return [(before, after) for before, after in means if before is not None and after is not None]
+
+
+def _overall(tasks: Collection[tuple[float, float]]) -> tuple[float, float]:
+    """Return the means over tasks, in both runs."""
+    return fmean(before for before, _ in tasks), fmean(after for _, after in tasks)
+
+
+def _interval(tasks: Collection[tuple[float, float]]) -> Interval | None:
+    """Return the interval of the difference, by resampling tasks; None if all tasks differ alike."""
+    differences = [after - before for before, after in tasks]
+    return mean_interval([each] for each in differences) if len(set(differences)) > 1 else None
 
 
 def _mean(name: str, records: Iterable[TrialRecord]) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from ...text import plural
@@ -38,7 +39,7 @@ class PolicyStats:
         trials: The trials with a verdict in which rules were checked.
         kept: How many of them kept every rule.
         passed_broken: How many have reward 1 and broke a rule.
-        interval: The 95 % interval of the share, by resampling tasks; None with fewer than two tasks.
+        kept_by_task: For each task, 1 for each of these trials that kept every rule, and 0 for the others.
         broken: The rules that were broken, the most frequent first.
         problems: The rules that could not be checked, with the reason and the number of trials.
     """
@@ -46,7 +47,7 @@ class PolicyStats:
     trials: int
     kept: int
     passed_broken: int
-    interval: Interval | None
+    kept_by_task: tuple[tuple[float, ...], ...]
     broken: tuple[BrokenRule, ...]
     problems: Mapping[str, tuple[str, int]]
 
@@ -76,10 +77,15 @@ class PolicyStats:
             trials=len(checked),
             kept=kept,
             passed_broken=sum(record.passed and record.policy_score == 0 for record in checked),
-            interval=share_interval(list(tasks.values())) if len(tasks) > 1 else None,
+            kept_by_task=tuple(map(tuple, tasks.values())),
             broken=tuple(BrokenRule(name, trials[name], breaches[name]) for name in names),
             problems={name: (reasons[name], failed[name]) for name in sorted(failed)},
         )
+
+    @cached_property
+    def interval(self) -> Interval | None:
+        """Return the 95 % interval of the share, by resampling tasks; None with fewer than two tasks."""
+        return share_interval(self.kept_by_task) if len(self.kept_by_task) > 1 else None
 
     @property
     def share(self) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-import gzip
+import zlib
 from typing import IO, TYPE_CHECKING, Any
 
 from .json_text import document
@@ -12,11 +12,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 #: Conversations that are packed together: texts of a task's trials repeat each other.
-_BLOCK = 8
+_BLOCK = 16
+#: The format of gzip, which browsers unpack. It has no time in it, so that the same run gives the same page.
+_GZIP = zlib.MAX_WBITS | 16
 
 
 class ConversationBlocks:
     """Packs conversations, several to a block, and writes each block as an element of the page.
+
+    Only the packed text of the present block is kept in memory.
 
     Args:
         file: The file that the elements are written to.
@@ -29,25 +33,40 @@ class ConversationBlocks:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
-        self._waiting: list[Any] = []
+        self._block = _Block()
         self._written = 0
 
     def add(self, run: int, conversation: Mapping[str, Any]) -> None:
         """Add the next conversation of a run."""
-        self._waiting.append(conversation)
-        if len(self._waiting) == self.size:
+        self._block.add(document(conversation))
+        if self._block.conversations == self.size:
             self._write(run)
 
     def end(self, run: int) -> None:
         """Write what is left of a run, which has no more conversations."""
-        if self._waiting:
+        if self._block.conversations:
             self._write(run)
         self._written = 0
 
     def _write(self, run: int) -> None:
-        # Without a time in it, so that the same run gives the same page.
-        packed = base64.b64encode(gzip.compress(document(self._waiting).encode(), compresslevel=6, mtime=0))
         head = f'<script type="application/octet-stream" id="c{run}-{self._written}">'.encode()
-        self._file.write(head + packed + b"</script>\n")
-        self._waiting = []
+        self._file.write(head + base64.b64encode(self._block.end()) + b"</script>\n")
+        self._block = _Block()
         self._written += 1
+
+
+class _Block:
+    """A list of documents as JSON, packed as they come."""
+
+    def __init__(self) -> None:
+        self.conversations = 0
+        self._packer = zlib.compressobj(level=6, wbits=_GZIP)
+        self._packed = bytearray()
+
+    def add(self, text: str) -> None:
+        self._packed += self._packer.compress(f"{',' if self.conversations else '['}{text}".encode())
+        self.conversations += 1
+
+    def end(self) -> bytes:
+        """Return the packed list."""
+        return bytes(self._packed + self._packer.compress(b"]") + self._packer.flush())

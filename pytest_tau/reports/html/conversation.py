@@ -16,7 +16,7 @@ from ...models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, rev
 from ...models.reviews import REVIEW_KEYS
 from .alignment import align
 from .checks import located_checks
-from .environment_changes import state_history
+from .environment_changes import StateHistories
 from .json_text import value_text, without_keys
 
 if TYPE_CHECKING:
@@ -32,16 +32,19 @@ _MOST_CHANGES = 200
 _LONGEST_VALUE = 4000
 
 
-def conversation(simulation: Simulation, task: Task | None, domain: Domain | str) -> dict[str, Any]:
+def conversation(
+    simulation: Simulation, task: Task | None, domain: Domain | str, histories: StateHistories | None = None
+) -> dict[str, Any]:
     """Return everything that the page shows of a simulation when it is opened, as JSON.
 
     Args:
         simulation: It, with its verdict, if there is one.
         task: Its task; None if it is not known.
         domain: Where it took place, or why that is not available.
+        histories: Of other trials of the run; None for a single conversation.
     """
     calls, verdict = simulation.calls, simulation.reward_info
-    history = _history(simulation, task, domain)
+    history = _history(simulation, task, domain, histories or StateHistories())
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
     rows = align(actions, [made.call for made in calls], grading)
@@ -112,11 +115,13 @@ def _retrieval(found: dict[str, Any] | None) -> dict[str, Any] | None:
     }
 
 
-def _history(simulation: Simulation, task: Task | None, domain: Domain | str) -> StateHistory:
+def _history(
+    simulation: Simulation, task: Task | None, domain: Domain | str, histories: StateHistories
+) -> StateHistory:
     missing = "the task is not known" if task is None else domain if isinstance(domain, str) else None
     if task is None or isinstance(domain, str):
         return StateHistory(note=f"Changes to the environment are not shown: {missing}.")
-    return state_history(simulation, task, domain)
+    return histories.of(simulation, task, domain)
 
 
 def _grading(verdict: RewardInfo | None) -> Grading:

@@ -15,6 +15,7 @@ from ...runs.groups import distinguish, find_variants, match_groups
 from ...runs.record import TrialRecord
 from ...runs.result_files import ResultFile
 from .conversation import conversation, fingerprints, first_difference
+from .environment_changes import StateHistories
 from .json_text import without_keys
 from .overview import about, agent_name, comparisons, counts, rates
 
@@ -95,6 +96,8 @@ class _Gatherer:
         self._recognised: str | None = None
         # Equal tasks become one object, as a domain computes the reference state of each object once.
         self._tasks: dict[str, Task] = {}
+        self._last: tuple[Task, Task] | None = None
+        self._histories = StateHistories()
 
     def gather(self, number: int, blocks: ConversationBlocks) -> list[_Facts]:
         """Return the facts of the run's simulations in order; the conversations go to the blocks."""
@@ -105,7 +108,7 @@ class _Gatherer:
                 task, domain = self._one_object(trial.task), self._domain(name)
                 _annotate(trial.simulation, task, domain)
                 facts.append(self._facts(trial, name))
-                shown = conversation(trial.simulation, task, domain)
+                shown = conversation(trial.simulation, task, domain, self._histories)
                 blocks.add(number, {**shown, "test": trial.test} if trial.test else shown)
         except ConfigurationError:
             if facts:
@@ -123,7 +126,10 @@ class _Gatherer:
     def _one_object(self, task: Task | None) -> Task | None:
         if task is None:
             return None
-        return self._tasks.setdefault(digest(canonical(task)), task)
+        # The trials of a task mostly follow each other, and have its very object.
+        if self._last is None or self._last[0] is not task:
+            self._last = task, self._tasks.setdefault(digest(canonical(task)), task)
+        return self._last[1]
 
     def _domain_name(self, trial: StoredTrial) -> str:
         if trial.domain or not self.run.path.is_file():

@@ -6,9 +6,10 @@ actions leave, and the assertions are run; so a check can be shown at the messag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
-from ...environment import same_result
+from ...environment import canonical, same_result
 from ...errors import TauError, ToolServerError
 from ...evaluation.components.db import check_db, same_state
 from ...evaluation.components.env_assertion import check_env_assertions
@@ -17,50 +18,125 @@ from ...regrade.recognition import worked_alone
 from .json_text import value_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from ...environment import Change, Database, Domain, Environment
     from ...models import Call, EnvAssertion, Simulation, Task
 
 #: Characters of a value that is shown.
 _LONGEST_VALUE = 4000
+#: The histories that are kept: trials of a task are near each other.
+_MOST_HISTORIES = 200
+
+
+class StateHistories:
+    """Returns the histories of conversations, each found once for all trials of a task that make the same changes.
+
+    Trials of a task often do: those that pass have to. A call is the same with the same arguments and the same result.
+    """
+
+    def __init__(self) -> None:
+        self._found: dict[tuple[Any, ...], tuple[Task, StateHistory]] = {}
+
+    def of(self, simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
+        """Return the history of a conversation.
+
+        Args:
+            simulation: The conversation.
+            task: Its task; one object for all trials of it, as its reference state is computed once for each object.
+            domain: Where it took place.
+        """
+        solo = worked_alone(simulation, domain)
+        try:
+            environment = domain.environment(task, solo=solo, replay_history=False)
+        except (TauError, RecursionError) as error:
+            return _unknown(error)
+        try:
+            calls = list(_changing_calls(simulation, environment))
+            key = (id(task), solo, *(_text(made) for _, made in calls))
+            if key not in self._found:
+                history = _followed([made for _, made in calls], environment, task, domain)
+                if len(self._found) == _MOST_HISTORIES:
+                    self._found.clear()
+                self._found[key] = task, history
+            return _placed(self._found[key][1], [position for position, _ in calls])
+        except _StoppedError as stopped:
+            return _placed(stopped.history, [position for position, _ in calls])
+        except ToolServerError as error:
+            return _unknown(error)
+        finally:
+            environment.close()
 
 
 def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHistory:
-    """Carry out the calls of a conversation again and look at what each of them changes.
-
-    Args:
-        simulation: The conversation.
-        task: Its task; one object for all trials of it, as its reference state is computed once for each object.
-        domain: Where it took place.
-    """
-    try:
-        environment = domain.environment(task, solo=worked_alone(simulation, domain), replay_history=False)
-        gated = task.criteria.actions is not None or task.criteria.env_assertions is not None
-        watch = _Watch(environment, domain.reference_environment(task) if gated else None, task)
-    except (TauError, RecursionError) as error:
-        return StateHistory(note=f"Changes to the environment are not shown: {error}")
-    try:
-        return _followed(simulation, watch, environment)
-    except ToolServerError as error:
-        return StateHistory(watch.changes, note=f"Further changes to the environment are not shown: {error}")
-    finally:
-        environment.close()
+    """Carry out the calls of a conversation again and look at what each of them changes."""
+    return StateHistories().of(simulation, task, domain)
 
 
-def _followed(simulation: Simulation, watch: _Watch, environment: Environment) -> StateHistory:
+class _StoppedError(Exception):
+    """The replay cannot go on; what was seen until then is no history of other conversations."""
+
+    def __init__(self, history: StateHistory) -> None:
+        self.history = history
+
+
+def _unknown(error: Exception) -> StateHistory:
+    return StateHistory(note=f"Changes to the environment are not shown: {error}")
+
+
+def _changing_calls(simulation: Simulation, environment: Environment) -> Iterator[tuple[int, Call]]:
+    """Yield the calls that were carried out and may change something, each with its position among all calls."""
     last = len(simulation.messages) - 1
     for position, made in enumerate(simulation.calls):
         pending = made.result is None and made.message_idx == last
         unmade = made.result is not None and not made.result.executed
         if pending or unmade or made.call.malformed is not None:
             continue
-        if not environment.mutates(made.call.name, made.call.requestor):
-            continue
-        if (note := watch.carry_out(position, made)) is not None:
-            return StateHistory(watch.changes, note=note)
-    environment.sync()
-    return watch.history()
+        if environment.mutates(made.call.name, made.call.requestor):
+            yield position, made
+
+
+def _text(made: Call) -> str:
+    """Return a text that is equal for calls whose replays are equal."""
+    call, result = made.call, made.result
+    found = None if result is None else [result.error, result.fault, result.content]
+    return canonical([call.name, call.arguments, call.requestor, found])
+
+
+def _followed(calls: Sequence[Call], environment: Environment, task: Task, domain: Domain) -> StateHistory:
+    """Carry out calls; positions in the history are those among these calls.
+
+    Raises:
+        _StoppedError: The replay cannot go on.
+    """
+    gated = task.criteria.actions is not None or task.criteria.env_assertions is not None
+    try:
+        watch = _Watch(environment, domain.reference_environment(task) if gated else None, task)
+    except (TauError, RecursionError) as error:
+        raise _StoppedError(_unknown(error)) from None
+    try:
+        for position, made in enumerate(calls):
+            if (note := watch.carry_out(position, made)) is not None:
+                raise _StoppedError(StateHistory(watch.changes, note=note))
+        environment.sync()
+        return watch.history()
+    except ToolServerError as error:
+        note = f"Further changes to the environment are not shown: {error}"
+        raise _StoppedError(StateHistory(watch.changes, note=note)) from None
+
+
+def _placed(history: StateHistory, positions: Sequence[int]) -> StateHistory:
+    """Return a history over some of the calls with their positions among all calls."""
+
+    def placed(turned: Turned) -> Turned:
+        return turned if turned.call is None else turned._replace(call=positions[turned.call])
+
+    return replace(
+        history,
+        changes={positions[number]: changes for number, changes in history.changes.items()},
+        database=placed(history.database) if history.database else None,
+        assertions=[placed(each) for each in history.assertions],
+    )
 
 
 class _Watch:

@@ -16,6 +16,8 @@ _KEY = re.compile(
     r"[^\s\"',;&}]{6,}",
     re.IGNORECASE,
 )
+#: Made once, for the many small values of a conversation.
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 
 def without_keys(text: str) -> str:
@@ -30,8 +32,7 @@ def value_text(value: Any, longest: int | None = None) -> str:
         value: The value.
         longest: Characters after which it is cut off.
     """
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return clipped(text, longest)
+    return clipped(_ENCODER.encode(value), longest)
 
 
 def clipped(text: str, longest: int | None) -> str:

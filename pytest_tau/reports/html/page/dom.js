@@ -20,7 +20,9 @@ function button(label, onclick, props) {
   return el("button", { type: "button", onclick, ...props }, label);
 }
 
-const thousands = (number) => number.toLocaleString("en-US");
+// Both made once: localeCompare and toLocaleString make one of their own at each call.
+const collate = new Intl.Collator("en", { numeric: true }).compare;
+const thousands = new Intl.NumberFormat("en-US").format;
 const counted = (number, noun, nouns) => `${thousands(number)} ${number === 1 ? noun : nouns || noun + "s"}`;
 const rate = (value) =>
   value

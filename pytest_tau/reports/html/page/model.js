@@ -6,26 +6,45 @@ const COMPARED = RUNS.length > 1;
 const LETTERS = ["A", "B"];
 const DOMAINS = new Set(DATA.tasks.map((task) => task[0]));
 
-function rowOf(run, place) {
-  if (place === null) return null;
-  const row = { run, place };
-  DATA.fields.forEach((name, column) => (row[name] = RUNS[run].rows[place][column]));
-  return row;
+// A simulation; its values stay in the data's array, and each has the name of its field.
+class Row {
+  constructor(run, place) {
+    this.run = run;
+    this.place = place;
+    this.values = RUNS[run].rows[place];
+  }
 }
+DATA.fields.forEach((name, column) =>
+  Object.defineProperty(Row.prototype, name, {
+    get() {
+      return this.values[column];
+    },
+  }),
+);
+
+const rowOf = (run, place) => (place === null ? null : new Row(run, place));
 
 // One line of the table: a trial, with both runs' rows where there are two; `now` is what filters and charts look at.
 const TRIALS = (DATA.pairs || RUNS[0].rows.map((_, place) => [place, null, null])).map(([first, second, parts], id) => {
   const rows = COMPARED ? [rowOf(0, first), rowOf(1, second)] : [rowOf(0, first)];
   const now = rows[1] || rows[0];
   const [domain, name, groups] = DATA.tasks[now.task];
-  const trial = { id, rows, now, parts, domain, name, groups, trial: now.trial };
-  trial.change = COMPARED ? changeOf(rows) : null;
-  trial.failed = rows.flatMap((row) => (row ? row.failed : [])).map((check) => DATA.checks[check]);
-  trial.search = [name, domain, ...Object.values(groups), ...trial.failed, ...rows.map((row) => (row ? row.ended : ""))]
-    .join(" ")
-    .toLowerCase();
-  return trial;
+  return { id, rows, now, parts, domain, name, groups, trial: now.trial, change: COMPARED ? changeOf(rows) : null };
 });
+
+const failedChecks = (trial) => trial.rows.flatMap((row) => (row ? row.failed.map((check) => DATA.checks[check]) : []));
+
+// What a trial is found by, made when one searches for the first time.
+const searched = new Map();
+
+function searchText(trial) {
+  if (!searched.has(trial)) {
+    const endings = trial.rows.map((row) => (row ? row.ended : ""));
+    const texts = [trial.name, trial.domain, ...Object.values(trial.groups), ...failedChecks(trial), ...endings];
+    searched.set(trial, texts.join(" ").toLowerCase());
+  }
+  return searched.get(trial);
+}
 
 // What a value consists of, in brackets, such as the calls that failed.
 function partsOf(row, parts) {
@@ -53,7 +72,7 @@ const GROUPS = {
   actions: (trial) => (trial.groups.actions === undefined ? [] : [counted(Number(trial.groups.actions), "action")]),
   tags: (trial) => (trial.groups.tags ? trial.groups.tags.split(", ") : []),
   ended: (trial) => [...new Set(trial.rows.filter(Boolean).map((row) => ending(row.ended)))],
-  "failed check": (trial) => [...new Set(trial.failed)],
+  "failed check": (trial) => [...new Set(failedChecks(trial))],
   blame: (trial) => [...new Set(trial.rows.filter(Boolean).flatMap((row) => present(row.blame)))],
   task: (trial) => [trial.name],
 };
@@ -63,11 +82,14 @@ function present(value) {
   return value === undefined || value === null || value === "" ? [] : [value];
 }
 
-function valuesOf(group) {
+// How many trials have each value of a group.
+function countValues(group) {
   const found = new Map();
   for (const trial of TRIALS) for (const value of GROUPS[group](trial)) found.set(value, (found.get(value) || 0) + 1);
-  return new Map([...found].sort((one, other) => one[0].localeCompare(other[0], "en", { numeric: true })));
+  return found;
 }
+
+const valuesOf = (group) => [...countValues(group)].sort((one, other) => collate(one[0], other[0]));
 
 const RAN = RUNS.map((_, run) => TRIALS.map((trial) => trial.rows[run]).filter(Boolean));
 

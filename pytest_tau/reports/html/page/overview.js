@@ -217,7 +217,7 @@ function groupBars(group, filterBy, orderByCount) {
     }
   const entries = [...found];
   if (orderByCount) entries.sort((one, other) => other[1].length - one[1].length);
-  else entries.sort((one, other) => one[0].localeCompare(other[0], "en", { numeric: true }));
+  else entries.sort((one, other) => collate(one[0], other[0]));
   return entries;
 }
 
@@ -226,7 +226,7 @@ const judged = (rows) => rows.filter((row) => row && row.outcome !== "error");
 
 function groupCard(filterBy) {
   const usable = ["variant", "intent", "persona", "actions", "tags", "domain", "task"].filter((group) => {
-    const values = valuesOf(group);
+    const values = countValues(group);
     return values.size > 1 && (group !== "task" || values.size < TRIALS.length || values.size <= 30);
   });
   if (!usable.length) return "";

@@ -105,7 +105,7 @@ function drawTable(open) {
     [["", "every outcome"], ...outcomes, ...OUTCOMES.map((name) => [name, COMPARED ? `${name} in A or B` : name])],
     (outcome) => change({ outcome }),
   );
-  const groups = Object.keys(GROUPS).filter((group) => group !== "task" && valuesOf(group).size > 1);
+  const groups = Object.keys(GROUPS).filter((group) => group !== "task" && countValues(group).size > 1);
   controls.group = choice(
     "Group",
     [["", "every group"], ...groups.map((group) => [group, GROUP_LABELS[group] || group]), ["task", "task"]],
@@ -204,7 +204,7 @@ function change(changes) {
   const regrouped = "group" in changes && changes.group !== view.group;
   Object.assign(view, changes);
   if (regrouped) {
-    const values = view.group ? [...valuesOf(view.group)] : [];
+    const values = view.group ? valuesOf(view.group) : [];
     fill(controls.value, [
       ["", view.group ? "any" : "any value"],
       ...values.map(([value, many]) => [value, `${clip(value, 60)} (${thousands(many)})`]),
@@ -236,7 +236,7 @@ function wanted({ text, outcome, group, value }) {
   return (trial) => {
     if (outcome && trial.change !== outcome && !trial.rows.some((row) => row && row.outcome === outcome)) return false;
     if (group && value && !GROUPS[group](trial).includes(value)) return false;
-    return words.every((word) => trial.search.includes(word));
+    return words.every((word) => searchText(trial).includes(word));
   };
 }
 
@@ -249,7 +249,7 @@ function sorted(trials) {
     .sort(([one, a], [other, b]) => {
       const order =
         typeof one === "string"
-          ? one.localeCompare(other, "en", { numeric: true })
+          ? collate(one, other)
           : one === other
             ? 0
             : one < other
