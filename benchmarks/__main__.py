@@ -16,6 +16,7 @@ from .endpoint_calls import endpoint
 from .episode_steps import episodes
 from .figures import Options
 from .harness import memory, turns
+from .many_conversations import many_conversations, waiting_workers
 from .own_loop_calls import own_loop_calls
 from .policy_rules import policy
 from .processes import collection, scaling, start_up
@@ -47,6 +48,8 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "collection": collection,
     "scaling": scaling,
     "waiting": waiting,
+    "waiting-workers": waiting_workers,
+    "many-conversations": many_conversations,
     "comparison-error": comparison_error,
     "stopping-error": stopping_error,
 }
