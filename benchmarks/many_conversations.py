@@ -26,8 +26,9 @@ def waiting_workers(options: Options) -> Iterator[Figure]:
 
     Each run has a baseline with fewer trials of the same tasks, whose models answer at once; all of them run in turn.
     The processor time of a process is the difference to its baseline, so that start, collection, imports and the
-    manifest are not part of it. That of each worker is compared with half of that of the one process; what the
-    controller spends on reports is in neither. The ideal is what the answers take; the wall clock includes the start.
+    manifest are not part of it. That of each worker is compared with half of that of the one process, which also shows
+    and keeps the reports; on workers the controller does. The ideal is what the answers take; the wall clock includes
+    the start.
     """
     if not _can_run():
         return
@@ -50,6 +51,11 @@ def waiting_workers(options: Options) -> Iterator[Figure]:
     calls = (number - alone_few[0].main.trials) * MODEL_CALLS
     yield Figure("a worker to half of one process, processor", "", [max(each) for each in shares], target=1.05)
     yield Figure("the other worker", "", [min(each) for each in shares])
+    reporting = [
+        (full.main.running - base.main.running) / half
+        for full, base, half in zip(workers, workers_few, halves, strict=True)
+    ]
+    yield Figure("the controller", "", reporting)
     yield Figure(f"conversations of a worker, of {number}", "", [float(_most(run)) for run in workers])
     yield Figure("a model call in one process, processor", "ms", [half * 2 / calls * 1e3 for half in halves])
     yield Figure(f"one process to the ideal ({ideal:g} s)", "", [run.wall / ideal for run in alone])
