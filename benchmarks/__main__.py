@@ -16,6 +16,7 @@ from .endpoint_calls import endpoint
 from .episode_steps import episodes
 from .figures import Options
 from .harness import memory, turns
+from .many_conversations import many_conversations, waiting_workers
 from .own_loop_calls import own_loop_calls
 from .policy_rules import policy
 from .processes import collection, items, scaling, start_up
@@ -50,6 +51,8 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "scaling": scaling,
     "waiting": waiting,
     "reports": reports,
+    "waiting-workers": waiting_workers,
+    "many-conversations": many_conversations,
     "comparison-error": comparison_error,
     "stopping-error": stopping_error,
 }

@@ -62,10 +62,10 @@ def in_unit(found: list[Timing], per_second: float) -> tuple[list[float], list[f
 def alternating(works: list[Callable[[], T]], rounds: int) -> list[list[T]]:
     """Return the results of the calls, made in turn and every other round backwards, so that drift affects all alike.
 
-    The first call of each, which may compile or cache something, is not counted.
+    The first call of each, which may compile or cache something, is not counted, unless there is one round only.
     """
     found: list[list[T]] = [[] for _ in works]
-    for work in works:
+    for work in works if rounds > 1 else ():
         work()
     for number in range(rounds):
         order = list(range(len(works)))

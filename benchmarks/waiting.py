@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import importlib.util
 import math
-import subprocess
-import sys
 from typing import TYPE_CHECKING, Literal
 
 from pytest_tau import load_domain
@@ -15,7 +12,8 @@ from pytest_tau.integrations.default_model import default_model
 
 from .conversations import MODEL_CALLS, run_conversations
 from .figures import Figure
-from .measuring import REPOSITORY, in_unit, timing
+from .measuring import in_unit, timing
+from .server import model_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,6 +28,8 @@ def waiting(options: Options) -> Iterator[Figure]:
     server runs in a process of its own, which shares the machine; it is not part of the processor time of a call.
     litellm is imported before.
     """
+    if not has_aiohttp():
+        return
     yield from _client(options, "auto", "without litellm", 1.08, 3.0)
     if importlib.util.find_spec("litellm") is not None:
         yield from _client(options, "litellm", "litellm", None, None)
@@ -42,7 +42,7 @@ def _client(
     chat = default_model(client, max_in_flight=at_once, timeout=60.0)
     domain = load_domain("airline", options.data)
     ideal = math.ceil(number / at_once) * MODEL_CALLS * latency
-    with _server(latency) as url:
+    with model_server(latency) as url:
         args = {"api_base": url, "api_key": "none"}
         asyncio.run(run_conversations(1, domain, chat, 1, args))
         runs = options.count(2, 1)
@@ -56,14 +56,6 @@ def _client(
     yield Figure(f"a model call, processor, {name}", "ms", milliseconds, target=busy)
 
 
-@contextlib.contextmanager
-def _server(latency: float) -> Iterator[str]:
-    """Run the model server in a process of its own; yield its address."""
-    command = [sys.executable, "-m", "benchmarks.server", str(latency)]
-    with subprocess.Popen(command, cwd=REPOSITORY, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
-        if server.stdout is None or server.stdin is None:
-            raise RuntimeError("the model server has no pipes")
-        try:
-            yield server.stdout.readline().strip()
-        finally:
-            server.stdin.close()
+def has_aiohttp() -> bool:
+    """Return whether the model server can run."""
+    return importlib.util.find_spec("aiohttp") is not None

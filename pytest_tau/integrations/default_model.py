@@ -8,7 +8,8 @@ import sys
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
-from .model_client import ClientModel
+from ..chat.call_arguments import refuse_arguments
+from .model_client import ClientModel, is_accepted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +74,9 @@ def check_model(
         ConfigurationError: It cannot be called.
     """
     if has_litellm():
+        refuse_arguments(name, args)
+        if is_accepted(name, args, priced=priced, prices=prices):
+            return
         from .litellm import check
     else:
         from .openai_api import check

@@ -7,6 +7,7 @@ import re
 import sys
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 from ..chat.prices import OWN_PRICES
 from .openai_api.route import PLAIN, PREFIX
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..chat import ChatModel, ChatReply, ChatRequest
+    from ..chat.prices import Price
 
 #: Names of OpenAI's models that litellm also translates if a server of the user's own has them.
 _TRANSLATED = re.compile(
@@ -29,6 +31,7 @@ _SHARED = frozenset(
         *OWN_PRICES,
     }
 )
+_THIS_MACHINE = frozenset({"127.0.0.1", "::1", "localhost"})
 #: Settings of litellm that only its own calls follow.
 _SETTINGS = ("callbacks", "success_callback", "failure_callback", "input_callback", "api_base", "api_key", "openai_key")
 #: Variables that change litellm's calls.
@@ -85,6 +88,29 @@ def is_called_directly(name: str, args: Mapping[str, Any]) -> bool:
         return False
     of_own_server = _address(args) is not None and name.startswith(PREFIX) and not _TRANSLATED.match(model)
     return bool(of_own_server or PLAIN.match(model)) and _SHARED.issuperset(args) and not _litellm_is_set_up()
+
+
+def is_accepted(name: str, args: Mapping[str, Any], *, priced: bool, prices: Mapping[str, Price]) -> bool:
+    """Return whether litellm's check of a model finds nothing, as far as that is known without importing litellm.
+
+    Args:
+        name: The model's name.
+        args: The arguments of its calls.
+        priced: Whether its price must be known.
+        prices: The user's price list.
+    """
+    if not is_called_directly(name, args):
+        return False
+    from .openai_api.listed import listed_price
+
+    address, is_listed = _address(args), listed_price(name) is not None
+    has_key = bool(args.get("api_key") or os.environ.get("OPENAI_API_KEY"))
+    if address is None:  # a name that is not listed may be misspelt
+        is_reached = has_key and is_listed
+    else:  # litellm knows the servers of other providers, which need a key
+        has_key = has_key or urlsplit(str(address)).hostname in _THIS_MACHINE
+        is_reached = has_key and name.startswith(PREFIX)
+    return is_reached and (not priced or is_listed or name in prices or set(args) >= set(OWN_PRICES))
 
 
 def _address(args: Mapping[str, Any]) -> Any:

@@ -12,7 +12,7 @@ from pytest_tau.chat import ChatRequest, Usage
 from pytest_tau.chat.limited_model import CallOptions
 from pytest_tau.chat.prices import Price
 from pytest_tau.integrations import model_client
-from pytest_tau.integrations.default_model import default_model
+from pytest_tau.integrations.default_model import check_model, default_model
 from pytest_tau.integrations.model_client import is_called_directly
 from pytest_tau.integrations.openai_api import listed
 from pytest_tau.testing import ModelServer
@@ -73,6 +73,40 @@ def test_settings_of_litellm_are_followed(name, monkeypatch):
 def test_variables_of_litellm_are_followed(name, monkeypatch):
     monkeypatch.setenv(name, "True")
     assert not is_called_directly("gpt-4.1", {})
+
+
+@pytest.mark.parametrize(
+    ("name", "args", "priced", "accepted"),
+    [
+        ("gpt-4.1", {"api_key": "k"}, True, True),
+        ("openai/gpt-4.1", {"api_key": "k", "temperature": 0.0}, False, True),
+        ("openai/qwen3", OWN, False, True),
+        ("openai/qwen3", OWN | {"input_cost_per_token": 1e-6, "output_cost_per_token": 1e-6}, True, True),
+        ("openai/qwen3", {"api_base": "https://models.example/v1", "api_key": "k"}, False, True),
+        # litellm's check decides.
+        ("openai/gpt-4.1", {}, False, False),
+        ("openai/gpt-4.1-mni", {"api_key": "k"}, False, False),
+        ("gpt-4.1-mni", OWN, False, False),
+        ("openai/qwen3", OWN, True, False),
+        ("openai/qwen3", {"api_base": "https://models.example/v1"}, False, False),
+        ("anthropic/claude-opus-4-5", {"api_key": "k"}, False, False),
+    ],
+)
+def test_models_that_are_checked_without_litellm(name, args, priced, accepted, monkeypatch):
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    assert model_client.is_accepted(name, args, priced=priced, prices={}) is accepted
+    if accepted:
+        check_model(name, args, priced=priced)
+        assert "litellm" not in sys.modules
+        pytest.importorskip("litellm")
+        from pytest_tau.integrations.litellm import check
+
+        check(name, args, priced=priced)  # it finds nothing either
+
+
+def test_a_model_in_a_price_list_is_checked_without_litellm():
+    prices = {"openai/qwen3": Price(1.0, 2.0)}
+    assert model_client.is_accepted("openai/qwen3", OWN, priced=True, prices=prices)
 
 
 def complete(model, name, args):

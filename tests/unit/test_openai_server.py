@@ -266,3 +266,13 @@ def test_without_aiohttp_the_extras_are_named():
     """)
     assert "pip install 'pytest-tau[llm]'" in out
     assert "pip install 'pytest-tau[endpoint]'" in out
+
+
+def test_calls_go_through_the_proxy_of_the_environment(monkeypatch):
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    request = ChatRequest(model="openai/m", messages=HELLO, args={"base_url": "http://models.invalid/v1"})
+    with ModelServer(lambda _: "Hi") as proxy:
+        monkeypatch.setenv("HTTP_PROXY", proxy.base_url.removesuffix("/v1"))
+        assert [asyncio.run(model().complete(request)).text for _ in range(2)] == ["Hi", "Hi"]
+    assert proxy.served == 2

@@ -54,6 +54,11 @@ class OpenAIServer(LimitedModel):
         ConfigurationError: A limit that cannot be one.
     """
 
+    def __init__(self, **limits: Any) -> None:
+        super().__init__(**limits)
+        # By address: a look-up reads the whole environment.
+        self._proxies: dict[str, str | None] = {}
+
     def _loop(self) -> BackgroundLoop:
         return _LOOP
 
@@ -67,11 +72,13 @@ class OpenAIServer(LimitedModel):
     async def _send(self, request: ChatRequest, prepared: Route, limit: float) -> _Response:
         del limit
         body = json.dumps(_body(request, prepared.model)).encode()
+        if prepared.url not in self._proxies:
+            self._proxies[prepared.url] = _proxy(prepared.url)
         call = _client().post(
             prepared.url,
             data=body,
             headers=_headers(request, prepared),
-            proxy=_proxy(prepared.url),
+            proxy=self._proxies[prepared.url],
             allow_redirects=False,
         )
         async with call as response:

@@ -91,8 +91,9 @@ def check(
 
 def lacks_key(found: Route, args: Mapping[str, Any]) -> bool:
     """Return whether a call would go to OpenAI without a key."""
-    credentials = any(is_secret(argument) for argument in args if argument not in OWN_PRICES)
-    return not (found.key or credentials) and urlsplit(found.url).hostname == urlsplit(_OPENAI).hostname
+    if found.key or urlsplit(found.url).hostname != urlsplit(_OPENAI).hostname:
+        return False
+    return not any(is_secret(argument) for argument in args if argument not in OWN_PRICES)
 
 
 def describe_key(args: Mapping[str, Any]) -> str:

@@ -1,0 +1,99 @@
+"""Runs of pytest with conversations that wait for a model: on workers compared with one process, and ten thousand."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from functools import partial
+from typing import TYPE_CHECKING
+
+from .conversation_runs import run_pytest
+from .conversations import MODEL_CALLS
+from .figures import Figure
+from .measuring import alternating
+from .server import model_server
+from .waiting import has_aiohttp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from .conversation_runs import ConversationRun
+    from .figures import Options
+
+
+def waiting_workers(options: Options) -> Iterator[Figure]:
+    """Measure pytest with conversations that wait, 200 at once: in one process, and on two workers with 100 each.
+
+    Each run has a baseline with fewer trials of the same tasks, whose models answer at once; all of them run in turn.
+    The processor time of a process is the difference to its baseline, so that start, collection, imports and the
+    manifest are not part of it. That of each worker is compared with half of that of the one process, which also shows
+    and keeps the reports; on workers the controller does. The ideal is what the answers take; the wall clock includes
+    the start.
+    """
+    if not _can_run():
+        return
+    at_once, latency = options.count(200, 4), 0.1 if options.quick else 1.0
+    tasks, many, few = (4, 2, 1) if options.quick else (None, 6, 1)
+    with model_server(latency) as slow, model_server(0.0) as prompt:
+        one, two = partial(run_pytest, options, at_once, tasks, 0), partial(run_pytest, options, at_once // 2, tasks, 2)
+        works: list[Callable[[], ConversationRun]] = [
+            *(partial(one, slow, many), partial(two, slow, many)),
+            *(partial(one, prompt, few), partial(two, prompt, few)),
+        ]
+        alone, workers, alone_few, workers_few = alternating(works, options.count(3, 1))
+    number = alone[0].main.trials
+    ideal = math.ceil(number / at_once) * MODEL_CALLS * latency
+    halves = [(full.main.running - base.main.running) / 2 for full, base in zip(alone, alone_few, strict=True)]
+    shares = [
+        [(full.running - base.running) / half for full, base in zip(run.workers, few_run.workers, strict=True)]
+        for run, few_run, half in zip(workers, workers_few, halves, strict=True)
+    ]
+    calls = (number - alone_few[0].main.trials) * MODEL_CALLS
+    yield Figure("a worker to half of one process, processor", "", [max(each) for each in shares], target=1.05)
+    yield Figure("the other worker", "", [min(each) for each in shares])
+    reporting = [
+        (full.main.running - base.main.running) / half
+        for full, base, half in zip(workers, workers_few, halves, strict=True)
+    ]
+    yield Figure("the controller", "", reporting)
+    yield Figure(f"conversations of a worker, of {number}", "", [float(_most(run)) for run in workers])
+    yield Figure("a model call in one process, processor", "ms", [half * 2 / calls * 1e3 for half in halves])
+    yield Figure(f"one process to the ideal ({ideal:g} s)", "", [run.wall / ideal for run in alone])
+    yield Figure("two workers to the ideal", "", [run.wall / ideal for run in workers])
+
+
+def many_conversations(options: Options) -> Iterator[Figure]:
+    """Measure the peak memory of pytest with 10,000 conversations of 10 model calls, 200 at once.
+
+    Results are stored, and failures are reported. Afterwards each simulation must be in the run's folder once, and
+    readable. The baseline is a run with a tenth of the conversations: the difference is what a conversation leaves
+    behind: its item, its reports and its record.
+    """
+    if not _can_run():
+        return
+    at_once, tasks = options.count(200, 4), 4 if options.quick else None
+    trials, few = options.count(200, 2), options.count(20, 1)
+    with model_server(0.05) as url:
+        base = run_pytest(options, at_once, tasks, 0, url, few)
+        alone = run_pytest(options, at_once, tasks, 0, url, trials)
+        two = run_pytest(options, at_once // 2, tasks, 2, url, trials)
+    number = alone.main.trials
+    more = number - base.main.trials
+    yield Figure(f"{number} conversations, one process", "MB", [alone.main.peak], target=1024)
+    together = two.main.peak + sum(worker.peak for worker in two.workers)
+    yield Figure(f"{number} conversations, -n 2, all processes", "MB", [together], target=1024)
+    yield Figure("each further conversation", "kB", [(alone.main.peak - base.main.peak) / more * 1024])
+    per_call = 1e3 / MODEL_CALLS
+    extra = alone.main.running - base.main.running
+    yield Figure("each further model call, processor", "ms", [extra / more * per_call])
+    yield Figure("a model call of the baseline, processor", "ms", [base.main.running / base.main.trials * per_call])
+    yield Figure("one process", "s", [alone.wall], [alone.main.cpu])
+    yield Figure("two workers", "s", [two.wall], [two.main.cpu + sum(worker.cpu for worker in two.workers)])
+
+
+def _can_run() -> bool:
+    return has_aiohttp() and importlib.util.find_spec("xdist") is not None
+
+
+def _most(run: ConversationRun) -> int:
+    return max(worker.trials for worker in run.workers)
