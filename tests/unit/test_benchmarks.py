@@ -23,6 +23,7 @@ BENCHMARKS = (
         "episodes",
         "serving",
         "start-up",
+        "items",
         "reports",
         "waiting-workers",
         "many-conversations",
