@@ -74,7 +74,7 @@ def state_history(simulation: Simulation, task: Task, domain: Domain) -> StateHi
 
 
 class _StoppedError(Exception):
-    """The replay cannot go on; what was seen until then is no history of other conversations."""
+    """The replay cannot go on; the history until then is not used for other conversations."""
 
     def __init__(self, history: StateHistory) -> None:
         self.history = history
