@@ -24,7 +24,7 @@ Needs: TypeAlias = "Callable[[MadeCall, Trajectory], Iterable[tuple[str, Collect
 
 #: Texts of the agent before a write in which its details are looked for.
 _PROPOSALS = 2
-#: Values of at most so many characters, such as "gold", identify nobody.
+#: Values of at most so many characters, such as "gold", identify no customer.
 _SHORT = 4
 
 
