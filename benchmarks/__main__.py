@@ -19,6 +19,7 @@ from .harness import memory, turns
 from .own_loop_calls import own_loop_calls
 from .policy_rules import policy
 from .processes import collection, scaling, start_up
+from .regrading import regrade
 from .searches import searches
 from .serving_calls import serving
 from .simulations import comparisons, environments, gold
@@ -36,6 +37,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "environment": environments,
     "comparison": comparisons,
     "policy": policy,
+    "regrade": regrade,
     "searches": searches,
     "turns": turns,
     "memory": memory,
