@@ -20,6 +20,7 @@ from .many_conversations import many_conversations, waiting_workers
 from .own_loop_calls import own_loop_calls
 from .policy_rules import policy
 from .processes import collection, items, scaling, start_up
+from .regrading import regrade
 from .searches import searches
 from .serving_calls import serving
 from .simulations import comparisons, environments, gold
@@ -38,6 +39,7 @@ BENCHMARKS: dict[str, Callable[[Options], Iterator[Figure]]] = {
     "environment": environments,
     "comparison": comparisons,
     "policy": policy,
+    "regrade": regrade,
     "searches": searches,
     "turns": turns,
     "memory": memory,

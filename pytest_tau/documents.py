@@ -113,19 +113,21 @@ _TOO_DEEP: Final = describe(RecursionError())
 
 #: Made once: the check of each value of a document takes a part of the time of reading it.
 _CONTAINERS: Final = (dict, list)
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
 
 
 def nested_too_deep(value: Any) -> bool:
     """Return whether a JSON value has more levels than ``MAX_DEPTH``; level by level, without recursion."""
-    level = [value]
+    level = [value] if isinstance(value, _CONTAINERS) else []
     for _ in range(MAX_DEPTH):
-        inside: list[Any] = []
-        for each in level:
-            parts = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
-            inside += [part for part in parts if isinstance(part, _CONTAINERS)]
-        if not inside:
+        level = [
+            part
+            for each in level
+            for part in (each.values() if isinstance(each, dict) else each)
+            if type(part) not in _SCALARS and isinstance(part, _CONTAINERS)
+        ]
+        if not level:
             return False
-        level = inside
     return True
 
 

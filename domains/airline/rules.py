@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, cast
 from pytest_tau.errors import ToolError
 from pytest_tau.policy import (
     Rule,
+    bounded,
     confirmation,
     done_claims,
     identification,
-    mentions,
+    mentions_any,
     no_text_with_calls,
     nothing_unasked,
     one_call_at_a_time,
@@ -71,10 +72,14 @@ _IDENTIFICATION = identification("Ask for the user id first.", by=_reads_user, g
 
 def _identification(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield changes for a user whose id was neither looked up nor given by the user."""
+    given: dict[str, bool] = {}
     for breach in _IDENTIFICATION.check(trajectory):
         said = " ".join(turn.text for turn in trajectory.user_texts(before=breach.call))
-        state = trajectory.state_before(breach.call) if breach.call else None
-        if state is None or not any(mentions(said, user_id) for user_id in cast("AirlineDB", state.agent_db).users):
+        # No tool adds a user.
+        state = trajectory.shared_state_before(trajectory.calls[0])
+        if said not in given:
+            given[said] = state is not None and mentions_any(said, cast("AirlineDB", state.agent_db).users)
+        if not given[said]:
             yield breach
 
 
@@ -133,7 +138,7 @@ def _condition(name: str, sentence: str, tool: str, problem: Callable[[MadeCall,
 
     def check(trajectory: Trajectory) -> Iterator[Breach]:
         for call in trajectory.of_tool(tool):
-            state = trajectory.state_before(call)
+            state = trajectory.shared_state_before(call)
             if state is None:
                 continue
             try:
@@ -233,7 +238,7 @@ def _not_to_compensate(call: MadeCall, db: AirlineDB) -> str | None:
     return "a regular member with neither insurance nor business class"
 
 
-RULES = [
+_RULES = [
     one_call_at_a_time("Never make two calls at once, and never put text beside a call."),
     no_text_with_calls("Never make two calls at once, and never put text beside a call."),
     replace(_IDENTIFICATION, check=_identification),
@@ -302,3 +307,4 @@ RULES = [
         _not_to_compensate,
     ),
 ]
+RULES = bounded(_RULES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, cast
 
-from pytest_tau.policy import Rule
+from pytest_tau.policy import Rule, bounded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ _DELETE = re.compile(r"\b(?:delet|remov|eras)\w*\b[^.?!]*\btask|\btask\b[^.?!]*\
 
 def _existing_users(trajectory: Trajectory) -> Iterator[Breach]:
     for call in trajectory.calls:
-        environment = trajectory.state_before(call) if call.name == "create_task" else None
+        environment = trajectory.shared_state_before(call) if call.name == "create_task" else None
         user_id = call.arguments.get("user_id")
         if environment and user_id not in cast("MockDB", environment.agent_db).users:
             yield trajectory.breach(call, f"there is no user {user_id}")
@@ -45,7 +45,7 @@ def _deletion(trajectory: Trajectory) -> Iterator[Breach]:
         yield trajectory.breach(answers[-1], "the user asked for a deletion, and was not handed over")
 
 
-RULES = [
+_RULES = [
     Rule("existing-users", "Tasks can be created only for a user who exists", _existing_users),
     Rule("titles", "A task needs a title; ask for it if it is missing.", _titles),
     Rule("statuses", "Set no other value, even where a tool would take it.", _statuses),
@@ -56,3 +56,4 @@ RULES = [
         needs_dialog=True,
     ),
 ]
+RULES = bounded(_RULES)

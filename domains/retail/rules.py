@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_tau.policy import (
     Rule,
+    bounded,
     confirmation,
     done_claims,
     identification,
@@ -164,13 +165,13 @@ def _same_item(trajectory: Trajectory) -> Iterator[Breach]:
 def _address_after_items(trajectory: Trajectory) -> Iterator[Breach]:
     """Yield changes of the address of orders whose items were changed before."""
     for call in trajectory.of_tool("modify_pending_order_address"):
-        state = trajectory.state_before(call)
+        state = trajectory.shared_state_before(call)
         order = cast("RetailDB", state.agent_db).orders.peek(str(call.arguments.get("order_id"))) if state else None
         if order is not None and order.status == "pending (item modified)":
             yield trajectory.breach(call, f"the status of the order is {order.status!r}")
 
 
-RULES = [
+_RULES = [
     one_call_at_a_time("Never make two calls at once, and never put text beside a call."),
     no_text_with_calls("Never make two calls at once, and never put text beside a call."),
     identification(
@@ -195,3 +196,4 @@ RULES = [
         _address_after_items,
     ),
 ]
+RULES = bounded(_RULES)

@@ -151,15 +151,20 @@ class TelecomDB(Database):
     def customer_by_phone(self, phone_number: str) -> Customer:
         """Return the first customer who has this number, as the primary one or on a line."""
         for customer in self.customers.scan():
-            if customer.phone_number == phone_number or any(
-                self.line(line_id).phone_number == phone_number for line_id in customer.line_ids
-            ):
+            if customer.phone_number == phone_number:
                 return customer
+            for line_id in customer.line_ids:
+                if self.line(line_id).phone_number == phone_number:
+                    return customer
         raise ToolError(f"Customer with phone number {phone_number} not found")
 
     def first_bill(self, customer: Customer, status: BillStatus) -> Bill | None:
         """Return the first of the customer's bills in this status, in the order of ``bill_ids``."""
-        return next((bill for bill in map(self.bill, customer.bill_ids) if bill.status == status), None)
+        for bill_id in customer.bill_ids:
+            bill = self.bill(bill_id)
+            if bill.status == status:
+                return bill
+        return None
 
 
 def _found(kind: str, table: Table[R], key: object) -> R:

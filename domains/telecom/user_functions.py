@@ -5,7 +5,7 @@ from typing import Literal, get_args
 from pytest_tau.environment import ToolError, Toolkit
 
 from .phone import data_works, measure_speed, mms_works, search_network
-from .user_models import App, AppPermissions, Connection, Phone, Surroundings, TelecomUserDB, VPNDetails
+from .user_models import App, AppPermissions, Connection, Performance, Phone, Surroundings, TelecomUserDB, VPNDetails
 
 
 class PhoneFunctions(Toolkit[TelecomUserDB]):
@@ -14,8 +14,10 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
     def __init__(self, db: TelecomUserDB) -> None:
         """Connect the phone's database with a VPN that works well."""
         super().__init__(db)
-        # One object for every connection of this environment: once broken, the VPN stays so after a reconnect.
-        self._vpn = VPNDetails(server_address="192.168.1.1", protocol="OpenVPN", server_performance="excellent")
+        # Not part of the database. Both are replaced and never changed, so that a copy of the toolkit has its own.
+        # Once the VPN that the phone connects to is broken, it stays so after a reconnect.
+        self._vpn: Performance = "excellent"
+        self._on_own_vpn = False
 
     def set_user_info(self, name: str, phone_number: str) -> None:
         """Set the user's name and number; the phone number links the phone to a line of the carrier's.
@@ -111,6 +113,8 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
         if self._phone.vpn_details is None:
             raise ToolError("The VPN has no details that could be broken")
         self._phone.vpn_details.server_performance = "poor"
+        if self._on_own_vpn:
+            self._vpn = "poor"
 
     def remove_app_permission(self, app_name: str, permission: str) -> None:
         """Withdraw a permission from an app.
@@ -186,11 +190,13 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
         return True
 
     def _connect_vpn(self) -> None:
-        self._phone.vpn_connected = True
-        self._phone.vpn_details = self._vpn
+        self._phone.vpn_connected = self._on_own_vpn = True
+        self._phone.vpn_details = VPNDetails(
+            server_address="192.168.1.1", protocol="OpenVPN", server_performance=self._vpn
+        )
 
     def _disconnect_vpn(self) -> None:
-        self._phone.vpn_connected = False
+        self._phone.vpn_connected = self._on_own_vpn = False
         self._phone.vpn_details = None
 
     def _leave_wifi(self) -> None:

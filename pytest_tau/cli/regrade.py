@@ -156,6 +156,6 @@ def _llm_judge(args: argparse.Namespace) -> Judge:
 
 
 def _status(reports: list[FileReport]) -> int:
-    graded = any(report.results for report in reports)
+    graded = any(report.tally.counts["all"] for report in reports)
     wrong = any(report.differing or report.errors for report in reports)
     return int(wrong or not graded)

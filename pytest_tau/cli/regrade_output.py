@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from ..text import listed, plural, printable, shorten
@@ -46,7 +45,7 @@ class TextReport:
         if self._strict:
             self._rules(report)
         self._policy(report)
-        without = sum(result.without_judge for result in report.results)
+        without = report.tally.counts["without judge"]
         if without:
             line(f"without the judge: {plural(without, 'simulation')} with NL assertions (add --judge)", 2)
         if report.lost:
@@ -61,7 +60,7 @@ class TextReport:
         self._printer.line(f"{plural(len(reports), 'file')}: {_counts(reports)}")
 
     def _rows(self, report: FileReport) -> None:
-        rows = [r for r in report.results if self._verbose or r.agrees is False or r.rules]
+        rows = [result for result in report.results if self._verbose or result.is_notable]
         if rows:
             self._printer.line("stored  fresh", 2)
         for result in rows:
@@ -88,43 +87,36 @@ class TextReport:
 
     def _policy(self, report: FileReport) -> None:
         """Print how many simulations broke a rule, and which rules."""
-        found = [(result, result.policy) for result in report.results if result.policy is not None]
-        checked = [(result, policy) for result, policy in found if policy.score is not None]
-        if checked:
-            broken = [result for result, policy in checked if policy.breaches]
-            passed = sum(result.fresh.passed for result in broken)
-            by_rule = Counter(rule for _, policy in checked for rule in policy.counts)
+        tally, numbers = report.tally, report.tally.policies
+        if numbers["checked"]:
+            by_rule = tally.broken
             names = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
-            counts = f"{len(broken)} of {plural(len(checked), 'simulation')} broke a rule, {passed} with reward 1"
+            checked = plural(numbers["checked"], "simulation")
+            counts = f"{numbers['broken']} of {checked} broke a rule, {numbers['passed']} with reward 1"
             self._printer.line(f"policy: {counts}{names}", 2)
-        problems = {name: why for _, policy in found for name, why in policy.problems.items()}
-        for name, why in problems.items():
+        for name, why in tally.problems.items():
             self._printer.line(shorten(f"rule {name!r} could not be checked: {why}", _LONGEST_REASON), 2)
-        if self._checks_rules and report.results and not found:
+        if self._checks_rules and tally.counts["all"] and not numbers["found"]:
             self._printer.line(f"policy: the domain {report.domain} has no rules", 2)
 
     def _replays(self, report: FileReport) -> None:
-        departing = [result.replay_differences for result in report.results if result.replay_differences]
-        if not departing:
+        counts = report.tally.counts
+        if not counts["departing"]:
             return
-        results = sum(map(len, departing))
-        flipped = sum(difference.flipped for found in departing for difference in found)
         shown = "" if self._verbose else " (-v shows them)"
         self._printer.line(
-            f"replay: {plural(results, 'tool result')} of {plural(len(departing), 'simulation')} not as recorded, "
-            f"{flipped} with success and failure swapped{shown}",
+            f"replay: {plural(counts['results'], 'tool result')} of {plural(counts['departing'], 'simulation')} not as "
+            f"recorded, {counts['flipped']} with success and failure swapped{shown}",
             2,
         )
 
     def _rules(self, report: FileReport) -> None:
-        by_rule = Counter(rule for result in report.results for rule in result.rules)
-        changed = sum(bool(result.rules) for result in report.results)
+        by_rule, counts = report.tally.rules, report.tally.counts
         names = f": {', '.join(f'{rule} {number}' for rule, number in by_rule.most_common())}" if by_rule else ""
-        self._printer.line(f"strict: {plural(changed, 'verdict')} changed from official{names}", 2)
-        marked = [result for result in report.results if (result.fresh.info or {}).get("passes_without_agent")]
-        if marked:
-            passed = sum(result.fresh.passed for result in marked)
-            self._printer.line(f"strict: {len(marked)} on tasks that pass without an agent, {passed} passed", 2)
+        self._printer.line(f"strict: {plural(counts['changed'], 'verdict')} changed from official{names}", 2)
+        if counts["null"]:
+            passed = counts["null passed"]
+            self._printer.line(f"strict: {counts['null']} on tasks that pass without an agent, {passed} passed", 2)
 
     def _entries(self, title: str, entries: list[Unreadable]) -> None:
         if entries:
@@ -136,15 +128,12 @@ class TextReport:
 
 
 def _counts(reports: list[FileReport]) -> str:
-    numbers = {
-        "agree": sum(report.agreeing for report in reports),
-        "differ": sum(len(report.differing) for report in reports),
-        "not compared": sum(result.agrees is None for report in reports for result in report.results),
-        "errors": sum(len(report.errors) for report in reports),
-        "unreadable": sum(len(report.unreadable) for report in reports),
-    }
+    tallies = [report.tally.counts for report in reports]
+    numbers = {name: sum(tally[name] for tally in tallies) for name in ("agree", "differ", "not compared")}
+    numbers["errors"] = sum(len(report.errors) for report in reports)
+    numbers["unreadable"] = sum(len(report.unreadable) for report in reports)
     parts = [f"{number} {name}" for name, number in numbers.items() if number]
-    return ", ".join([plural(sum(len(report.results) for report in reports), "simulation"), *parts])
+    return ", ".join([plural(sum(tally["all"] for tally in tallies), "simulation"), *parts])
 
 
 def _rates(report: FileReport) -> str:

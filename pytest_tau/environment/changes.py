@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .records import canonical
+from .records import canonical, same
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ def value_changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
         expected: One value.
         got: The other.
     """
-    if canonical(expected) == canonical(got):
+    if same(expected, got):
         return
     if isinstance(expected, dict) and isinstance(got, dict):
         for key in dict.fromkeys([*expected, *got]):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 from ..errors import ToolError
 from ..models import clone
 from .changes import Change, value_changes
-from .records import Record, canonical, plain
+from .records import Record, canonical, plain, same
 from .tables import Noted, Table
 
 if TYPE_CHECKING:
@@ -112,8 +112,7 @@ class Database(Record):
     def _unequal_fields(self, other: Database) -> Iterator[str]:
         for name in type(self).model_fields:
             mine, theirs = getattr(self, name), getattr(other, name)
-            same = _same_table(mine, theirs) if isinstance(mine, Table) else canonical(mine) == canonical(theirs)
-            if not same:
+            if not (_same_table(mine, theirs) if isinstance(mine, Table) else same(mine, theirs)):
                 yield name
 
 
@@ -142,10 +141,13 @@ def _touched(a: Table[Any], b: Table[Any]) -> list[str]:
 
 
 def _same_table(a: Table[Any], b: Table[Any]) -> bool:
+    if a.is_as_untouched_as(b):
+        return a.notes == b.notes
     touched = _touched(a, b)
-    if any(canonical(a.peek(key)) != canonical(b.peek(key)) for key in touched):
+    if any(not same(a.peek(key), b.peek(key)) for key in touched):
         return False
-    return a.notes == b.notes and (not (touched and a.ordered) or list(a) == list(b))
+    in_order = not (touched and a.ordered) or (a.keeps_order and b.keeps_order and a.shares_base_with(b))
+    return a.notes == b.notes and (in_order or list(a) == list(b))
 
 
 def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]) -> None:

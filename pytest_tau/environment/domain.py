@@ -13,7 +13,7 @@ from ..errors import ConfigurationError, unknown_name
 from ..models.task_files import DEFAULT_SPLIT
 from .domain_files import DomainTasks, load_database
 from .environment import Environment
-from .initial_state import apply_initial_state
+from .initial_state import InitialStates, apply_initial_state
 from .records import canonical
 from .retrieval import Retrieval
 
@@ -141,6 +141,7 @@ class Domain:
         self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
         self._policies: dict[tuple[str | None, bool], str] = {}
         self._failed_writes: dict[str, str] = {}
+        self._initial_states = InitialStates()
         self.tool_texts: ToolTexts | None = None
 
     @property
@@ -160,6 +161,14 @@ class Domain:
             TaskFormatError: A task file does not follow the format.
         """
         return self._tasks.of_split(split)
+
+    def base_tasks(self) -> Mapping[str, Task]:
+        """Return the tasks of the split ``base`` by id, for reading only.
+
+        Raises:
+            TaskFormatError: A task file does not follow the format.
+        """
+        return self._tasks.base()
 
     @property
     def splits(self) -> dict[str, list[str]]:
@@ -191,13 +200,18 @@ class Domain:
             TaskFormatError: The initial state cannot be applied.
         """
         policy, retriever = self.check_mode(solo=solo, policy=policy, retrieval=retrieval)
-        environment = self._untouched(task, policy, retriever, solo=solo, for_replay=not replay_history)
-        environment.sync()
-        if task is not None:
-            environment.begin_task(task)
-        if task is not None and task.initial_state is not None:
-            apply_initial_state(environment, task, replay_history=replay_history)
-        return environment
+
+        def make() -> Environment:
+            environment = self._untouched(task, policy, retriever, solo=solo, for_replay=not replay_history)
+            environment.sync()
+            if task is not None:
+                environment.begin_task(task)
+                apply_initial_state(environment, task, replay_history=replay_history)
+            return environment
+
+        if task is None or task.initial_state is None or retriever is not None:
+            return make()
+        return self._initial_states.environment(task.initial_state, (policy, solo, replay_history), make)
 
     def _untouched(
         self, task: Task | None, policy: str | None, retriever: Retriever | None, *, solo: bool, for_replay: bool
@@ -279,7 +293,11 @@ class Domain:
         Source: τ²-bench v1.0.1: an action that raises is skipped, there is no sync between actions, and each side
         executes its own, also if the graded agent worked alone.
         """
-        return self.once_per_task(task, "reference", self._after_reference_actions).fork()
+        return self.shared_reference(task).fork()
+
+    def shared_reference(self, task: Task) -> Environment:
+        """Return the state after the task's reference actions that all copies are made of, for reading only."""
+        return self.once_per_task(task, "reference", self._after_reference_actions)
 
     def once_per_task(self, task: Task, what: str, compute: Callable[[Task], T]) -> T:
         """Return the result of a function of a task, computed once a process.

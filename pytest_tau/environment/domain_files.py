@@ -31,6 +31,7 @@ class DomainTasks:
     def __init__(self, name: str, other_name: str | None, place: Path) -> None:
         self._name, self._other_name, self._place = name, other_name, place
         self._files: dict[str, Path] = {}
+        self._by_split: dict[str, dict[str, Task]] = {}
 
     def of_split(self, split: str | None = DEFAULT_SPLIT) -> list[Task]:
         """Return the tasks of a split, in file order; None for every task.
@@ -41,14 +42,30 @@ class DomainTasks:
         """
         if split is None or is_every_task(split, self.splits):
             return list(self._tasks)
-        if split not in self.splits:
-            raise ConfigurationError(unknown_split(split, self.splits, f"domain {self._name!r}", self._folder))
-        wanted = set(self.splits[split])
-        missing = wanted.difference(task.id for task in self._tasks)
-        if missing:
-            problem = f"names a task that does not exist: {min(missing)!r}"
-            raise TaskFormatError(problem, file=self._folder / SPLITS, field=split)
-        return [task for task in self._tasks if task.id in wanted]
+        return list(self._in_split(split).values())
+
+    def base(self) -> dict[str, Task]:
+        """Return the tasks of the split ``base`` by id, for reading only.
+
+        Raises:
+            TaskFormatError: A task file does not follow the format.
+        """
+        return self._in_split(DEFAULT_SPLIT)
+
+    def _in_split(self, split: str) -> dict[str, Task]:
+        """Return the tasks of a split by id, found once."""
+        if split not in self._by_split:
+            every = is_every_task(split, self.splits)
+            if not every and split not in self.splits:
+                raise ConfigurationError(unknown_split(split, self.splits, f"domain {self._name!r}", self._folder))
+            wanted = {task.id for task in self._tasks} if every else set(self.splits[split])
+            found = {task.id: task for task in self._tasks if task.id in wanted}
+            missing = wanted.difference(found)
+            if missing:
+                problem = f"names a task that does not exist: {min(missing)!r}"
+                raise TaskFormatError(problem, file=self._folder / SPLITS, field=split)
+            self._by_split[split] = found
+        return self._by_split[split]
 
     @functools.cached_property
     def splits(self) -> dict[str, list[str]]:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from copy import copy
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
 from ..errors import ToolError, ToolServerError
@@ -20,6 +19,8 @@ if TYPE_CHECKING:
     from .database import Database
     from .retrieval import RetrievalToolkit
     from .toolkit import Tool, ToolInfo, Toolkit, ToolTexts
+
+T = TypeVar("T")
 
 
 class Environment:
@@ -91,13 +92,20 @@ class Environment:
 
     def fork(self) -> Environment:
         """Return an independent environment in the same state."""
-        twin, agent, user = copy(self), copy(self._agent), copy(self._user)
+        twin, agent, user = _copy(self), _copy(self._agent), _copy(self._user)
         agent.db = self._agent.db.fork()
         if user is not None:
             # Merged data of one side may have put both sides on one database.
             user.db = agent.db if user.db is self._agent.db else user.db.fork()
         vars(twin).update(_agent=agent, _user=user, executed=self.executed.copy())
         return twin
+
+    def equals(self, other: Environment) -> bool:
+        """Return whether both sides' states, and the toolkits' own attributes, are those of another environment."""
+        mine, theirs = self.toolkits, other.toolkits
+        return [_own_attributes(each) for each in mine] == [_own_attributes(each) for each in theirs] and all(
+            db.equals(other_db) for _, db, other_db in self.databases_with(other)
+        )
 
     def restore(self, state: Environment) -> None:
         """Take over the state of another environment of this kind, such as an earlier fork; that one is used up."""
@@ -321,6 +329,19 @@ class Environment:
         raise ToolError(f"Tool '{name}' not found.")
 
 
+def _copy(value: T) -> T:
+    """Return a shallow copy of an object without slots, in a third of the time of ``copy.copy``."""
+    if value is None:
+        return value
+    twin = object.__new__(type(value))
+    twin.__dict__.update(value.__dict__)
+    return twin
+
+
+def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:
+    return {name: value for name, value in vars(toolkit).items() if name != "db"}
+
+
 def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
     """Call a toolkit's function with a copy of the arguments, as it may keep and change them."""
     return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
@@ -335,6 +356,8 @@ def unexecuted(messages: Sequence[Message]) -> set[int]:
 
 def same_result(recorded: str | None, replayed: str | None) -> bool:
     """Return whether two results are equal as JSON, or as text if they are not JSON."""
+    if recorded == replayed and "NaN" not in (recorded or ""):  # which is not equal to itself
+        return True
     try:
         return bool(parse_json(recorded or "") == parse_json(replayed or ""))
     except DocumentError:

@@ -2,13 +2,73 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import hashlib
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final
 
 from ..errors import TaskFormatError, ToolError
+from .toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from ..models import FunctionCall, Task
+    from collections.abc import Callable, Hashable
+
+    from ..models import FunctionCall, InitialState, Task
     from .environment import Environment
+
+#: Initial states that are kept, those that were used last.
+_MOST_STATES: Final = 512
+#: Types of a toolkit's own attributes that copies of the toolkit can share.
+_SHARED: Final = (str, int, float, bool, frozenset, type(None))
+
+
+class InitialStates:
+    """Environments in the initial state of a task: made anew twice, and copied from then on if both were the same.
+
+    An initial state that depends on anything else than the task, such as the time, is never copied.
+    """
+
+    def __init__(self) -> None:
+        self._made: OrderedDict[Hashable, Environment] = OrderedDict()
+        self._equal: dict[Hashable, bool] = {}
+
+    def environment(
+        self, state: InitialState, mode: tuple[str | None, bool, bool], make: Callable[[], Environment]
+    ) -> Environment:
+        """Return an environment in an initial state.
+
+        Args:
+            state: The initial state, compared by content.
+            mode: What else the environment depends on.
+            make: Makes an environment, and carries out what the initial state says.
+        """
+        key = (_digest(state), *mode)
+        if self._equal.get(key):
+            self._made.move_to_end(key)
+            return self._made[key].fork()
+        made = make()
+        if not _is_data(made):
+            return made
+        if key not in self._made:
+            self._made[key] = made.fork()
+            if len(self._made) > _MOST_STATES:
+                self._equal.pop(self._made.popitem(last=False)[0], None)
+        elif key not in self._equal:
+            self._equal[key] = made.equals(self._made[key])
+        return made
+
+
+def _digest(state: InitialState) -> bytes:
+    return hashlib.blake2b(state.model_dump_json().encode(), digest_size=16).digest()
+
+
+def _is_data(environment: Environment) -> bool:
+    """Return whether a copy of an environment differs in nothing: the state is in the databases, which are data."""
+    return environment.retrieval is None and all(
+        type(toolkit.db).in_files
+        and type(toolkit).begin_task is Toolkit.begin_task
+        and all(isinstance(value, _SHARED) for name, value in vars(toolkit).items() if name != "db")
+        for toolkit in environment.toolkits
+    )
 
 
 def apply_initial_state(environment: Environment, task: Task, *, replay_history: bool = True) -> None:

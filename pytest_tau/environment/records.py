@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from enum import Enum
 from typing import Any
 
@@ -28,6 +29,51 @@ def plain(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     return value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Return whether two values have the same canonical text, which is written only if needed."""
+    found = _same(one, other)
+    return canonical(one) == canonical(other) if found is None else found
+
+
+def _same(one: Any, other: Any) -> bool | None:
+    """Return whether two values have the same canonical text; None if that is not known without it."""
+    kind = type(one)
+    if one is other:
+        found: bool | None = True
+    elif kind is not type(other):
+        found = False if kind in _JSON and type(other) in _JSON else None
+    elif kind in _EQUAL:
+        found = bool(one == other)
+    elif kind is float:
+        found = float.__repr__(one) == float.__repr__(other)
+    elif kind is dict:
+        found = _same_fields(one, other) if all(type(key) is str for key in (*one, *other)) else None
+    elif kind is list:
+        found = len(one) == len(other) and _same_fields(dict(enumerate(one)), dict(enumerate(other)))
+    elif issubclass(kind, Record) and not one.__pydantic_private__ and not other.__pydantic_private__:
+        found = _same(one.__pydantic_extra__, other.__pydantic_extra__) and _same_fields(one.__dict__, other.__dict__)
+    else:
+        found = None
+    return found
+
+
+def _same_fields(one: dict[Any, Any], other: dict[Any, Any]) -> bool | None:
+    if one.keys() != other.keys():
+        return False
+    all_known = True
+    for key, value in one.items():
+        found = value is other[key] or _same(value, other[key])
+        if found is False:
+            return False
+        all_known = all_known and found is not None
+    return True if all_known else None
+
+
+#: Types of JSON values, and types whose values have the same canonical text exactly if they are equal.
+_JSON = frozenset({str, int, float, bool, type(None), dict, list})
+_EQUAL = frozenset({str, int, bool, type(None), date})
 
 
 def canonical(value: Any) -> str:

@@ -52,20 +52,27 @@ class Table(MutableMapping[str, R], Generic[R]):
 
     def scan(self) -> Iterator[R]:
         """Yield every record in order, for reading only."""
-        return iter(self._base.values()) if not self._own and not self._dropped else (r for _, r in self.peek_items())
+        if self.keeps_order:
+            return map(self._own.get, self._base, self._base.values())
+        return (self._own[key] if key in self._own else self._base[key] for key in self)
 
     def peek_items(self) -> Iterator[tuple[str, R]]:
         """Yield every id and its record in order, for reading only."""
-        if not self._own and not self._dropped:
-            yield from self._base.items()
-            return
-        for key in self:
-            yield key, self._own[key] if key in self._own else self._base[key]
+        return zip(self, self.scan(), strict=True)
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the ids are those of the base, in its order."""
+        return not self._dropped and (not self._own or self._own.keys() <= self._base.keys())
 
     @property
     def touched(self) -> set[str]:
         """The ids at which this table may differ from its base."""
         return self._own.keys() | self._dropped
+
+    def is_as_untouched_as(self, other: Table[R]) -> bool:
+        """Return whether both tables are their common base, so that they need not be compared."""
+        return self._base is other._base and not (self._own or self._dropped or other._own or other._dropped)
 
     def shares_base_with(self, other: Table[R]) -> bool:
         """Return whether untouched records of both tables are the same objects."""
@@ -94,13 +101,11 @@ class Table(MutableMapping[str, R], Generic[R]):
 
     def __iter__(self) -> Iterator[str]:
         base, dropped = self._base, self._dropped
-        yield from (key for key in base if key not in dropped)
+        yield from (key for key in base if key not in dropped) if dropped else base
         yield from (key for key in self._own if key not in base or key in dropped)
 
     def __len__(self) -> int:
-        if not self._own and not self._dropped:
-            return len(self._base)
-        return sum(1 for _ in self)
+        return len(self._base) if self.keeps_order else sum(1 for _ in self)
 
     def __repr__(self) -> str:
         return f"Table({len(self)} records, {len(self.touched)} touched)"

@@ -79,9 +79,15 @@ class GradingInput:
     @property
     def reference(self) -> Environment | None:
         """The environment after the reference actions; None if the task has neither actions nor assertions."""
+        reference = self.shared_reference
+        return reference and reference.fork()
+
+    @property
+    def shared_reference(self) -> Environment | None:
+        """The same, shared by all conversations of the task, for reading only."""
         criteria = self.task.criteria
         gated = criteria.actions is not None or criteria.env_assertions is not None
-        return self.domain.reference_environment(self.task) if gated else None
+        return self.domain.shared_reference(self.task) if gated else None
 
 
 class RewardComponent(ComponentReports):

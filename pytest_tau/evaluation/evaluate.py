@@ -19,7 +19,7 @@ from .partial import partial_credit
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..environment import Domain
+    from ..environment import Domain, Environment
     from ..models import Message, NLAssertionCheck, Task, TerminationReason
     from .component import Evaluator
 
@@ -105,6 +105,7 @@ def grade(
     domain: Domain,
     evaluation: Evaluation,
     verdicts: list[NLAssertionCheck] | None,
+    final: Environment | None = None,
 ) -> RewardInfo:
     """Grade a conversation that was judged: replay, check each component that the task has data for, multiply.
 
@@ -115,11 +116,14 @@ def grade(
         domain: The domain it took place in.
         evaluation: How it is graded.
         verdicts: The judge's, if it was asked.
+        final: The environment on which the conversation was replayed already, which is used up; None if it was not.
     """
     grading, criteria = evaluation.grading, task.criteria
     if evaluation.solo:  # the agent makes the user's calls, too
         grading = replace(grading, requestor_counts=False)
     given = GradingInput(task, messages, domain, grading, evaluation.solo, verdicts)
+    if final is not None:
+        vars(given)["environment"] = final
     _ = given.environment  # replayed in any case, as a task without criteria must fit the domain, too
     info = RewardInfo(reward=0.0, reward_basis=criteria.reward_basis if task.evaluation_criteria else None)
     if task.evaluation_criteria is not None:

@@ -68,7 +68,9 @@ async def judge_statements(
         TauError: As the judge raises it: a model that fails, a recording that does not fit.
     """
     try:
-        answer = judge.judge(list(statements), clone(list(messages)))
+        # A foreign judge may change what it is given.
+        given = messages if isinstance(judge, UniformJudge) else clone(list(messages))
+        answer = judge.judge(list(statements), given)
         verdicts = await answer if inspect.isawaitable(answer) else answer
         checks = [
             NLAssertionCheck(nl_assertion=statement, met=verdict.met, justification=verdict.justification)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import textwrap
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias
@@ -46,6 +47,7 @@ class Description(_TaskPart):
     notes: str | None = None
 
 
+@functools.lru_cache(maxsize=1024)
 def _section(title: str, text: str) -> str:
     """Return a text under its title, indented by a tab; lines without text are not."""
     return f"{title}:\n" + textwrap.indent(text, "\t")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError
 from ..models import OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..participants import DONE, trailing_results
+from ..participants.base import BuiltIn
 from ..participants.containment import describe, is_interrupt
 from ..text import plural
 from .clock import Clock
@@ -269,8 +270,7 @@ class Conversation:
     async def _ask(self, side: Side, message: Incoming | None) -> Reply:
         self._asking = side, time.perf_counter()
         try:
-            # Neither side has a reference to a message of the trajectory: what it receives and returns is copied.
-            reply = clone(await self._sides[side].respond(clone(message)))  # type: ignore[arg-type]
+            reply = await self._reply(self._sides[side], message)  # type: ignore[arg-type]
         except BaseException as error:
             cancelled = isinstance(error, asyncio.CancelledError) and self._cancelled
             if cancelled or is_interrupt(error):
@@ -292,6 +292,12 @@ class Conversation:
             problem = "a message with both text and tool calls, which --tau-enforce-protocol does not allow"
             raise _Ended(Ending(_FAULT[side], error=problem))
         return reply
+
+    async def _reply(self, participant: Participant, message: Incoming) -> Reply:
+        """Return a side's reply. Neither side has a reference to a message of the trajectory: all is copied."""
+        if isinstance(participant, BuiltIn) and not participant.keeps_messages:
+            return await participant.respond(message)
+        return clone(await participant.respond(clone(message)))
 
     def _check_solo(self, reply: Reply) -> Reply:
         """Check a reply of an agent without a user: tool calls, ``done``, or a stop."""

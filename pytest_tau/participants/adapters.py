@@ -40,8 +40,9 @@ async def adapt(target: Any, context: ParticipantContext, caller: BlockingCaller
         ConfigurationError: It has none of these forms, or its constructor asks for something unknown.
         Exception: Anything that its constructor raises.
     """
-    check_form(target, context.side)
     built = built_class(target)
+    if not (built and issubclass(built, BuiltIn)):
+        check_form(target, context.side)
     form = built or target
     greeting = getattr(form, "greeting", None)
     if isinstance(greeting, str) and context.history and not context.continues:

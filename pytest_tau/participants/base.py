@@ -18,9 +18,12 @@ class BuiltIn:
 
     Attributes:
         needs_reference: The participant is given the whole task, with its reference actions.
+        keeps_messages: The participant may keep or change the messages that it gets or returns, so that it is given
+            copies, and copies of its replies are stored.
     """
 
     needs_reference = False
+    keeps_messages = True
 
     async def respond(self, message: Incoming) -> Reply:
         """Return the side's next message."""

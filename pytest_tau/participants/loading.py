@@ -158,9 +158,9 @@ def load_source(spec: Any, side: Side, folder: Path | None = None) -> Participan
     """
     if not isinstance(spec, str):
         return _of_form(name_of(spec) or type(spec).__name__, spec, side)
-    folder = folder or Path.cwd()
     if spec in BUILT_IN[side]:
         return ParticipantSource(spec, BUILT_IN[side][spec])
+    folder = folder or Path.cwd()
     if side == "agent" and is_of_domain(spec):
         return _of_domain(spec)
     if spec.startswith("replay:"):

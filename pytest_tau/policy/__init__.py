@@ -19,9 +19,9 @@ from .makers import (
 )
 from .parts import Breach, MadeCall, Turn
 from .report import POLICY, PolicyReport, RecordedBreach
-from .rule import Rule
+from .rule import Rule, bounded
 from .trajectory import Trajectory
-from .wording import asks_for_yes, is_no, is_yes, mentions
+from .wording import asks_for_yes, is_no, is_yes, mentions, mentions_any
 
 __all__ = [
     "POLICY",
@@ -33,6 +33,7 @@ __all__ = [
     "Trajectory",
     "Turn",
     "asks_for_yes",
+    "bounded",
     "check_policy",
     "confirmation",
     "done_claims",
@@ -41,6 +42,7 @@ __all__ = [
     "is_yes",
     "load_rules",
     "mentions",
+    "mentions_any",
     "no_text_with_calls",
     "nothing_unasked",
     "one_call_at_a_time",

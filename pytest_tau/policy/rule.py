@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError
@@ -27,6 +27,8 @@ class Rule:
         check: Yields the breaches of a finished conversation.
         needs_dialog: Whether the rule depends on what agent and user say to each other. Such rules are not checked if
             an agent works alone, or only makes the reference calls.
+        bounded: Whether the check surely ends and waits for nothing, such as one that only loops over the turns and
+            calls. Any other check is run in another thread, with a limit of time.
 
     Raises:
         ConfigurationError: The name has another form, the sentence is empty, or ``check`` cannot be called.
@@ -36,6 +38,7 @@ class Rule:
     sentence: str
     check: Callable[[Trajectory], Iterable[Breach]]
     needs_dialog: bool = False
+    bounded: bool = False
 
     def __post_init__(self) -> None:
         name: Any = self.name
@@ -45,3 +48,8 @@ class Rule:
             raise ConfigurationError(f"rule {name!r}: expected the sentence of the policy, got {self.sentence!r}")
         if not callable(self.check):
             raise ConfigurationError(f"rule {name!r}: expected check(trajectory), got {self.check!r}")
+
+
+def bounded(rules: Iterable[Rule]) -> list[Rule]:
+    """Return rules whose checks surely end and wait for nothing, declared as such."""
+    return [replace(rule, bounded=True) for rule in rules]

@@ -1,10 +1,12 @@
-"""Rules run in a thread of their own: one that raises or never ends is reported, and the others are still checked."""
+"""Rules are checked: one that raises or never ends is reported, and the others are still checked."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import queue
 import threading
+import time
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -35,32 +37,106 @@ def run_rules(rules: Sequence[Rule], trajectory: Trajectory, seconds: float = SE
     Args:
         rules: The rules.
         trajectory: The conversation.
-        seconds: The time for each.
+        seconds: The time for each that is not bounded.
     """
+    unbounded = [rule for rule in rules if not rule.bounded]
+    others = iter(_run_in_time(unbounded, trajectory, seconds))
+    return [_bounded_outcome(rule, trajectory) if rule.bounded else next(others) for rule in rules]
+
+
+def _bounded_outcome(rule: Rule, trajectory: Trajectory) -> Found:
+    try:
+        return _checked(rule, trajectory)
+    except Exception as error:  # noqa: BLE001 - a domain's code: whatever it raises is reported by its name
+        return f"{type(error).__name__}: {error}"
+
+
+def _run_in_time(rules: Sequence[Rule], trajectory: Trajectory, seconds: float) -> list[Found]:
+    """Check rules in another thread, each in a limited time."""
     found: list[Found] = []
     while len(found) < len(rules):
-        results: queue.SimpleQueue[Found] = queue.SimpleQueue()
-        arguments = (rules[len(found) :], trajectory, results)
-        thread = threading.Thread(target=_work, args=arguments, daemon=True, name="tau-policy")
-        thread.start()
-        try:
-            while len(found) < len(rules):
-                found.append(results.get(timeout=seconds))
-        except queue.Empty:
-            found.append(f"no end after {seconds:g} s")
-            _stop(thread)
+        worker = _Worker.idle() or _Worker()
+        job = _Job(rules[len(found) :], trajectory)
+        worker.jobs.put(job)
+        if job.ends_in(seconds):
+            found += job.found
+            _IDLE.append(worker)
+        else:
+            found += [*job.found, f"no end after {seconds:g} s"]
+            _stop(worker.thread)
     return found
 
 
-def _work(rules: Sequence[Rule], trajectory: Trajectory, results: queue.SimpleQueue[Found]) -> None:
-    for rule in rules:
-        try:
-            outcome = _checked(rule, trajectory)
-        except _Stopped:
-            return
-        except BaseException as error:  # noqa: BLE001 - foreign code: whatever it raises is reported by its name
-            outcome = f"{type(error).__name__}: {error}"
-        results.put(outcome)
+class _Job:
+    """Rules that are checked in one conversation.
+
+    Attributes:
+        found: What those that were checked have found.
+    """
+
+    def __init__(self, rules: Sequence[Rule], trajectory: Trajectory) -> None:
+        self.found: list[Found] = []
+        self._rules, self._trajectory = rules, trajectory
+        self._under_way, self._given_up = (0, time.monotonic()), False
+        self._done = threading.Lock()
+        self._done.acquire()
+
+    def run(self) -> None:
+        """Check the rules."""
+        for number, rule in enumerate(self._rules):
+            self._under_way = number, time.monotonic()
+            outcome = _outcome(rule, self._trajectory)
+            if self._given_up:
+                raise _Stopped
+            self.found.append(outcome)
+        self._done.release()
+
+    def ends_in(self, seconds: float) -> bool:
+        """Wait until all rules were checked; return whether each of them took at most so many seconds."""
+        left = seconds
+        while not self._done.acquire(timeout=max(left, 0.0)):
+            number, since = self._under_way
+            left = since + seconds - time.monotonic()
+            if left <= 0 and number == len(self.found):
+                self._given_up = True
+                return False
+        return True
+
+
+class _Worker:
+    """A thread that checks rules, kept for the next conversation unless a rule takes too long."""
+
+    def __init__(self) -> None:
+        self.jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self.thread = threading.Thread(target=self._work, daemon=True, name="tau-policy")
+        self.thread.start()
+
+    @classmethod
+    def idle(cls) -> _Worker | None:
+        """Return a worker that waits for a conversation; None if there is none. A forked process has none."""
+        while _IDLE:
+            worker = _IDLE.pop()
+            if worker.thread.is_alive():
+                return worker
+        return None
+
+    def _work(self) -> None:
+        with contextlib.suppress(_Stopped):
+            while True:
+                self.jobs.get().run()
+
+
+#: Workers that wait for a conversation.
+_IDLE: list[_Worker] = []
+
+
+def _outcome(rule: Rule, trajectory: Trajectory) -> Found:
+    try:
+        return _checked(rule, trajectory)
+    except _Stopped:
+        raise
+    except BaseException as error:  # noqa: BLE001 - foreign code: whatever it raises is reported by its name
+        return f"{type(error).__name__}: {error}"
 
 
 def _checked(rule: Rule, trajectory: Trajectory) -> Found:

@@ -109,27 +109,44 @@ class Trajectory:
         The calls before are made again on a new environment. A call of a domain whose tools run on a server has no
         such state.
         """
-        latest = None
-        for made, state in self._states:
-            if made is call or (made is not None and made.message_idx > call.message_idx):
+        state = self.shared_state_before(call)
+        return state and state.fork()
+
+    def shared_state_before(self, call: MadeCall) -> Environment | None:
+        """Return the environment as it was before a call, for reading only; None if the state is not available.
+
+        It is the same object for every call before which nothing has changed in between.
+        """
+        if self._start is None:
+            return None
+        number = 0
+        for made in self._changing:
+            if made is call or made.message_idx > call.message_idx:
                 break
-            latest = state
-        return latest.fork() if latest is not None else None
+            number += 1
+        if number not in self._states:
+            self._states[number] = self._state_after(number, self._start)
+        return self._states[number]
+
+    def _state_after(self, number: int, start: Callable[[], Environment]) -> Environment:
+        """Return the state after so many of the calls that change it, from the latest one that is known before it."""
+        latest = max((known for known in self._states if known < number), default=None)
+        state = start() if latest is None else self._states[latest].fork()
+        for made in self._changing[latest or 0 : number]:
+            if state.mutates(made.name, made.requestor):
+                state.call(made.name, made.arguments, made.requestor)
+        state.close()
+        return state
 
     @cached_property
-    def _states(self) -> list[tuple[MadeCall | None, Environment]]:
-        """The state before the conversation, and the state after each call that changes one; empty if there is none."""
-        if self._start is None:
-            return []
-        state = self._start()
-        found: list[tuple[MadeCall | None, Environment]] = [(None, state.fork())]
-        for turn in self.turns:
-            for call in turn.calls:
-                if call.mutates and state.mutates(call.name, call.requestor):
-                    state.call(call.name, call.arguments, call.requestor)
-                    found.append((call, state.fork()))
-        state.close()
-        return found
+    def _states(self) -> dict[int, Environment]:
+        """The states that were asked for, by the number of calls before them that change a database."""
+        return {}
+
+    @cached_property
+    def _changing(self) -> list[MadeCall]:
+        """The calls of both sides of tools that change a database, in order."""
+        return [call for turn in self.turns for call in turn.calls if call.mutates]
 
     def breach(self, place: Turn | MadeCall, evidence: str) -> Breach:
         """Return a breach at a turn or a call."""

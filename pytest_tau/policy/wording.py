@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 _YES = re.compile(
     r"\b(?:yes|yeah|yep|yup|yea|sure|ok|okay|alright|all right|agreed?|absolutely|definitely|certainly|of course|"
@@ -42,6 +46,8 @@ _UNDONE = re.compile(
     r"\b(?:not|cannot|can(?:'|\u2019)t|unable|unfortunately|once|after|when|if|until|unless|before)\b", re.IGNORECASE
 )
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
+#: Values of at most so many characters may be ids.
+_LONGEST_ID = 100
 _NOT_SAID = re.compile(r"[^a-z0-9.@+]+")
 
 
@@ -85,11 +91,29 @@ def mentions(text: str, value: Any) -> bool:
 
     ``#W123`` is mentioned in ``order W123``, ``first_floor`` in ``First floor``; ``12`` is not in ``2012``.
     """
-    wanted = _plain(str(value))
-    return bool(wanted.strip()) and wanted in _plain(text)
+    return mentions_any(text, (value,))
+
+
+def mentions_any(text: str, values: Iterable[Any]) -> bool:
+    """Return whether a text has one of several values, as ``mentions``."""
+    said = _plain(text)
+    return any(each in said for each in _wanted(tuple(map(str, values))))
+
+
+def _wanted(values: tuple[str, ...]) -> tuple[str, ...]:
+    return _words_of_ids(values) if max(map(len, values), default=0) <= _LONGEST_ID else _words_of(values)
+
+
+def _words_of(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the values as they are looked for in texts, without those that have no words."""
+    return tuple(each for each in map(_plain, values) if each.strip())
 
 
 def _plain(text: str) -> str:
     """Return the words of a text with one space before, between and after them."""
     words = (word.strip(".") for word in _NOT_SAID.split(text.lower()))
     return f" {' '.join(word for word in words if word)} "
+
+
+#: The ids of a domain are looked for in many texts.
+_words_of_ids = functools.lru_cache(maxsize=256)(_words_of)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from ..environment import Domain
+    from ..environment import Domain, Environment
     from ..evaluation import Evaluator, Judge
     from ..models import NLAssertionCheck, RewardInfo, Simulation, Task
     from .recognition import DomainSource
@@ -43,6 +43,7 @@ class RegradeSettings:
         fresh_tasks: The domain's tasks of today are taken, and not those in the file.
         evaluators: Components that plugins added.
         policy_rules: Whether the rules of the domain's policy are checked.
+        only_notable: Whether results that agree, and that no rule has changed, are only counted.
     """
 
     domain: str | None = None
@@ -52,6 +53,7 @@ class RegradeSettings:
     fresh_tasks: bool = False
     evaluators: Sequence[Evaluator] = ()
     policy_rules: bool = False
+    only_notable: bool = False
 
 
 class Part(NamedTuple):
@@ -87,7 +89,7 @@ async def regrade_file(path: Path, settings: RegradeSettings, domains: DomainSou
         OSError: The file cannot be opened.
     """
     file = ResultFile.scan(path)
-    report = FileReport(path, file.kind)
+    report = FileReport(path, file.kind, only_notable=settings.only_notable)
     problems = list(file.problems)
     domain: Domain | None = None
     if not file.size:
@@ -144,6 +146,8 @@ class _Regrader:
         self._domain, self._settings, self._solo = domain, settings, solo
         # Equal tasks become one object, so that each one's reference state is computed once.
         self._tasks: dict[str, Task] = {}
+        #: The last task of each id, as it was read and as it is graded: in most files all simulations share it.
+        self._latest: dict[str, tuple[Task, Task]] = {}
         self._todays: dict[str, Task] | None = None
 
     async def regrade(self, run: StoredSimulation) -> Regraded | Unreadable:
@@ -171,17 +175,30 @@ class _Regrader:
         if task.unknown_criteria:
             names = ", ".join(task.unknown_criteria)
             raise ConfigurationError(f"task {task.id!r} has unknown evaluation criteria: {names}")
-        return self._tasks.setdefault(canonical(task), task)
+        return self._unified(task)
+
+    def _unified(self, task: Task) -> Task:
+        """Return the first task of this content."""
+        known = self._latest.get(task.id)
+        if known is None or known[0] is not task:
+            known = self._latest[task.id] = task, self._tasks.setdefault(canonical(task), task)
+        return known[1]
 
     async def _graded(self, run: StoredSimulation, task: Task) -> Regraded:
         simulation, settings = run.simulation, self._settings
         solo = self._solo or worked_alone(simulation, self._domain)
-        differences = replay(simulation, self._domain.environment(task, solo=solo, replay_history=False))
+        final = self._domain.environment(task, solo=solo, replay_history=False)
+        differences = replay(simulation, final)
         without_judge = task.needs_judge and settings.judge is None
         graded = self._without_statements(task) if without_judge else task
         verdicts = await self._verdicts(graded, simulation)
         evaluation = Evaluation(settings.grading, settings.judge, settings.evaluators, solo)
-        fresh = self._grade(graded, simulation, evaluation, verdicts)
+        last = simulation.messages[-1] if simulation.messages else None
+        # A conversation that ends with calls was replayed with them, and is graded without them.
+        replayed = None if getattr(last, "tool_calls", None) else final
+        if replayed is not None:
+            replayed.sync()
+        fresh = self._grade(graded, simulation, evaluation, verdicts, replayed)
         return Regraded(
             entry=run.entry,
             id=simulation.id,
@@ -211,10 +228,15 @@ class _Regrader:
         return await judge_statements(judge, statements, simulation.messages)
 
     def _grade(
-        self, task: Task, simulation: Simulation, evaluation: Evaluation, verdicts: list[NLAssertionCheck] | None
+        self,
+        task: Task,
+        simulation: Simulation,
+        evaluation: Evaluation,
+        verdicts: list[NLAssertionCheck] | None,
+        replayed: Environment | None = None,
     ) -> RewardInfo:
         reason = simulation.termination_reason
-        return grade(task, simulation.messages, reason, self._domain, evaluation, verdicts)
+        return grade(task, simulation.messages, reason, self._domain, evaluation, verdicts, replayed)
 
     def _rules(
         self,

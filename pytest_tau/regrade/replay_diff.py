@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..documents import DocumentError, parse_json
 from ..environment import same_result
+from ..models import paired_calls
 from ..text import shorten
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def replay(simulation: Simulation, environment: Environment) -> list[ReplayDiffe
     Source: τ²-bench v1.0.1, replay: unknown tools and tools that do not mutate are skipped.
     """
     found = []
-    for made in simulation.calls:
+    for made in paired_calls(simulation.messages):
         call = made.call
         if call.malformed is not None or not environment.mutates(call.name, call.requestor):
             continue

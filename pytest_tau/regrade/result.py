@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from ..runs.result_entries import Unreadable
 from .reward_diff import reward_differences
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Mapping
     from pathlib import Path
 
     from ..models import RewardInfo
@@ -57,6 +58,11 @@ class Regraded:
         return None if self.expected is None else abs(self.expected - self.fresh.reward) <= 1e-6
 
     @property
+    def is_notable(self) -> bool:
+        """Return whether a report for people has a row for it: the rewards differ, or a rule has changed one."""
+        return self.agrees is False or bool(self.rules)
+
+    @property
     def reasons(self) -> list[str]:
         """Return what makes the two verdicts differ, a line each; empty if they agree."""
         if self.agrees is not False:
@@ -64,6 +70,89 @@ class Regraded:
         changed = [f"by the rule {rule}" for rule in self.rules]
         flipped = [f"replay: {difference}" for difference in self.replay_differences if difference.flipped]
         return changed + reward_differences(self.stored, self.fresh) + flipped
+
+
+@dataclass
+class Tally:
+    """Numbers of regraded simulations.
+
+    Attributes:
+        counts: How many simulations there are of each kind: ``all``, ``agree``, ``differ``, ``not compared``,
+            ``without judge``, ``lost`` (to infrastructure errors), ``departing`` (in their replay), ``changed`` (by a
+            rule), ``null`` (on tasks that pass without an agent) and ``null passed``; and how many tool results are not
+            as recorded: ``results``, and ``flipped`` ones.
+        rules: How many verdicts each rule of the profile has changed.
+        stored: The numbers of trials and of passed ones by task, as stored, without those that are lost.
+        fresh: The same, as graded again.
+        policies: How many conversations have an entry of the policy's rules (``found``), were ``checked``, have
+            ``broken`` a rule, and have ``passed`` nevertheless.
+        broken: How many conversations have broken each rule of the policy.
+        problems: Why a rule of the policy could not be checked, by its name.
+    """
+
+    counts: Counter[str] = field(default_factory=Counter)
+    rules: Counter[str] = field(default_factory=Counter)
+    stored: dict[str, tuple[int, int]] = field(default_factory=dict)
+    fresh: dict[str, tuple[int, int]] = field(default_factory=dict)
+    policies: Counter[str] = field(default_factory=Counter)
+    broken: Counter[str] = field(default_factory=Counter)
+    problems: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def agreeing(self) -> int:
+        """Return the number of simulations with equal rewards."""
+        return self.counts["agree"]
+
+    def add(self, result: Regraded) -> None:
+        """Count a simulation."""
+        lost = result.termination_reason == "infrastructure_error"
+        marked = bool((result.fresh.info or {}).get("passes_without_agent"))
+        flipped = sum(difference.flipped for difference in result.replay_differences)
+        self.counts.update(("all", {True: "agree", False: "differ", None: "not compared"}[result.agrees]))
+        self.counts.update(
+            {
+                "without judge": result.without_judge,
+                "lost": lost,
+                "departing": bool(result.replay_differences),
+                "results": len(result.replay_differences),
+                "flipped": flipped,
+                "changed": bool(result.rules),
+                "null": marked,
+                "null passed": marked and result.fresh.passed,
+            }
+        )
+        self.rules.update(result.rules)
+        if not lost:
+            _note(self.stored, result.task_id, result.stored)
+            _note(self.fresh, result.task_id, result.fresh)
+        if result.policy is not None:
+            self._add_policy(result.policy, passed=result.fresh.passed)
+
+    def _add_policy(self, policy: PolicyReport, *, passed: bool) -> None:
+        self.problems |= policy.problems
+        self.policies["found"] += 1
+        if policy.score is not None:
+            broken = bool(policy.breaches)
+            self.policies.update({"checked": 1, "broken": broken, "passed": broken and passed})
+            self.broken.update(list(policy.counts))
+
+    def extend(self, other: Tally) -> None:
+        """Add the simulations of another tally."""
+        self.counts.update(other.counts)
+        self.rules.update(other.rules)
+        self.policies.update(other.policies)
+        self.broken.update(other.broken)
+        self.problems |= other.problems
+        for mine, theirs in ((self.stored, other.stored), (self.fresh, other.fresh)):
+            for task_id, (ran, passed) in theirs.items():
+                before = mine.get(task_id, (0, 0))
+                mine[task_id] = before[0] + ran, before[1] + passed
+
+
+def _note(trials: dict[str, tuple[int, int]], task_id: str, verdict: RewardInfo | None) -> None:
+    if verdict is not None:
+        ran, passed = trials.get(task_id, (0, 0))
+        trials[task_id] = ran + 1, passed + verdict.passed
 
 
 @dataclass
@@ -75,16 +164,21 @@ class FileReport:
         kind: Whose format it has, in words.
         domain: The domain that it was graded on; None if there is none.
         results: Its simulations, in order.
+        tally: The numbers of all of its simulations, those without a result in ``results`` included.
         unreadable: What could not be read or graded.
         errors: Simulations that a strict replay refuses.
+        only_notable: Whether results that are not notable are only counted, so that a file of any size needs no more
+            memory.
     """
 
     path: Path
     kind: str
     domain: str | None = None
     results: list[Regraded] = field(default_factory=list)
+    tally: Tally = field(default_factory=Tally)
     unreadable: list[Unreadable] = field(default_factory=list)
     errors: list[Unreadable] = field(default_factory=list)
+    only_notable: bool = False
 
     def add(self, result: Regraded | Unreadable, *, strict_replay: bool = False) -> None:
         """Add a simulation; with a strict replay, one whose replay differs is an error."""
@@ -94,11 +188,14 @@ class FileReport:
             problem = f"replayed results that differ: {len(differing)}; first {differing[0]}"
             self.errors.append(Unreadable(result.entry, problem))
         else:
-            self.results.append(result)
+            self.tally.add(result)
+            if not self.only_notable or result.is_notable:
+                self.results.append(result)
 
     def extend(self, other: FileReport) -> None:
         """Add the simulations of the next part of the file."""
         self.results += other.results
+        self.tally.extend(other.tally)
         self.unreadable += other.unreadable
         self.errors += other.errors
 
@@ -110,7 +207,7 @@ class FileReport:
     @property
     def agreeing(self) -> int:
         """Return the number of simulations with equal rewards."""
-        return sum(result.agrees is True for result in self.results)
+        return self.tally.agreeing
 
     @property
     def lost(self) -> int:
@@ -118,19 +215,19 @@ class FileReport:
 
         Source: τ²-bench v1.0.1.
         """
-        return sum(result.termination_reason == "infrastructure_error" for result in self.results)
+        return self.tally.counts["lost"]
 
     def rates(self) -> tuple[dict[int, float], dict[int, float]]:
         """Return pass^k by k, stored and fresh."""
-        ran = [result for result in self.results if result.termination_reason != "infrastructure_error"]
-        stored = [(result.task_id, result.stored.passed) for result in ran if result.stored is not None]
-        return _rates(stored), _rates([(result.task_id, result.fresh.passed) for result in ran])
+        return _rates(self.tally.stored), _rates(self.tally.fresh)
 
 
-def _rates(passed: Iterable[tuple[str, bool]]) -> dict[int, float]:
-    trials: dict[str, list[bool]] = {}
-    for task_id, one in passed:
-        trials.setdefault(task_id, []).append(one)
-    counts = [(len(all_of), sum(all_of)) for all_of in trials.values()]
+def _rates(trials: Mapping[str, tuple[int, int]]) -> dict[int, float]:
+    """Return pass^k by k.
+
+    Args:
+        trials: The numbers of trials and of passed ones, by task.
+    """
+    counts = list(trials.values())
     most = max((ran for ran, _ in counts), default=0)
     return {k: rate for k in range(1, min(most, _MOST_TRIALS) + 1) if (rate := pass_hat_k(counts, k)) is not None}

@@ -79,11 +79,10 @@ def base_size(domain: Domain, task: Task) -> int | None:
         # First by the id: the tasks may be many, and are not read yet in a run over other files.
         if task.id not in domain.splits.get(DEFAULT_SPLIT, (task.id,)):
             return None
-        base = domain.tasks(DEFAULT_SPLIT)
+        base = domain.base_tasks()
     except TauError:
         return None
-    same = (each for each in base if each.id == task.id)
-    return len(base) if any(task == each for each in same) else None
+    return len(base) if base.get(task.id) == task else None
 
 
 def _prompt(settings: SimulationSettings, side: Side, source: ParticipantSource) -> str | None:

@@ -9,6 +9,7 @@ from ..environment import Tool
 from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError
 from ..orchestrator import Ending
 from ..participants import DONE
+from ..participants.base import BuiltIn
 from ..participants.containment import describe, is_interrupt
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ async def create(
         TaskFormatError: The task does not fit it.
     """
     side = context.side
+    if timeout is None and not source.is_foreign:
+        return await _make(source, context)  # of this package or a domain: it neither waits nor blocks
     made = await _within(_make(source, context), timeout)
     if made is not None:
         return made
@@ -106,7 +109,8 @@ async def _make(source: ParticipantSource, context: ParticipantContext) -> Creat
 async def close_all(participants: Sequence[Participant]) -> None:
     """Close the participants, each in a limited time."""
     for participant in participants:
-        await _within(_close(participant), _CLOSING_TIME)
+        if type(participant).close is not BuiltIn.close:
+            await _within(_close(participant), _CLOSING_TIME)
 
 
 async def _close(participant: Participant) -> None:

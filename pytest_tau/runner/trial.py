@@ -77,7 +77,8 @@ class Trial:
         trial: int = 0,
         seed: int | None = None,
     ) -> None:
-        settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
+        if settings.evaluation.solo != settings.solo:
+            settings = replace(settings, evaluation=replace(settings.evaluation, solo=settings.solo))
         self.task, self.domain, self.environment, self.settings = task, domain, environment, settings
         self.trial, self.seed = trial, seed
         self.on_message: Callable[[Message], None] | None = None
@@ -342,9 +343,9 @@ class Trial:
         for side, source in sources:
             greeting = getattr(participants[0], "greeting", None) if participants else None
             from_start = ways.get(side) == "replay"
-            if source.needs_reference(self.domain.spec.agents):
-                simulation.note_reference_seen(side)
             needs_reference = source.needs_reference(self.domain.spec.agents)
+            if needs_reference:
+                simulation.note_reference_seen(side)
             context = self.context(side, greeting, needs_reference=needs_reference, from_start=from_start)
             made = await create(source, context, limits.timeout, partial(self._retry_seconds, side))
             if made.fault is not None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import itertools
 import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -200,6 +201,10 @@ class _Text:
                 with contextlib.suppress(ValueError, RecursionError):
                     value, self._at = _DECODER.raw_decode(self._buffer, self._at)
                     return _checked(value)
+                if there < _CHUNK:
+                    goes_on, seen = self.more(), self._at
+                    if goes_on:  # which mostly completes the value
+                        continue
             end = brackets.end(self._buffer, seen)
             if end is not None:
                 return self._until(end)
@@ -273,11 +278,18 @@ class _Text:
         while "\n" not in self._buffer and len(self._buffer) < _FIRST_LINE and self.more():
             pass
         line, newline, _ = self._buffer[self._at :].partition("\n")
+        self._shorten()
         try:
             found = parse_json(line, strict=False) if newline else None
         except DocumentError:
             return False
         return isinstance(found, dict) and not found.keys() & (STREAMED | {"simulation_index"})
+
+    def _shorten(self) -> None:
+        """Put back all but the beginning of the buffer, as its values are decoded at once only from a short one."""
+        text, self._buffer = self._buffer, self._buffer[: self._at + _CHUNK]
+        rest = range(len(self._buffer), len(text), _CHUNK)
+        self._chunks = itertools.chain((text[at : at + _CHUNK] for at in rest), self._chunks)
 
 
 def _checked(value: Any) -> tuple[Any, str | None]:

@@ -40,11 +40,16 @@ class Conversation:
         self.mutates, self.phrases = mutates, phrases
 
     @functools.cached_property
+    def instructions(self) -> str:
+        """The text of the user's scenario."""
+        return str(self.task.user_scenario)
+
+    @functools.cached_property
     def scenario(self) -> str:
         """Everything that the user is given."""
-        scenario = self.task.user_scenario
-        script = scenario.script.model_dump_json() if scenario.script else ""
-        return "\n".join(filter(None, [str(scenario), script, self.task.ticket or ""]))
+        script = self.task.user_scenario.script
+        written = script.model_dump_json() if script else ""
+        return "\n".join(filter(None, [self.instructions, written, self.task.ticket or ""]))
 
     @functools.cached_property
     def start(self) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
@@ -41,6 +42,8 @@ _SHORTEST_ID = 4
 _CODE_DIGITS = 5
 #: A user may mean a day near one that was named.
 _NEAR_DAYS = 3
+#: The details of texts of at most so many characters are kept.
+_LONGEST_KNOWN = 10_000
 #: Of more numbers than this, no sums are formed.
 _MOST_NUMBERS = 400
 
@@ -63,6 +66,10 @@ def details_in(text: str) -> list[Detail]:
     """Return the details of a text, each once."""
     if _ANY.search(text) is None:
         return []
+    return list(_known_details(text) if len(text) <= _LONGEST_KNOWN else _read_details(text))
+
+
+def _read_details(text: str) -> tuple[Detail, ...]:
     found: dict[tuple[str, str], Detail] = {}
     for kind, pattern, value_of in _READERS:
         for match in pattern.finditer(text):
@@ -70,7 +77,11 @@ def details_in(text: str) -> list[Detail]:
                 found.setdefault((kind, value), Detail(kind, value, match[0].strip()))
         # A detail has one kind: that of the first reader that understands it.
         text = pattern.sub(" ; ", text) if kind != "id" else text
-    return list(found.values())
+    return tuple(found.values())
+
+
+#: Several checks ask for the details of the same texts, and the scenario is the same in each trial of a task.
+_known_details = functools.lru_cache(maxsize=512)(_read_details)
 
 
 def _date(match: re.Match[str]) -> str:
@@ -168,14 +179,28 @@ class Lazily:
 
     def has(self, detail: Detail) -> bool:
         """Return whether a detail was given, or follows from what was given."""
-        # Not as a part of a longer word or number.
-        literal = re.compile(rf"(?<![\w.,#$-]){re.escape(detail.text)}(?![\w-]|[.,]\d)")
-        if any(detail.text in text and literal.search(text) for text in self._texts):
+        if any(_stands_in(text, detail.text) for text in self._texts):
             return True
         for text in self._texts[self._read :]:
             self._known.add(text)
         self._read = len(self._texts)
         return self._known.has(detail)
+
+
+def _stands_in(text: str, detail: str) -> bool:
+    """Return whether a text has a detail as it was written, and not as a part of a longer word or number.
+
+    No pattern, as compiling one for each detail takes longer than all searches.
+    """
+    at = text.find(detail)
+    while at >= 0:
+        end = at + len(detail)
+        before, after, next_one = text[at - 1 : at], text[end : end + 1], text[end + 1 : end + 2]
+        inside = before.isalnum() or (before and before in "_.,#$-") or after.isalnum() or (after and after in "_-")
+        if not inside and not (after and after in ".," and next_one.isdecimal()):
+            return True
+        at = text.find(detail, at + 1)
+    return False
 
 
 def _bare(text: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import TYPE_CHECKING
 
 from ..diagnosis.facts import REQUEST
 from ..models import UserMessage
-from .conversation import quote, words_of
+from .conversation import quote, text_of, words_of
 from .details import Lazily, details_in
 from .findings import Finding
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .conversation import Conversation
+    from .details import Detail
 
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 #: What the scenario wants the user to keep to itself.
@@ -30,29 +32,37 @@ _IF_ASKED = re.compile(r"\b(?:unless|until|if|when|except)\b", re.IGNORECASE)
 
 def made_up(conversation: Conversation) -> Iterator[Finding]:
     """Find e-mail addresses, ids, dates and numbers that neither the scenario nor the conversation has given before."""
-    known = Lazily([conversation.scenario])
+    known, read = Lazily([conversation.scenario]), 0
     for number, message in enumerate(conversation.messages):
         if number >= conversation.start and isinstance(message, UserMessage):
             for detail in details_in(words_of(message)):
+                for given in conversation.messages[read:number]:
+                    known.add(text_of(given))
+                read = number
                 if not known.has(detail):
                     said = quote(words_of(message), detail.text)
                     yield Finding(
                         "made-up-detail", number, f"the {detail.kind} {detail.text} was given nowhere: {said}"
                     )
-        known.add(conversation.texts[number])
 
 
 def secrets(conversation: Conversation) -> Iterator[Finding]:
     """Find details that the scenario wants to be kept, or to be given only when the agent asks, given away unasked."""
-    scenario = str(conversation.task.user_scenario)
-    for sentence in _SENTENCE.split(scenario):
-        if not _SECRET.search(sentence):
-            continue
-        if_asked = _IF_ASKED.search(sentence) is not None
-        for detail in details_in(sentence):
-            # The user may say a detail that another sentence of the scenario has, too.
-            if scenario.count(detail.text) == 1:
-                yield from _given_away(conversation, detail.value, detail.text, if_asked=if_asked)
+    for detail, if_asked in _secrets_in(conversation.instructions):
+        yield from _given_away(conversation, detail.value, detail.text, if_asked=if_asked)
+
+
+@functools.lru_cache(maxsize=512)
+def _secrets_in(scenario: str) -> tuple[tuple[Detail, bool], ...]:
+    """Return the details that a scenario wants to be kept, and whether each may be given when the agent asks."""
+    return tuple(
+        (detail, _IF_ASKED.search(sentence) is not None)
+        for sentence in _SENTENCE.split(scenario)
+        if _SECRET.search(sentence)
+        for detail in details_in(sentence)
+        # The user may say a detail that another sentence of the scenario has, too.
+        if scenario.count(detail.text) == 1
+    )
 
 
 def _given_away(conversation: Conversation, value: str, text: str, *, if_asked: bool) -> Iterator[Finding]:

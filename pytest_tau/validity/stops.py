@@ -58,11 +58,13 @@ def stopped_while_asked(conversation: Conversation) -> Iterator[Finding]:
         return
     number, message = stop
     answer = words_of(message).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    if not AGREEING.search(answer) or _DECLINING.search(answer):
+        return
     said = conversation.agent_said(number)
     end = " ".join([each for each in _ENDS.split(said.strip()) if each][-_LAST:])
     asks = _CONFIRMATION.search(end) and not HANDING_OVER.search(end)
     closes = CLOSING.search(end.splitlines()[-1] if end else "")
-    if asks and not closes and AGREEING.search(answer) and not _DECLINING.search(answer):
+    if asks and not closes:
         yield Finding("stop-while-asked", number, f"asked {quote(said)}, the user agreed and stopped: {quote(answer)}")
 
 

@@ -15,6 +15,7 @@ BENCHMARKS = (
         "gold",
         "comparison",
         "policy",
+        "regrade",
         "searches",
         "turns",
         "memory",

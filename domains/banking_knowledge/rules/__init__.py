@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pytest_tau.policy import bounded
+
 from .conduct import CONDUCT_RULES
 from .documents import DOCUMENT_RULES
 from .verification import VERIFICATION_RULES
 
-RULES = [*VERIFICATION_RULES, *CONDUCT_RULES, *DOCUMENT_RULES]
+RULES = bounded([*VERIFICATION_RULES, *CONDUCT_RULES, *DOCUMENT_RULES])

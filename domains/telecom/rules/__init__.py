@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_tau.policy import no_text_with_calls, one_call_at_a_time, transfer_notice
+from pytest_tau.policy import bounded, no_text_with_calls, one_call_at_a_time, transfer_notice
 
 from .account import ACCOUNT_RULES
 from .customer import CUSTOMER_RULES
@@ -10,7 +10,7 @@ from .transfer import TRANSFER_RULES
 
 _TURNS = "Never make two calls at once, and never put text beside a call."
 
-RULES = [
+_RULES = [
     one_call_at_a_time(_TURNS),
     no_text_with_calls(_TURNS),
     *CUSTOMER_RULES,
@@ -18,3 +18,4 @@ RULES = [
     *TRANSFER_RULES,
     transfer_notice("Then send this notice, with nothing added:"),
 ]
+RULES = bounded(_RULES)

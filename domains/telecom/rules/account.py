@@ -32,7 +32,7 @@ _SUSPEND = re.compile(r"\bsuspen|\bpause|\bon hold\b|\bfreez|\bdeactivat|\block 
 
 def records(trajectory: Trajectory, call: MadeCall) -> TelecomDB | None:
     """Return the carrier's records as they were before a call; None if they are not available."""
-    environment = trajectory.state_before(call)
+    environment = trajectory.shared_state_before(call)
     return cast("TelecomDB", environment.agent_db) if environment else None
 
 

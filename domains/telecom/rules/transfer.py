@@ -72,7 +72,7 @@ def _ruled_out(trajectory: Trajectory, call: MadeCall, said: list[str]) -> bool:
 
 def _remaining(trajectory: Trajectory, call: MadeCall, family: str, *, refuses: bool) -> Iterator[str]:
     """Yield what stands between the customer and the solution, and has a remedy or was not looked at."""
-    environment = trajectory.state_before(call)
+    environment = trajectory.shared_state_before(call)
     user_db = cast("TelecomUserDB", environment.user_db) if environment else None
     if environment is None or user_db is None or user_db.surroundings.phone_number is None:
         return

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _MOST, _MOST_DETAILS = 8, 4
 #: Characters of a whole record that is shown.
 _RECORD_WIDTH = 200
+#: Types whose values are JSON values.
+_SCALARS = (str, int, bool, type(None))
 
 
 class DBFindings(NamedTuple):
@@ -66,7 +68,7 @@ def _difference(side: str, change: Change) -> Difference:
 
 
 def _json(value: Any) -> Any:
-    return json.loads(canonical(value))
+    return value if type(value) in _SCALARS else json.loads(canonical(value))
 
 
 class DBComponent(RewardComponent):
@@ -79,7 +81,7 @@ class DBComponent(RewardComponent):
         check_comparable(given.task, given.domain.spec)
         if not given.domain.spec.agent_db.comparable:
             return
-        verdict.db_check, verdict.db_diff = check_db(given.environment, given.reference)
+        verdict.db_check, verdict.db_diff = check_db(given.environment, given.shared_reference)
 
     def value(self, verdict: RewardInfo) -> float:
         """Return 1 if the databases match."""
@@ -87,7 +89,7 @@ class DBComponent(RewardComponent):
 
     def passes(self, given: GradingInput) -> bool:
         """Return whether the databases match; faster than ``grade``."""
-        reference = given.reference
+        reference = given.shared_reference
         return reference is None or same_state(given.environment, reference)
 
     def checks(self, verdict: RewardInfo) -> list[Check]:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from typing import TYPE_CHECKING
 
-from ...models import AssistantMessage, ToolCall, UserMessage
+from ...models import AssistantMessage, ToolCall, UserMessage, clone
 from ..base import BuiltIn
 from ..scripted import opening_of
 
@@ -34,6 +33,7 @@ class _Gold(BuiltIn):
     """One side of the rounds. Each side says one thing a round, after its calls, so both stay in the same round."""
 
     needs_reference = True
+    keeps_messages = False
 
     def __init__(self, rounds: list[list[Action]]) -> None:
         self._rounds = [list(actions) for actions in rounds]
@@ -43,7 +43,7 @@ class _Gold(BuiltIn):
             return None
         action = self._rounds[0].pop(0)
         requestor: Requestor = "user" if isinstance(self, GoldUser) else "assistant"
-        return ToolCall(name=action.name, arguments=copy.deepcopy(action.arguments), requestor=requestor)
+        return ToolCall(name=action.name, arguments=clone(action.arguments), requestor=requestor)
 
     def _end_round(self) -> bool:
         """Finish a round and return whether it was the last one."""
