@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.metadata
+import inspect
 import sys
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any
@@ -21,10 +22,14 @@ from _pytest.config.argparsing import OptionGroup
 if TYPE_CHECKING:
     import pytest
 
+#: A test cannot have written, nor can it have changed, what is in them.
+_PACKAGES = ("_pytest", "xdist", "pytest_tau", "pytest_tau_domains")
 #: A test adds folders of its own to the path, in which it may install something.
 _PATH = frozenset(sys.path)
 _find_distributions = importlib.metadata.distributions
 _find_hook = getattr(pluggy._manager, "_static_hook_attr", None)
+_find_source = inspect.getsource
+_cached_source = functools.cache(inspect.getsource)
 _find_statement = code.getstatementrange_ast
 
 
@@ -37,6 +42,7 @@ def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
     if _find_hook is not None:
         monkeypatch.setattr(pluggy._manager, "_static_hook_attr", _hook)
     monkeypatch.setattr(OptionGroup, "addoption", _add_option)
+    monkeypatch.setattr(inspect, "getsource", _source)
     monkeypatch.setattr(code, "getstatementrange_ast", _statement)
 
 
@@ -58,8 +64,8 @@ class _Distribution:
         return self._distribution.metadata
 
     @functools.cached_property
-    def files(self) -> Any:
-        return self._distribution.files
+    def _normalized_name(self) -> Any:
+        return self._distribution._normalized_name
 
 
 @functools.cache
@@ -76,44 +82,65 @@ def _distributions() -> list[Any]:
     ]
 
 
-def _is_known(module: object) -> bool:
-    """Return whether this is a module that a test cannot have written."""
-    return isinstance(module, ModuleType) and module.__name__.partition(".")[0] in ("_pytest", "xdist", "pytest_tau")
+def _is_known(part: Any) -> bool:
+    """Return whether this is a module of these packages, or a class or a function in one."""
+    name = part.__name__ if isinstance(part, ModuleType) else getattr(part, "__module__", None) or ""
+    return name.partition(".")[0] in _PACKAGES
 
 
-def _names_of_hooks(plugin: object) -> list[str]:
+def _names_of_hooks(plugin: Any) -> list[str]:
     """Return the names of a plugin that may be hooks: pytest looks at no others."""
-    return _cached_names_of_hooks(plugin) if _is_known(plugin) else dir(plugin)
+    kind = plugin if isinstance(plugin, ModuleType | type) else type(plugin)
+    if not _is_known(kind):
+        return dir(plugin)
+    return (
+        _hooks_in(kind)
+        if kind is plugin
+        else [*_hooks_in(kind), *filter(_may_be_hook, getattr(plugin, "__dict__", ()))]
+    )
+
+
+def _may_be_hook(name: str) -> bool:
+    return name.startswith("pytest_")
 
 
 @functools.cache
-def _cached_names_of_hooks(plugin: object) -> list[str]:
-    return [name for name in dir(plugin) if name.startswith("pytest_")]
+def _hooks_in(kind: Any) -> list[str]:
+    return list(filter(_may_be_hook, dir(kind)))
 
 
 def _hook(plugin: Any, name: str) -> Any:
-    """Return what pluggy's own function does, at once for a function of a module."""
-    found = vars(plugin).get(name) if isinstance(plugin, ModuleType) else None
-    return (found, found) if isinstance(found, FunctionType) else _find_hook(plugin, name)
+    """Return what pluggy's own function does, at once for a function of a module and for a method."""
+    if isinstance(plugin, ModuleType):
+        found = vars(plugin).get(name)
+        if isinstance(found, FunctionType):
+            return found, found
+    elif not isinstance(plugin, type) and name not in getattr(plugin, "__dict__", ()):
+        found = next((vars(kind)[name] for kind in type(plugin).__mro__ if name in vars(kind)), None)
+        if isinstance(found, FunctionType):
+            return found, found.__get__(plugin, type(plugin))
+    return _find_hook(plugin, name)
 
 
-def _names_of_fixtures(holder: object) -> list[str]:
+def _names_of_fixtures(holder: Any) -> list[str]:
     """Return the names of a plugin that may be fixtures."""
-    if _is_known(holder):
-        return _cached_names_of_fixtures(holder)
-    kind = type(holder)
-    is_plugin = _is_known(sys.modules.get(kind.__module__)) and not isinstance(holder, ModuleType | type)
-    return _cached_names_of_fixtures(kind) if is_plugin else dir(holder)
+    kind = holder if isinstance(holder, ModuleType | type) else type(holder)
+    return _fixtures_in(kind) if _is_known(kind) else dir(holder)
 
 
 @functools.cache
-def _cached_names_of_fixtures(holder: Any) -> list[str]:
-    parts = holder.__mro__ if isinstance(holder, type) else (holder,)
+def _fixtures_in(kind: Any) -> list[str]:
+    parts = kind.__mro__ if isinstance(kind, type) else (kind,)
     return sorted({name for part in parts for name, value in vars(part).items() if _is_fixture(value)})
 
 
 def _is_fixture(value: object) -> bool:
     return isinstance(getattr(value, "__func__", value), fixtures.FixtureFunctionDefinition)
+
+
+def _source(of: Any) -> str:
+    """Return the source of a function or a class; a manifest has those of all tools."""
+    return _cached_source(of) if _is_known(of) else _find_source(of)
 
 
 def _add_option(self: OptionGroup, *names: str, **settings: Any) -> None:
