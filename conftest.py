@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import ast
-import functools
 import gc
 import importlib.metadata
 import importlib.util
@@ -11,12 +9,9 @@ import os
 import signal
 import sys
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from _pytest._code import code as pytest_code
-from _pytest.fixtures import FixtureFunctionDefinition, FixtureManager
 from _pytest.pytester import SysModulesSnapshot
 
 try:
@@ -48,19 +43,23 @@ os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
 
-def _provide(package: Path) -> None:
-    """Make a package of the checkout importable that is not installed.
+def _provide(file: str) -> Any:
+    """Import a module or a package of the checkout that is not installed, and make it importable.
 
     Not by ``sys.path``: pytest would find the egg-info of an editable installation there, and rewrite its modules.
     """
-    spec = importlib.util.spec_from_file_location(package.name, package / "__init__.py")
+    path = Path(__file__).parent / file
+    name = path.parent.name if path.name == "__init__.py" else path.stem
+    spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
-    sys.modules[package.name] = module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    return module
 
 
-_provide(Path(__file__).parent / "benchmarks")
+_provide("benchmarks/__init__.py")
+inner_runs, warm_process = _provide("tests/inner_runs.py"), _provide("tests/warm_process.py")
 
 
 def pytest_collection_finish() -> None:
@@ -70,76 +69,12 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(100_000, 20, 50)
 
 
-class _Distribution:
-    """An installed distribution whose entry points are read once."""
-
-    def __init__(self, distribution: importlib.metadata.Distribution) -> None:
-        self._distribution = distribution
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._distribution, name)
-
-    @functools.cached_property
-    def entry_points(self) -> Any:
-        return self._distribution.entry_points
-
-
-_find_distributions = importlib.metadata.distributions
-#: A test adds folders of its own, in which it may install something.
-_PATH = frozenset(sys.path)
-
-
-@functools.cache
-def _distributions_in(entry: str) -> tuple[_Distribution, ...]:
-    return tuple(map(_Distribution, _find_distributions(path=[entry])))
-
-
-def _distributions() -> list[Any]:
-    """Return what is installed in the entries of the path, in their order."""
-    return [
-        distribution
-        for entry in sys.path
-        for distribution in (_distributions_in(entry) if entry in _PATH else _find_distributions(path=[entry]))
-    ]
-
-
-_statement_range = pytest_code.getstatementrange_ast
-
-
-@functools.lru_cache(maxsize=256)
-def _parsed(text: str) -> ast.AST:
-    return ast.parse(text, "source", "exec")
-
-
-def _cached_statement_range(lineno: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
-    return _statement_range(lineno, source, assertion, _parsed(str(source)) if astnode is None else astnode)
-
-
 @pytest.fixture(autouse=True)
 def _no_official_data_by_accident(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep a developer's TAU_DATA from deciding what the tests run on."""
     monkeypatch.delenv("TAU_DATA", raising=False)
     for name in [name for name in os.environ if name.startswith("PYTEST_ADDOPTS")]:
         monkeypatch.delenv(name)
-
-
-_parse_fixtures = FixtureManager.parsefactories
-
-
-@functools.cache
-def _has_fixtures(holder: ModuleType | type) -> bool:
-    parts = holder.__mro__ if isinstance(holder, type) else (holder,)
-    return any(isinstance(value, FixtureFunctionDefinition) for part in parts for value in vars(part).values())
-
-
-def _parse_fixtures_of(self: Any, *args: Any, **named: Any) -> None:
-    """Skip plugins of pytest without fixtures, which is most of them: each run would look at all that is in them."""
-    holder = named.get("holder", args[0] if args else None)
-    kind = holder if isinstance(holder, ModuleType) else type(holder)
-    name = kind.__name__ if isinstance(kind, ModuleType) else kind.__module__
-    is_known = name.partition(".")[0] in ("_pytest", "xdist", "pytest_tau") and not isinstance(holder, pytest.Collector)
-    if not is_known or _has_fixtures(kind):
-        _parse_fixtures(self, *args, **named)
 
 
 #: What workers of pytest-xdist import sooner or later. litellm is added once this process has imported it.
@@ -153,11 +88,6 @@ _WORKERS_IMPORT = [
 @pytest.fixture(scope="session")
 def _fork_worker() -> Iterator[Callable[[str], Any]]:
     """Return a function that forks a worker from a process with these modules; it returns None if it cannot."""
-    spec = importlib.util.spec_from_file_location("warm_process", Path(__file__).parent / "tests" / "warm_process.py")
-    assert spec is not None
-    assert spec.loader is not None
-    warm_process = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(warm_process)
     made: dict[bool, Any] = {}
 
     def fork(code: str) -> Any:
@@ -196,11 +126,7 @@ def pytester(pytester: pytest.Pytester, _warm_workers: None, monkeypatch: pytest
     """Return pytest's own, which keeps libraries imported that must not be imported twice."""
     # A test may change a module between two runs within a second: its bytecode would seem to be up to date.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
-    # Each run would read the entry points of everything that is installed, look for fixtures in all modules of pytest,
-    # and parse them for the traceback of an interruption.
-    monkeypatch.setattr(importlib.metadata, "distributions", _distributions)
-    monkeypatch.setattr(FixtureManager, "parsefactories", _parse_fixtures_of)
-    monkeypatch.setattr(pytest_code, "getstatementrange_ast", _cached_statement_range)
+    inner_runs.quicken(monkeypatch)
 
     def is_kept(name: str) -> bool:
         # A run may have blocked a library, by None.

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from .sources import tree_of
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 #: A path from the repository's root in a code span, with the name of a definition after ``::``.
@@ -28,7 +30,7 @@ def rows() -> list[list[str]]:
 def definitions(file: Path) -> set[str]:
     """Return the names that a module defines at its top level."""
     names = set()
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
+    for node in tree_of(file).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             names.add(node.name)
         elif isinstance(node, ast.Assign):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
+from .sources import nodes_of
+
 PACKAGE = Path(__file__).parents[2] / "pytest_tau"
 #: Parsers that know no limits, as they are written in the sources.
 PARSERS = {
@@ -36,14 +38,12 @@ ALLOWED = {
 
 
 def _uses(file: Path) -> list[str]:
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    return [ast.unparse(n) for n in ast.walk(tree) if isinstance(n, ast.Attribute) and ast.unparse(n) in PARSERS]
+    return [ast.unparse(n) for n in nodes_of(file) if isinstance(n, ast.Attribute) and ast.unparse(n) in PARSERS]
 
 
 def _imported(file: Path) -> list[str]:
     """Parsers that are imported by name, which ``_uses`` would not see."""
-    tree = ast.parse(file.read_text(encoding="utf-8"))
-    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    nodes = [node for node in nodes_of(file) if isinstance(node, ast.ImportFrom)]
     return [f"{node.module}.{name.name}" for node in nodes for name in node.names]
 
 

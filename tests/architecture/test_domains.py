@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from .sources import nodes_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -23,7 +25,7 @@ MOST_MODULES = 16
 def imports_of(file: Path) -> Iterator[tuple[ast.stmt, tuple[str, ...]]]:
     """Each import of something below ``pytest_tau_domains``, as the parts of its name beneath it."""
     package = file.relative_to(DOMAINS).parts[:-1]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             names = [(node, alias.name.split(".")) for alias in node.names]
             yield from ((node, tuple(parts[1:])) for node, parts in names if parts[0] == PACKAGE)

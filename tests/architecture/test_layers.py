@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import functools
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
+
+from .sources import nodes_of, tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -118,7 +121,7 @@ class Import(NamedTuple):
 def imports_of(file: Path, package: str, root: Path) -> Iterator[Import]:
     """Every import in a file, wherever it stands."""
     folder = [package, *file.relative_to(root).parts[:-1]]
-    for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+    for node in nodes_of(file):
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield Import(file, node.lineno, alias.name)
@@ -137,9 +140,17 @@ def part_of(file: Path) -> str:
 
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 CONTENT = sorted(DOMAINS.rglob("*.py"))
-IMPORTS = [found for file in SOURCES for found in imports_of(file, "pytest_tau", PACKAGE)]
-CONTENT_IMPORTS = [found for file in CONTENT for found in imports_of(file, "pytest_tau_domains", DOMAINS)]
 PARTS = sorted({part_of(file) for file in SOURCES})
+
+
+@functools.cache
+def imports() -> list[Import]:
+    return [found for file in SOURCES for found in imports_of(file, "pytest_tau", PACKAGE)]
+
+
+@functools.cache
+def imports_of_domains() -> list[Import]:
+    return [found for file in CONTENT for found in imports_of(file, "pytest_tau_domains", DOMAINS)]
 
 
 def test_the_sources_were_found() -> None:
@@ -153,8 +164,8 @@ def test_the_sources_were_found() -> None:
         "runner",
         "plugin",
     } <= set(PARTS)
-    assert len(IMPORTS) > 200
-    assert len(CONTENT_IMPORTS) > 30
+    assert len(imports()) > 200
+    assert len(imports_of_domains()) > 30
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -162,7 +173,7 @@ def test_a_part_imports_only_what_lies_below_it(part: str) -> None:
     allowed = {"pytest_tau", part} | MAY_IMPORT[part]
     against = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if part_of(found.file) == part
         and found.module.split(".")[0] == "pytest_tau"
         and [*found.module.split("."), "pytest_tau"][1] not in allowed
@@ -198,7 +209,7 @@ def test_integrations_with_libraries_of_participants_and_models_stay_below_the_p
     allowed = {"pytest_tau", "integrations", *_GROUND, "models", "environment", "chat"}
     against = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if part_of(found.file) == "integrations"
         and found.file.relative_to(PACKAGE).parts[1] != "gymnasium"
         and found.module.split(".")[0] == "pytest_tau"
@@ -209,12 +220,12 @@ def test_integrations_with_libraries_of_participants_and_models_stay_below_the_p
 
 def test_no_public_name_is_imported_from_the_package_itself() -> None:
     """A part that imports from pytest_tau's own __init__ would import upwards."""
-    upward = [str(found) for found in IMPORTS if found.module == "pytest_tau"]
+    upward = [str(found) for found in imports() if found.module == "pytest_tau"]
     assert not upward, "\n".join(upward)
 
 
 def test_nothing_imports_a_domain() -> None:
-    content = [str(found) for found in IMPORTS if found.module.startswith(("pytest_tau_domains", "pytest_tau_tasks"))]
+    content = [str(found) for found in imports() if found.module.startswith(("pytest_tau_domains", "pytest_tau_tasks"))]
     assert not content, "\n".join(content)
 
 
@@ -223,7 +234,7 @@ def test_third_parties_stay_where_they_belong(part: str) -> None:
     allowed = THIRD_PARTIES.get(part, set()) | {"pytest_tau"} | set(sys.stdlib_module_names)
     against = [
         str(found)
-        for found in IMPORTS
+        for found in imports()
         if part_of(found.file) == part and part != "integrations" and found.module.split(".")[0] not in allowed
     ]
     assert not against, "\n".join(against)
@@ -236,7 +247,7 @@ def test_domains_are_written_against_the_public_packages_only() -> None:
     # Generators draw names with it. They are no part of a run: tests/architecture/test_public_names.py.
     allowed |= {"faker"}
     against = []
-    for found in CONTENT_IMPORTS:
+    for found in imports_of_domains():
         top = found.module.split(".")[0]
         own = ["pytest_tau_domains", *found.file.relative_to(DOMAINS).parts[:1]]
         if top == "pytest_tau_domains":
@@ -268,11 +279,7 @@ def test_each_domain_declares_itself_in_a_few_lines() -> None:
 
 
 def test_every_module_says_why_it_exists() -> None:
-    silent = [
-        str(file.relative_to(ROOT))
-        for file in [*SOURCES, *CONTENT]
-        if not ast.get_docstring(ast.parse(file.read_text(encoding="utf-8")))
-    ]
+    silent = [str(file.relative_to(ROOT)) for file in [*SOURCES, *CONTENT] if not ast.get_docstring(tree_of(file))]
     assert not silent
 
 
@@ -281,7 +288,7 @@ def test_there_are_no_evals() -> None:
     against = [
         f"{file.relative_to(ROOT)}:{node.lineno}"
         for file in [*SOURCES, *CONTENT]
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes_of(file)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("eval", "exec")
     ]
     assert not against
@@ -291,7 +298,7 @@ def test_no_part_seeds_the_global_generator() -> None:
     against = [
         f"{file.relative_to(ROOT)}:{node.lineno}"
         for file in [*SOURCES, *CONTENT]
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes_of(file)
         if isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
         and node.value.id == "random"

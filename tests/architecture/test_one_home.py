@@ -7,6 +7,8 @@ from pathlib import Path
 
 from pytest_tau.runs import layout
 
+from .sources import nodes_of
+
 ROOT = Path(__file__).parents[2]
 HOME = Path(layout.__file__)
 #: Names of files, patterns of them, and the beginning of a line.
@@ -27,7 +29,7 @@ def test_no_other_module_names_the_files_of_a_run() -> None:
         f"{file.relative_to(ROOT)}:{node.lineno} {node.value!r}"
         for file in sorted((ROOT / "pytest_tau").rglob("*.py"))
         if file != HOME
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        for node in nodes_of(file)
         if isinstance(node, ast.Constant) and node.value in NAMES
     ]
     assert not found, "\n".join(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import re
 import tempfile
 from pathlib import Path
@@ -32,8 +33,10 @@ from pytest_tau.runner import (
 )
 from pytest_tau.runs.manifest import NON_VERDICT_SETTINGS
 
+from .sources import nodes_of
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 PACKAGE = Path(__file__).parents[2] / "pytest_tau"
 #: Lists of four and more names that are options too: the arguments of the marker.
@@ -43,8 +46,8 @@ RECORDED = {"verdict", "content", "selection", "calls", "speed"}
 #: Methods of ``OptionValues`` that take the name of an option.
 ASKING = {"get", "given", "label", "folder", "from_ini"}
 
-TREES = {file: ast.parse(file.read_text(encoding="utf-8")) for file in sorted(PACKAGE.rglob("*.py"))}
-PLUGIN = {file: tree for file, tree in TREES.items() if file.is_relative_to(PACKAGE / "plugin")}
+FILES = sorted(PACKAGE.rglob("*.py"))
+PLUGIN = [file for file in FILES if file.is_relative_to(PACKAGE / "plugin")]
 
 
 @pytest.mark.parametrize("option", OPTIONS.values(), ids=lambda option: option.name)
@@ -149,30 +152,34 @@ def test_stored_runs_are_compared_by_what_affects_a_verdict() -> None:
     assert {option.setting for option in OPTIONS.values() if option.affects in others} == NON_VERDICT_SETTINGS
 
 
-def asked_for(tree: ast.AST) -> Iterator[str]:
-    """Yield the names of options that a module asks ``OptionValues`` for, or pytest's own configuration."""
-    for node in ast.walk(tree):
-        match node:
-            case ast.Call(func=ast.Attribute(value=receiver, attr=method), args=[ast.Constant(value=str(name)), *_]):
-                of_values = method in ASKING and re.search(r"\bvalues$|_values$|^OptionValues\(", ast.unparse(receiver))
-                if of_values:
-                    yield f"tau_{name}"
-                elif method in {"getoption", "getini"} and name.startswith("tau_"):
-                    yield name
-            case ast.Attribute(value=receiver, attr=name) if ast.unparse(receiver).endswith("option"):
-                if name.startswith("tau_"):
-                    yield name
+@functools.cache
+def asked_for(file: Path) -> frozenset[str]:
+    """Return the names of options that a module asks ``OptionValues`` for, or pytest's own configuration."""
+    return frozenset(name for node in nodes_of(file) for name in names_asked_for(node))
+
+
+def names_asked_for(node: ast.AST) -> Iterator[str]:
+    match node:
+        case ast.Call(func=ast.Attribute(value=receiver, attr=method), args=[ast.Constant(value=str(name)), *_]):
+            of_values = method in ASKING and re.search(r"\bvalues$|_values$|^OptionValues\(", ast.unparse(receiver))
+            if of_values:
+                yield f"tau_{name}"
+            elif method in {"getoption", "getini"} and name.startswith("tau_"):
+                yield name
+        case ast.Attribute(value=receiver, attr=name) if ast.unparse(receiver).endswith("option"):
+            if name.startswith("tau_"):
+                yield name
 
 
 def test_every_requested_name_is_a_row() -> None:
-    found = {(file.name, name) for file, tree in PLUGIN.items() for name in asked_for(tree)}
+    found = {(file.name, name) for file in PLUGIN for name in asked_for(file)}
     known = {option.dest for option in OPTIONS.values()}
     assert len(found) > 50
     assert {(file, name) for file, name in found if name not in {*known, "tau_files", "tau_tasks"}} == set()
 
 
 def test_every_row_is_requested() -> None:
-    found = {name for tree in PLUGIN.values() for name in asked_for(tree)}
+    found = {name for file in PLUGIN for name in asked_for(file)}
     # By names with a role in them, and by the module that is registered if the option is given.
     roles = {f"tau_{role}_{rest}" for role in MODEL_ROLES for rest in ("llm", "llm_args")}
     roles |= {f"tau_{side}_{rest}" for side in ("agent", "user") for rest in ("prompt", "tool_calls")}
@@ -182,7 +189,7 @@ def test_every_row_is_requested() -> None:
 def test_every_option_that_a_text_mentions_is_a_row() -> None:
     mentioned = {
         (file.name, name)
-        for file in TREES
+        for file in FILES
         for name in re.findall(r"--tau-([a-z]+(?:-[a-z]+)*)", file.read_text("utf-8"))
     }
     known = {option.name for option in OPTIONS.values()}
@@ -190,10 +197,10 @@ def test_every_option_that_a_text_mentions_is_a_row() -> None:
     assert {(file, name) for file, name in mentioned if name not in known} == set()
 
 
-def listed(tree: ast.AST) -> Iterator[list[str]]:
+def listed(nodes: Iterable[ast.AST]) -> Iterator[list[str]]:
     """Yield the lists that are names of options for the most part."""
     known = {name for option in OPTIONS.values() for name in (option.name, option.key, option.dest, option.setting)}
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Tuple | ast.List | ast.Set):
             names = [each.value for each in node.elts if isinstance(each, ast.Constant) and isinstance(each.value, str)]
             if len(known.intersection(names)) > max(3, len(names) / 2):
@@ -201,9 +208,9 @@ def listed(tree: ast.AST) -> Iterator[list[str]]:
 
 
 def test_a_list_of_options_would_be_found() -> None:
-    assert [*listed(ast.parse("_REPEATED = ('domain', 'data', 'seed', 'agent')"))]
-    assert [*listed(ast.parse("_SUBSET = ('tau_task', 'tau_num_tasks', 'tau_split', 'tau_trials', 'lf')"))]
+    assert [*listed(ast.walk(ast.parse("_REPEATED = ('domain', 'data', 'seed', 'agent')")))]
+    assert [*listed(ast.walk(ast.parse("_SUBSET = ('tau_task', 'tau_num_tasks', 'tau_split', 'tau_trials', 'lf')")))]
 
 
 def test_the_plugin_lists_options_nowhere_else() -> None:
-    assert {file.name for file, tree in PLUGIN.items() for _ in listed(tree)} == OTHER_LISTS
+    assert {file.name for file in PLUGIN for _ in listed(nodes_of(file))} == OTHER_LISTS

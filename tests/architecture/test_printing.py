@@ -7,6 +7,8 @@ from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .sources import nodes_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -29,7 +31,7 @@ OTHERS = {
 def printed() -> Iterator[tuple[str, bool]]:
     """Every call of ``print``, ``write_line`` and a terminal writer's ``line``: its file, and if it is printable."""
     for file in SOURCES:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in nodes_of(file):
             if isinstance(node, ast.Call) and node.args and _prints(node.func):
                 yield file.relative_to(ROOT / "pytest_tau").as_posix(), _is_call_of_printable(node.args[0])
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import ast
+import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
+from .sources import nodes_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +45,6 @@ def modules() -> dict[str, Path]:
 
 
 MODULES = modules()
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in MODULES.items()}
 
 
 def named(node: ast.ImportFrom, package: str) -> Iterator[str]:
@@ -58,7 +60,7 @@ def imported(name: str) -> set[str]:
     """Return the modules of ours that a module imports: at the top, inside functions, and for types."""
     package = name if MODULES[name].name == "__init__.py" else name.rpartition(".")[0]
     found: set[str] = set()
-    for node in ast.walk(TREES[name]):
+    for node in nodes_of(MODULES[name]):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -73,12 +75,15 @@ def own_modules(name: str) -> set[str]:
     )
 
 
-GRAPH = {name: imported(name) for name in MODULES}
+@functools.cache
+def graph() -> dict[str, set[str]]:
+    """Return what each module imports."""
+    return {name: imported(name) for name in MODULES}
 
 
-def circles(graph: dict[str, set[str]]) -> list[list[str]]:
+def circles(imports: dict[str, set[str]]) -> list[list[str]]:
     """Return the groups of modules that import one another, by removing again and again what is in no circle."""
-    left = {name: set(others) for name, others in graph.items()}
+    left = {name: set(others) for name, others in imports.items()}
     while True:
         used = set().union(*left.values()) if left else set()
         free = {name for name, others in left.items() if not others & left.keys() or name not in used}
@@ -95,8 +100,8 @@ def test_circles_are_found() -> None:
 
 def test_no_two_files_import_each_other() -> None:
     # A package's __init__ gathers its modules; what they import of it would count, what it gathers does not.
-    graph = {name: others - own_modules(name) for name, others in GRAPH.items()}
-    assert circles(graph) == []
+    gathered = {name: others - own_modules(name) for name, others in graph().items()}
+    assert circles(gathered) == []
 
 
 def room_of(name: str) -> str | None:
@@ -116,7 +121,7 @@ def test_a_room_imports_only_what_is_below_it(room: str) -> None:
     above = set(ROOMS[: ROOMS.index(room)])
     against = [
         f"{name} imports {other}"
-        for name, others in GRAPH.items()
+        for name, others in graph().items()
         if room_of(name) == room
         for other in others
         if room_of(other) in above or other == "pytest_tau.plugin"
@@ -127,7 +132,7 @@ def test_a_room_imports_only_what_is_below_it(room: str) -> None:
 def test_nothing_else_imports_the_plugin() -> None:
     against = [
         f"{name} imports {other}"
-        for name, others in GRAPH.items()
+        for name, others in graph().items()
         for other in others
         if other.startswith("pytest_tau.plugin") and not name.startswith("pytest_tau.plugin")
     ]
@@ -140,7 +145,7 @@ def test_private_parts_of_a_library_are_used_in_one_module(library: str) -> None
     for name, path in MODULES.items():
         if str(path.relative_to(ROOT)) in COMPATIBILITY[library]:
             continue
-        for node in ast.walk(TREES[name]):
+        for node in nodes_of(path):
             top = {alias.name.split(".")[0] for alias in node.names} if isinstance(node, ast.Import) else set()
             if isinstance(node, ast.ImportFrom) and not node.level:
                 top = {(node.module or "").split(".")[0]}

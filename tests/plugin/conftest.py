@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import textwrap
 from importlib.metadata import entry_points
@@ -367,6 +368,13 @@ def models(project: Project, a_task: Callable[..., dict[str, Any]]) -> FakeModel
     """A project with one task file, ``mock/t.tau.json``, and models of its own that pass it."""
     project.tasks("mock/t.tau.json", [a_task()])
     return FakeModels(project)
+
+
+@pytest.fixture(scope="session")
+def mcp_at_hand() -> None:
+    """The client of tool servers, if it is installed, which each run would otherwise import again."""
+    with contextlib.suppress(ImportError):
+        import mcp.client.stdio  # noqa: F401
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("light_processes")
+pytestmark = pytest.mark.usefixtures("light_processes", "mcp_at_hand")
 
 ROOT = Path(__file__).parents[2]
 
@@ -41,7 +41,8 @@ def shown_output(text: str) -> list[str]:
 
 
 def run_domain(pytester: pytest.Pytester, name: str, agent: str) -> pytest.RunResult:
-    return pytester.runpytest_subprocess("-pno:asyncio", "--tau-domain", name, "--tau-agent", agent)
+    pytester.syspathinsert()  # as for ``python -m pytest``
+    return pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain", name, "--tau-agent", agent)
 
 
 def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.usefixtures("light_processes")
+pytestmark = pytest.mark.usefixtures("light_processes", "mcp_at_hand")
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -64,14 +64,16 @@ def children() -> list[str]:
 
 @pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-concurrency=2"]], ids=["alone", "xdist", "concurrent"])
 def test_the_examples_pass_with_their_reference_actions(pytester, example, options) -> None:
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold", *options)
+    # With a process of its own in one of the cases, as their users have it.
+    run = pytester.runpytest_inprocess if options else pytester.runpytest_subprocess
+    result = run("-pno:asyncio", "--tau-agent=gold", *options)
     result.assert_outcomes(passed=2)
     assert "asyncio" not in result.stderr.str()
 
 
 def test_a_failure_names_the_place_in_the_state(pytester, example) -> None:
     name, task = CASES[example]
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=noop", f"--tau-task={task}")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=noop", f"--tau-task={task}")
     result.assert_outcomes(failed=1)
     line = {"existing_tools": '  orders/o1/status  expected "cancelled"   got "paid"'}
     result.stdout.fnmatch_lines(
@@ -96,14 +98,14 @@ def test_a_test_of_ones_own_looks_at_the_environment(pytester, example) -> None:
             assert tau_env.dump() == before
         """
     )
-    result = pytester.runpytest_subprocess("-pno:asyncio", "-k", "test_it")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "-k", "test_it")
     result.assert_outcomes(passed=1)
 
 
 def test_a_run_is_resumed_and_reported(pytester, example) -> None:
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold")
     result.assert_outcomes(passed=2)
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold", "--tau-resume", "--tau-html=r.html")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold", "--tau-resume", "--tau-html=r.html")
     result.assert_outcomes(passed=2)
     result.stdout.fnmatch_lines(["*2 finished simulations in *"])
     assert "are not shown" not in pytester.path.joinpath("r.html").read_text(encoding="utf-8")
@@ -123,7 +125,7 @@ def test_what_cannot_be_compared_is_a_usage_error(pytester) -> None:
     copy_example("existing_tools", pytester.path)
     pytester.makeconftest(SHOP_WITHOUT_STATE)
     pytester.syspathinsert()
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-agent=gold")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(
         ["ERROR: *tasks.json: task cancel-the-lamp: evaluation_criteria.reward_basis: DB compares *add snapshot= to*"]
@@ -142,7 +144,7 @@ def test_a_declaration_that_cannot_be_used_is_a_usage_error(pytester) -> None:
             return [pytest_tau.domain_of("stock", tools=[take])]
         """
     )
-    result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-domain=stock")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=stock")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.fnmatch_lines(["ERROR: *domain 'stock': take may change something that the next simulation would*"])
 
@@ -197,14 +199,14 @@ class TestServers:
 
     def test_concurrent_simulations_have_servers_of_their_own(self, pytester) -> None:
         line_project(pytester)
-        result = pytester.runpytest_subprocess(
+        result = pytester.runpytest_inprocess(
             "-pno:asyncio", "--tau-domain=items", "--tau-agent=gold", "--tau-concurrency=3", "--tau-trials=2"
         )
         result.assert_outcomes(passed=12)
 
     def test_a_server_that_does_not_start_is_a_usage_error(self, pytester) -> None:
         line_project(pytester, "broken")
-        result = pytester.runpytest_subprocess("-pno:asyncio", "--tau-domain=items", "--tau-agent=gold")
+        result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=items", "--tau-agent=gold")
         assert result.ret == pytest.ExitCode.USAGE_ERROR
         result.stderr.fnmatch_lines(
             ["ERROR: the tool server of domain 'items' ended during its start*", "no database*"]
@@ -212,7 +214,7 @@ class TestServers:
 
     def test_a_server_that_hangs_is_an_error_and_ends(self, pytester) -> None:
         line_project(pytester, timeout=8.0)
-        result = pytester.runpytest_subprocess(
+        result = pytester.runpytest_inprocess(
             "-pno:asyncio", "--tau-domain=items", "--tau-agent=agents.py:Hanging", "--tau-task=put-1"
         )
         result.assert_outcomes(errors=1)
@@ -226,7 +228,7 @@ class TestServers:
     def test_a_server_ends_with_the_time_of_its_simulation(self, pytester) -> None:
         line_project(pytester)
         agent = "--tau-agent=agents.py:Slow"
-        result = pytester.runpytest_subprocess(
+        result = pytester.runpytest_inprocess(
             "-pno:asyncio", "--tau-domain=items", agent, "--tau-task=put-1", "--tau-timeout=2"
         )
         result.assert_outcomes(failed=1)

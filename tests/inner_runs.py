@@ -1,0 +1,158 @@
+"""What runs of pytest in this process need not find out again: each test of the plugin makes one or more of them.
+
+A run registers some sixty plugins, and pytest and pluggy look for hooks and fixtures at everything that is in each of
+them. In modules of pytest, xdist and this project they find the same names every time.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.metadata
+import inspect
+import sys
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import pluggy._manager
+from _pytest import fixtures
+from _pytest._code import code
+from _pytest.config.argparsing import OptionGroup
+
+if TYPE_CHECKING:
+    import pytest
+
+#: A test cannot have written, nor can it have changed, what is in them.
+_PACKAGES = ("_pytest", "xdist", "pytest_tau", "pytest_tau_domains")
+#: A test adds folders of its own to the path, in which it may install something.
+_PATH = frozenset(sys.path)
+_find_distributions = importlib.metadata.distributions
+_find_hook = getattr(pluggy._manager, "_static_hook_attr", None)
+_find_source = inspect.getsource
+_cached_source = functools.cache(inspect.getsource)
+_find_statement = code.getstatementrange_ast
+
+
+def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let the runs of one test use what others have found."""
+    monkeypatch.setattr(importlib.metadata, "distributions", _distributions)
+    # The functions of these modules that look for something call ``dir``.
+    monkeypatch.setattr(pluggy._manager, "dir", _names_of_hooks, raising=False)
+    monkeypatch.setattr(fixtures, "dir", _names_of_fixtures, raising=False)
+    if _find_hook is not None:
+        monkeypatch.setattr(pluggy._manager, "_static_hook_attr", _hook)
+    monkeypatch.setattr(OptionGroup, "addoption", _add_option)
+    monkeypatch.setattr(inspect, "getsource", _source)
+    monkeypatch.setattr(code, "getstatementrange_ast", _statement)
+
+
+class _Distribution:
+    """An installed distribution whose files are read once."""
+
+    def __init__(self, distribution: importlib.metadata.Distribution) -> None:
+        self._distribution = distribution
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._distribution, name)
+
+    @functools.cached_property
+    def entry_points(self) -> Any:
+        return self._distribution.entry_points
+
+    @functools.cached_property
+    def metadata(self) -> Any:
+        return self._distribution.metadata
+
+    @functools.cached_property
+    def _normalized_name(self) -> Any:
+        return self._distribution._normalized_name
+
+
+@functools.cache
+def _distributions_in(entry: str) -> tuple[_Distribution, ...]:
+    return tuple(map(_Distribution, _find_distributions(path=[entry])))
+
+
+def _distributions() -> list[Any]:
+    """Return what is installed in the entries of the path, in their order."""
+    return [
+        distribution
+        for entry in sys.path
+        for distribution in (_distributions_in(entry) if entry in _PATH else _find_distributions(path=[entry]))
+    ]
+
+
+def _is_known(part: Any) -> bool:
+    """Return whether this is a module of these packages, or a class or a function in one."""
+    name = part.__name__ if isinstance(part, ModuleType) else getattr(part, "__module__", None) or ""
+    return name.partition(".")[0] in _PACKAGES
+
+
+def _names_of_hooks(plugin: Any) -> list[str]:
+    """Return the names of a plugin that may be hooks: pytest looks at no others."""
+    kind = plugin if isinstance(plugin, ModuleType | type) else type(plugin)
+    if not _is_known(kind):
+        return dir(plugin)
+    return (
+        _hooks_in(kind)
+        if kind is plugin
+        else [*_hooks_in(kind), *filter(_may_be_hook, getattr(plugin, "__dict__", ()))]
+    )
+
+
+def _may_be_hook(name: str) -> bool:
+    return name.startswith("pytest_")
+
+
+@functools.cache
+def _hooks_in(kind: Any) -> list[str]:
+    return list(filter(_may_be_hook, dir(kind)))
+
+
+def _hook(plugin: Any, name: str) -> Any:
+    """Return what pluggy's own function does, at once for a function of a module and for a method."""
+    if isinstance(plugin, ModuleType):
+        found = vars(plugin).get(name)
+        if isinstance(found, FunctionType):
+            return found, found
+    elif not isinstance(plugin, type) and name not in getattr(plugin, "__dict__", ()):
+        found = next((vars(kind)[name] for kind in type(plugin).__mro__ if name in vars(kind)), None)
+        if isinstance(found, FunctionType):
+            return found, found.__get__(plugin, type(plugin))
+    return _find_hook(plugin, name)
+
+
+def _names_of_fixtures(holder: Any) -> list[str]:
+    """Return the names of a plugin that may be fixtures."""
+    kind = holder if isinstance(holder, ModuleType | type) else type(holder)
+    return _fixtures_in(kind) if _is_known(kind) else dir(holder)
+
+
+@functools.cache
+def _fixtures_in(kind: Any) -> list[str]:
+    parts = kind.__mro__ if isinstance(kind, type) else (kind,)
+    return sorted({name for part in parts for name, value in vars(part).items() if _is_fixture(value)})
+
+
+def _is_fixture(value: object) -> bool:
+    return isinstance(getattr(value, "__func__", value), fixtures.FixtureFunctionDefinition)
+
+
+def _source(of: Any) -> str:
+    """Return the source of a function or a class; a manifest has those of all tools."""
+    return _cached_source(of) if _is_known(of) else _find_source(of)
+
+
+def _add_option(self: OptionGroup, *names: str, **settings: Any) -> None:
+    """Add an option; the run of these tests has compared the names with those of all other options."""
+    self._addoption_inner(names, settings, allow_reserved=False)
+
+
+@functools.lru_cache(maxsize=256)
+def _parsed(text: str) -> ast.AST:
+    return ast.parse(text, "source", "exec")
+
+
+def _statement(lineno: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
+    """Return the range of a statement; a traceback asks for it in the same few files, as for an interruption."""
+    return _find_statement(lineno, source, assertion, _parsed(str(source)) if astnode is None else astnode)
