@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import warnings
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -298,6 +299,18 @@ class Domain:
     def shared_reference(self, task: Task) -> Environment:
         """Return the state after the task's reference actions that all copies are made of, for reading only."""
         return self.once_per_task(task, "reference", self._after_reference_actions)
+
+    def showing(self, spec: DomainSpec, tool_texts: ToolTexts | None) -> Domain:
+        """Return this domain with other texts.
+
+        Args:
+            spec: The declaration, whose toolkits differ in texts only.
+            tool_texts: Texts of tools that are shown instead of the toolkits' own, by side and name; None for none.
+        """
+        twin = copy(self)
+        # Environments have the texts of their domain, so that the twin has initial states of its own.
+        vars(twin).update(spec=spec, tool_texts=tool_texts, _initial_states=InitialStates())
+        return twin
 
     def once_per_task(self, task: Task, what: str, compute: Callable[[Task], T]) -> T:
         """Return the result of a function of a task, computed once a process.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +31,8 @@ class InitialStates:
     def __init__(self) -> None:
         self._made: OrderedDict[Hashable, Environment] = OrderedDict()
         self._equal: dict[Hashable, bool] = {}
+        # Trials are set up, run and graded in several threads.
+        self._lock = threading.Lock()
 
     def environment(
         self, state: InitialState, mode: tuple[str | None, bool, bool], make: Callable[[], Environment]
@@ -42,19 +45,26 @@ class InitialStates:
             make: Makes an environment, and carries out what the initial state says.
         """
         key = (_digest(state), *mode)
-        if self._equal.get(key):
-            self._made.move_to_end(key)
-            return self._made[key].fork()
+        with self._lock:
+            known, is_equal = self._made.get(key), self._equal.get(key)
+            if known is not None:
+                self._made.move_to_end(key)
+        if known is not None and is_equal:
+            return known.fork()
         made = make()
-        if not _is_data(made):
-            return made
-        if key not in self._made:
-            self._made[key] = made.fork()
+        if _is_data(made) and is_equal is None:
+            self._keep(key, made, known)
+        return made
+
+    def _keep(self, key: Hashable, made: Environment, known: Environment | None) -> None:
+        twin = made.fork() if known is None else known
+        is_equal = None if known is None else made.equals(known)
+        with self._lock:
+            self._made[key] = twin
+            if is_equal is not None:
+                self._equal[key] = is_equal
             if len(self._made) > _MOST_STATES:
                 self._equal.pop(self._made.popitem(last=False)[0], None)
-        elif key not in self._equal:
-            self._equal[key] = made.equals(self._made[key])
-        return made
 
 
 def _digest(state: InitialState) -> bytes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
@@ -51,10 +50,7 @@ def _twin(domain: Domain, texts: Texts) -> Domain:
     ]
     if missing:
         raise texts.missing(f"tools of domain {domain.name!r}: {listed(missing, _MOST)}", f"tools.{domain.name}")
-    twin = copy(domain)
-    twin.tool_texts = shown
-    twin.spec = _with_hidden_texts(domain.spec, texts)
-    return twin
+    return domain.showing(_with_hidden_texts(domain.spec, texts), shown)
 
 
 def _with_hidden_texts(spec: DomainSpec, texts: Texts) -> DomainSpec:
