@@ -38,7 +38,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def tasks_with_states(domain: Domain) -> list[Task]:
     """The first task of each initial state."""
     tasks = [(task.initial_state.model_dump_json(), task) for task in domain.tasks() if task.initial_state is not None]
-    return list({state: task for state, task in reversed(tasks)}.values())
+    return list(dict(reversed(tasks)).values())
 
 
 def test_a_copy_is_what_is_made_anew(domain: Domain, made: list[str]) -> None:
