@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.util
 import os
 import signal
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -86,39 +87,48 @@ _WORKERS_IMPORT = [
 
 
 @pytest.fixture(scope="session")
-def _fork_worker() -> Iterator[Callable[[str], Any]]:
-    """Return a function that forks a worker from a process with these modules; it returns None if it cannot."""
+def _warm() -> Iterator[Callable[[Any], Any]]:
+    """Return a function that returns a process with these modules for an environment, or None."""
     made: dict[bool, Any] = {}
 
-    def fork(code: str) -> Any:
+    def process_for(environment: Any) -> Any:
+        if not hasattr(os, "fork"):
+            return None
         with_litellm = sys.modules.get("litellm") is not None
         if with_litellm not in made:
             modules = [*_WORKERS_IMPORT, *(["litellm", "tenacity"] if with_litellm else [])]
             made[with_litellm] = warm_process.WarmProcess(modules, {"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
-        return made[with_litellm].fork(code) if made[with_litellm].can_become(os.environ) else None
+        return made[with_litellm] if made[with_litellm].can_become(environment) else None
 
-    yield fork
+    yield process_for
     for process in made.values():
         process.close()
 
 
 @pytest.fixture
-def _warm_workers(_fork_worker: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def _warm_workers(_warm: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
     """Let runs in this process have workers of pytest-xdist that are forked."""
-    if gateway_io is None or not hasattr(os, "fork"):
+    if gateway_io is None:
         return
     started = gateway_io.Popen2IOMaster.__init__
     plain = [[sys.executable, "-u", *options, "-c", gateway_io.popen_bootstrapline] for options in ([], ["-B"])]
 
     def start(self: Any, args: list[str], execmodel: Any) -> None:
-        forked = _fork_worker(gateway_io.popen_bootstrapline) if args in plain else None
-        if forked is None:
+        process = _warm(os.environ) if args in plain else None
+        if process is None:
             started(self, args, execmodel)
             return
-        self.popen = forked
+        self.popen = forked = process.fork(gateway_io.popen_bootstrapline)
         super(gateway_io.Popen2IOMaster, self).__init__(forked.stdin, forked.stdout, execmodel=execmodel)
 
     monkeypatch.setattr(gateway_io.Popen2IOMaster, "__init__", start)
+
+
+@pytest.fixture
+def warm_processes(_warm: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fork the processes of pytest and ``tau`` that a test starts and that is not about starting."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "--assert=plain", prepend=" ")
+    monkeypatch.setattr(subprocess, "Popen", type("Popen", (warm_process.Popen,), {"warm": staticmethod(_warm)}))
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Workers of pytest-xdist that are forked from a process which has imported what each of them imports.
+"""Processes that are forked from one which has imported what each of them imports: workers, pytest and ``tau``.
 
 A worker that is started afresh takes half a second to import pytest and the plugin, and three with litellm; the tests
 start hundreds. A forked one runs the same code, in a process of its own, from the same first line on. The process has
@@ -18,6 +18,7 @@ import importlib.metadata
 import json
 import os
 import pkgutil
+import runpy
 import select
 import signal
 import socket
@@ -26,7 +27,10 @@ import sys
 import tempfile
 import threading
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SIZE = 8
 #: A task of the domain mock.
@@ -69,21 +73,36 @@ class WarmProcess:
 
     def fork(self, code: str) -> Forked:
         """Start a child that runs code, with pipes for its standard input and output."""
-        request = {
-            "code": code,
-            "folder": str(Path.cwd()),
-            "environment": dict(os.environ),
-            "dont_write_bytecode": sys.dont_write_bytecode,
-        }
-        (stdin, to_child), (from_child, stdout), (status, to_us) = os.pipe(), os.pipe(), os.pipe()
-        content = json.dumps(request).encode()
-        with self._lock:
-            socket.send_fds(self._client, [b"%*d" % (SIZE, len(content))], [stdin, stdout, 2, to_us])
-            self._client.sendall(content)
-            number = int(self._client.recv(SIZE, socket.MSG_WAITALL))
-        for each in (stdin, stdout, to_us):
+        (stdin, to_child), (from_child, stdout) = os.pipe(), os.pipe()
+        number, status = self.start([sys.executable, "-c", code], [stdin, stdout, 2])
+        for each in (stdin, stdout):
             os.close(each)
         return Forked(number, to_child, from_child, status)
+
+    def start(
+        self,
+        command: list[str],
+        streams: list[int],
+        folder: str | None = None,
+        environment: Any = None,
+        session: bool = False,
+    ) -> tuple[int, int]:
+        """Start a child for a command of Python with ``-c`` or ``-m``; returns its number and a pipe for its status."""
+        request = {
+            "command": command[1:],
+            "folder": folder or str(Path.cwd()),
+            "environment": dict(os.environ if environment is None else environment),
+            "dont_write_bytecode": sys.dont_write_bytecode,
+            "session": session,
+        }
+        status, to_us = os.pipe()
+        content = json.dumps(request).encode()
+        with self._lock:
+            socket.send_fds(self._client, [b"%*d" % (SIZE, len(content))], [*streams, to_us])
+            self._client.sendall(content)
+            number = int(self._client.recv(SIZE, socket.MSG_WAITALL))
+        os.close(to_us)
+        return number, status
 
     def close(self) -> None:
         """End the process."""
@@ -102,7 +121,7 @@ class Forked:
     def wait(self) -> int:
         """Return the exit status, once the child has ended."""
         if self.returncode is None:
-            self.returncode = int(os.read(self._status, 16))
+            self.returncode = os.waitstatus_to_exitcode(int(os.read(self._status, 16)))
             os.close(self._status)
         return self.returncode
 
@@ -112,12 +131,71 @@ class Forked:
             os.kill(self.pid, signal.SIGKILL)
 
 
+class Popen(subprocess.Popen[Any]):
+    """``subprocess.Popen`` whose child is forked from a warm process, if that can do what the command says.
+
+    Attributes:
+        warm: Returns the process for an environment, or None. A subclass has it.
+    """
+
+    warm: Callable[[Any], WarmProcess | None]
+    _status: int | None = None
+
+    def _execute_child(self, args: Any, executable: Any, *settings: Any) -> None:
+        preexec, _, pass_fds, folder, environment, _, _, shell, *pipes = settings
+        session = pipes[11]  # behind six files, and settings of signals and users
+        environment = os.environ if environment is None else environment
+        is_plain = not (executable or preexec or pass_fds or shell) and _is_ours(args, environment)
+        process = self.warm(environment) if is_plain else None
+        if process is None:
+            super()._execute_child(args, executable, *settings)  # type: ignore[misc]
+            return
+        p2cread, _, _, c2pwrite, _, errwrite, *_ = pipes
+        streams = [given if given != -1 else own for own, given in enumerate((p2cread, c2pwrite, errwrite))]
+        command = list(map(str, args))
+        self.pid, self._status = process.start(command, streams, folder and str(folder), environment, session)
+        self._child_created = True
+        self._close_pipe_fds(*pipes[:6])  # type: ignore[attr-defined]
+
+    def _try_wait(self, flags: int) -> tuple[int, int]:
+        if self._status is None:
+            return super()._try_wait(flags)  # type: ignore[misc, no-any-return]
+        if flags == os.WNOHANG and not select.select([self._status], [], [], 0)[0]:
+            return 0, 0
+        status = int(os.read(self._status, 16))
+        os.close(self._status)
+        return self.pid, status
+
+    def _internal_poll(self, *args: Any, **named: Any) -> int | None:
+        if self._status is None:
+            return super()._internal_poll(*args, **named)  # type: ignore[misc, no-any-return]
+        lock: threading.Lock = self._waitpid_lock  # type: ignore[attr-defined]
+        if self.returncode is None and lock.acquire(blocking=False):  # else another thread waits
+            try:
+                number, status = self._try_wait(os.WNOHANG) if self.returncode is None else (0, 0)
+                if number:
+                    self._handle_exitstatus(status)  # type: ignore[attr-defined]
+            finally:
+                lock.release()
+        return self.returncode
+
+
+def _is_ours(command: Any, environment: Any) -> bool:
+    """Return whether a command is ``tau``, or pytest that rewrites no assertions: it is too late for that."""
+    if not isinstance(command, list) or len(command) < 3 or command[0] != sys.executable:
+        return False
+    if command[1] == "-c":
+        return "pytest_tau.cli" in command[2]
+    plain = [*command, *environment.get("PYTEST_ADDOPTS", "").split()]
+    return list(command[1:3]) == ["-m", "pytest"] and "--assert=plain" in plain
+
+
 def _of_python(environment: Any) -> dict[str, str]:
     return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
 
 
-def main() -> str | None:
-    """Fork until the client is gone; returns in each child, with the code that it has to run."""
+def main() -> list[str] | None:
+    """Fork until the client is gone; returns in each child, with the options of Python that say what it has to run."""
     client = socket.socket(fileno=int(sys.argv[1]))
     for name in sys.argv[2:]:
         _import(name)
@@ -192,39 +270,55 @@ def _report(statuses: dict[int, int]) -> None:
             return
         pipe = statuses.pop(number)
         with contextlib.suppress(BrokenPipeError):  # nobody waits for it any more
-            os.write(pipe, b"%d" % os.waitstatus_to_exitcode(status))
+            os.write(pipe, b"%d" % status)
         os.close(pipe)
 
 
-def _become(request: dict[str, Any], files: list[int]) -> str:
-    """Give this process the files, folder, environment and arguments of a new one; returns its code."""
+def _become(request: dict[str, Any], files: list[int]) -> list[str]:
+    """Give this process the files, folder, environment and arguments of a new one; returns its options."""
     for number, file in enumerate(files):
         os.dup2(file, number)
         os.close(file)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    if request["session"]:
+        os.setsid()
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])
     sys.dont_write_bytecode = request["dont_write_bytecode"]
-    sys.argv, sys.path[0] = ["-c"], ""
+    command: list[str] = request["command"]
+    sys.argv, sys.path[0] = [command[0], *command[2:]], "" if command[0] == "-c" else request["folder"]
     sys.stdin = os.fdopen(0, closefd=False)
     sys.stdout, sys.stderr = (os.fdopen(number, "w", buffering=1, closefd=False) for number in (1, 2))
-    code: str = request["code"]
-    return code
+    return command[:2]
 
 
-def _end() -> None:
-    """End this process as Python does, but without taking apart what it has imported: that takes a fifth of its time."""
+def _run(option: str, program: str) -> None:
+    """Run code or a module as Python does, and end this process."""
+    status: Any = 0
+    try:
+        if option == "-c":
+            exec(program, {"__name__": "__main__", "__builtins__": __builtins__})
+        else:
+            runpy.run_module(program, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        status = end.code
+    if isinstance(status, str):
+        print(status, file=sys.stderr)
+    _end(status if isinstance(status, int) else int(status is not None))
+
+
+def _end(status: int) -> None:
+    """End as Python does, but without taking apart what has been imported: that takes a fifth of the process's time."""
     threading._shutdown()
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
         stream.flush()
-    os._exit(0)
+    os._exit(status)
 
 
 if __name__ == "__main__":
-    CODE = main()
-    if CODE is not None:
-        exec(CODE, {"__name__": "__main__", "__builtins__": __builtins__})
-        _end()
+    OPTIONS = main()
+    if OPTIONS is not None:
+        _run(*OPTIONS)

@@ -8,6 +8,8 @@ rulers are drawn and how text is indented. A run's name in a command is that of 
 
 from __future__ import annotations
 
+import codecs
+import locale
 import os
 import re
 import shlex
@@ -25,6 +27,8 @@ from pytest_tau.participants import FAULTY_AGENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+pytestmark = pytest.mark.usefixtures("warm_processes")
 
 ROOT = Path(__file__).parents[2]
 
@@ -128,8 +132,9 @@ class Reader:
             "COLUMNS": COLUMNS,
             "GITHUB_STEP_SUMMARY": str(folder.with_suffix(".job.md")),
             "PYTEST_ADDOPTS": " ".join(["--assert=plain", *(f"-pno:{name}" for name in sorted(others))]),
-            "PYTHONUTF8": "1",
         }
+        if codecs.lookup(locale.getpreferredencoding(do_setlocale=False)).name != "utf-8":
+            self._environment["PYTHONUTF8"] = "1"
 
     def follow(self, step: Step) -> str:
         """Do a step; returns what is said."""

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("warm_processes")
+
 DEEP = "[" * 100_000 + "]" * 100_000
 DIGITS = "9" * 5_000
 NESTED, LONG = "nested more than 200 levels deep", "an integer of more than 4,300 digits"

@@ -8,6 +8,8 @@ import pytest
 
 from pytest_tau.cli import main
 
+pytestmark = pytest.mark.usefixtures("warm_processes")
+
 AIRLINE = ("--tau-domain", "airline", "--tau-task", "cancel-fresh-booking")
 TASK = "cancel-fresh-booking"
 

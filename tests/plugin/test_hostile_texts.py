@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("warm_processes")
+
 EVIL = (
     "::error::E1\n::error::E2\r::error::E3 \x1b[31mred\x9b0m \u202eover\u200b ##[error]E4 ##vso[task.setvariable]E5 "
     "##teamcity[buildProblem]\u2028::add-mask::x\x00 <img src=x onerror=alert(1)> | [a](http://evil.example) `@all`"

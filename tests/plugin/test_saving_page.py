@@ -17,6 +17,8 @@ from pytest_tau.cli import main
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.usefixtures("light_processes", "warm_processes")
+
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs/saving.md").read_text(encoding="utf-8")
 

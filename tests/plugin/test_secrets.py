@@ -13,6 +13,8 @@ from pytest_tau.testing import ModelServer
 from pytest_tau.testing.completions import refusal
 from pytest_tau.testing.faults import Fault
 
+pytestmark = pytest.mark.usefixtures("warm_processes")
+
 TAU = "from pytest_tau.cli import main; raise SystemExit(main())"
 #: An argument of model calls each, with a value that is nowhere else.
 ARGUMENTS = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -17,6 +16,8 @@ from pytest_tau.cli import main
 from pytest_tau.cli.many.matrix_file import Cell, read_matrix
 from pytest_tau.cli.project import options_schema
 from pytest_tau.errors import ConfigurationError
+
+pytestmark = pytest.mark.usefixtures("warm_processes")
 
 SCHEMA = options_schema()["definitions"]["options"]["properties"]
 
@@ -174,8 +175,7 @@ def test_an_interrupted_matrix_continues(project: Path) -> None:
         "matrix",
         "m.toml",
     ]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    process = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True, env=environment)
+    process = subprocess.Popen(command, cwd=project, stdout=subprocess.PIPE, text=True)
     folder = project / ".tau/matrix/m"
     until = time.monotonic() + 120
     while not [*folder.glob("runs/slow*/simulations.jsonl")] and process.poll() is None and time.monotonic() < until:
