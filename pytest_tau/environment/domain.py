@@ -212,7 +212,9 @@ class Domain:
 
         if task is None or task.initial_state is None or retriever is not None:
             return make()
-        return self._initial_states.environment(task.initial_state, (policy, solo, replay_history), make)
+        # Without a history, an environment for a replay is like any other.
+        replayed = replay_history or not task.initial_state.message_history
+        return self._initial_states.environment(task.initial_state, (policy, solo, replayed), make)
 
     def _untouched(
         self, task: Task | None, policy: str | None, retriever: Retriever | None, *, solo: bool, for_replay: bool

@@ -8,6 +8,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from ..errors import TaskFormatError, ToolError
+from .database import Database
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def _is_data(environment: Environment) -> bool:
     """Return whether a copy of an environment differs in nothing: the state is in the databases, which are data."""
     return environment.retrieval is None and all(
         type(toolkit.db).in_files
+        and type(toolkit.db).for_replay is Database.for_replay
         and type(toolkit).begin_task is Toolkit.begin_task
         and all(isinstance(value, _SHARED) for name, value in vars(toolkit).items() if name != "db")
         for toolkit in environment.toolkits

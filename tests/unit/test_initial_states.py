@@ -9,6 +9,7 @@ import pytest
 
 from pytest_tau import load_domain
 from pytest_tau.environment import Toolkit, initial_state
+from pytest_tau.models import ToolCall
 
 if TYPE_CHECKING:
     from pytest_tau import Domain, Task
@@ -49,6 +50,32 @@ def test_a_copy_is_what_is_made_anew(domain: Domain, made: list[str]) -> None:
         assert copied.dump() == first.dump()
         assert copied.tools("user") == first.tools("user")
         assert copied.executed == first.executed
+
+
+def test_an_environment_for_a_replay_is_the_same_without_a_history(domain: Domain, made: list[str]) -> None:
+    task = next(task for task in tasks_with_states(domain) if not task.initial_state.message_history)
+    first = domain.environment(task).dump()
+    assert domain.environment(task, replay_history=False).dump() == first
+    assert domain.environment(task, replay_history=False).dump() == first
+    assert made == [task.id] * 2
+
+
+def test_a_history_is_replayed_only_where_it_is_wanted(domain: Domain) -> None:
+    task = next(task for task in tasks_with_states(domain) if not task.initial_state.message_history)
+    tool = next(
+        tool.name
+        for tool in domain.environment(task).tools("user")
+        if domain.environment(task).mutates(tool.name, "user") and not tool.parameters.get("required")
+    )
+    call = {"id": "1", "name": tool, "arguments": {}, "requestor": "user"}
+    done = domain.environment(task)
+    answer = done.answer(ToolCall.model_validate(call))
+    history = [{"role": "user", "tool_calls": [call]}, answer.model_dump()]
+    state = task.initial_state.model_dump() | {"message_history": history}
+    task = type(task).model_validate(task.model_dump() | {"initial_state": state})
+    for _ in range(3):
+        assert domain.environment(task).dump() == done.dump()
+        assert domain.environment(task, replay_history=False).dump() != done.dump()
 
 
 def test_changes_of_a_copy_stay_in_it(domain: Domain) -> None:

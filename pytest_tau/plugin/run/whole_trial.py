@@ -1,4 +1,4 @@
-"""The trial of a task's item as one fixture: pytest sets up one in place of eight, which takes half of the time.
+"""The trial of a task's item as one fixture: pytest sets up one instead of eight, which takes half of the time.
 
 It is used if each fixture of the trial is this plugin's own: then only the time differs.
 """
