@@ -30,7 +30,13 @@ def pytest_collection_finish():
 def pytest_runtest_logreport(report):
     used["trials"] += report.when == "teardown"
 
+def pytest_sessionfinish(session):
+    write(session.config)  # xdist kills a worker that takes long to end
+
 def pytest_unconfigure(config):
+    write(config)
+
+def write(config):
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     used["peak"] = peak / 1024 if sys.platform == "darwin" else peak
     used["cpu"] = time.process_time()

@@ -58,6 +58,21 @@ class TestTracebacks:
         text = run.text.partition("ERROR at setup")[2].partition("tau: mock")[0]
         assert [line for line in text.splitlines()[1:] if line] == [run.line("user_error: ", "no user")]
 
+    @pytest.mark.parametrize(("args", "kept"), [((), 0), (("-n", "2"), 0), (("--durations=3",), 8)])
+    def test_reports_of_which_nothing_is_shown_are_not_kept(self, project, talkative, args, kept):
+        hook = "def pytest_terminal_summary(terminalreporter):\n"
+        project.write("conftest.py", hook + "    print('kept:', len(terminalreporter.stats.get('', ())))\n")
+        run = talkative("--show-capture=no", *args)
+        run.outcomes(failed=4)
+        assert run.line("kept:", "") == f"kept: {kept}"
+
+    def test_the_output_of_a_teardown_is_shown_with_the_failure(self, project, talkative):
+        fixture = "import pytest\n@pytest.fixture(autouse=True)\ndef noisy():\n    yield\n    print('cleaned up')\n"
+        project.write("conftest.py", fixture)
+        run = talkative()
+        run.outcomes(failed=4)
+        assert run.text.count("cleaned up") == 4
+
     @pytest.mark.parametrize("style", ["short", "long", "native", "auto"])
     def test_the_explanation_stays(self, talkative, style):
         run = talkative(f"--tb={style}")

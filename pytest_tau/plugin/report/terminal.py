@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from ...text import printable
+from ..wire import trial_report
 
 #: The sections of the summary, in their order.
 SECTIONS = (
@@ -46,6 +47,19 @@ class TerminalSummary:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Forget the report on a setup or a teardown of a trial of which pytest shows nothing.
+
+        For each failure pytest looks through all of them: with thousands of trials, for minutes.
+        """
+        terminal = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is None or trial_report(report) is None or self._config.getoption("durations") is not None:
+            return
+        uncounted = terminal.stats.get("", [])
+        if uncounted and uncounted[-1] is report and not any("teardown" in name for name, _ in report.sections):
+            uncounted.pop()
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_terminal_summary(self, terminalreporter: Any, exitstatus: int) -> None:
