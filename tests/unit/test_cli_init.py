@@ -73,6 +73,7 @@ def plain_project(tmp_path: Path) -> Path:
 # The project
 
 
+@pytest.mark.usefixtures("warm_processes")
 def test_its_tests_pass_and_can_fail(plain_project: Path) -> None:
     """The projects of the other templates need a model: tests/end_to_end/test_frameworks.py runs them with one."""
     project = plain_project
@@ -85,6 +86,7 @@ def test_its_tests_pass_and_can_fail(plain_project: Path) -> None:
     assert "tau: bookings: 3 tasks, 3 trials; 3 failed" in done.stdout
 
 
+@pytest.mark.usefixtures("warm_processes")
 def test_lint_has_nothing_to_say(project: Path) -> None:
     code = "import sys; from pytest_tau.cli import main; sys.exit(main(['lint', '--json']))"
     done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, text=True, check=False)
