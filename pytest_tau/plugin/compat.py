@@ -88,7 +88,9 @@ def fixture_info(item: Any) -> Any:
 
 
 def with_whole_trial(info: Any, whole: Any) -> Any:
-    """Return the fixtures of a test in which one fixture runs the whole trial, in the place of ``tau_simulation``.
+    """Return the fixtures of a test in which one fixture runs the whole trial, under the name ``tau_simulation``.
+
+    The other fixtures of the trial come after it. pytest sets up those for which it has put no value into ``funcargs``.
 
     Args:
         info: The fixtures of the test.
@@ -96,9 +98,9 @@ def with_whole_trial(info: Any, whole: Any) -> Any:
 
     It can go once pytest has a public way to choose the definition of a fixture for a test.
     """
-    closure = ["tau_simulation" if name == "_tau_whole_trial" else name for name in whole.names_closure]
+    first = ["tau_simulation" if name == "_tau_whole_trial" else name for name in whole.names_closure]
     found = info.name2fixturedefs | {"tau_simulation": whole.name2fixturedefs["_tau_whole_trial"]}
-    return replace(info, names_closure=[name for name in closure if name != "request"], name2fixturedefs=found)
+    return replace(info, names_closure=list(dict.fromkeys([*first, *info.names_closure])), name2fixturedefs=found)
 
 
 def active_fixtures(item: Any) -> dict[str, Any]:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ...models import clone
 from ..compat import active_fixtures, expand_parameters, fixture_info, with_whole_trial
 from ..items import item_state
 from .models import affordable_models
 from .prefetch import is_own
 from .setup import make_environment, make_participant
+from .tau_trial import TauTrial
 from .trials import TrialInputs, run_trial
 
 if TYPE_CHECKING:
@@ -49,8 +51,8 @@ def whole_fixtures(item: pytest.Function, collector: pytest.Module) -> Any:
         return info
     if not item.config.pluginmanager.is_registered(sys.modules[__name__]):
         item.config.pluginmanager.register(sys.modules[__name__], "tau-whole-trial")
-    (whole,) = expand_parameters(collector, request_whole.__name__)
-    return with_whole_trial(info, fixture_info(whole))
+    whole = expand_parameters(collector, request_whole.__name__)
+    return with_whole_trial(info, fixture_info(whole[0])) if len(whole) == 1 else info
 
 
 @pytest.fixture
@@ -61,11 +63,11 @@ def _tau_whole_trial(request: pytest.FixtureRequest) -> Iterator[Simulation]:
     if not active_fixtures(item).keys().isdisjoint(_PARTS):
         # Another fixture or a hook has requested a part, and may have changed it.
         spec, trial, env, models, agent, user = (request.getfixturevalue(name) for name in _PARTS[:6])
-        item.funcargs.update(tau_env=env, tau_agent=agent, tau_user=user)
         yield run_trial(request, TrialInputs(spec, int(trial), env, models, agent, user, trial))
         return
     inputs = state.prefetched.inputs if state.prefetched else _inputs(item)
-    item.funcargs.update(tau_env=inputs.environment, tau_agent=inputs.agent, tau_user=inputs.user)
+    parts = (inputs.spec, TauTrial.of(inputs.trial, request), *inputs[2:6], clone(inputs.spec.task))
+    item.funcargs.update(zip(_PARTS[:-1], parts, strict=True))
     state.inputs = inputs  # a part that is requested from now on is that of this trial
     try:
         yield run_trial(request, inputs)
