@@ -13,8 +13,6 @@ import pytest
 
 from .conftest import _QUICK
 
-pytestmark = pytest.mark.usefixtures("warm_processes")
-
 SMALL = ("create-task", "transfer-deletion", "dismiss-after-done")
 MOCK = ("--tau-domain", "mock", "--tau-split", "small")
 
