@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -211,3 +212,18 @@ def test_a_program_ends_with_a_process_that_is_killed(tmp_path: Path, first: str
     assert is_running(number) == left
     if left:
         os.kill(number, 9)
+
+
+@pytest.mark.skipif(not hasattr(os, "killpg"), reason="needs process groups")
+def test_a_program_ends_if_its_starter_is_gone_before_it_is_watched() -> None:
+    script = Path(process.__file__).with_name("watcher.py")
+    nobody = subprocess.Popen([sys.executable, "-c", "pass"])
+    nobody.wait()
+    program = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"], start_new_session=True)
+    # The input stays open, as by a forked child of the starter.
+    command = [sys.executable, str(script), "0.5", str(nobody.pid)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0) as watcher:
+        assert watcher.stdin is not None
+        watcher.stdin.write(f"+{program.pid}\n".encode())
+        assert watcher.wait(20) == 0
+        assert program.wait(20) == -signal.SIGTERM

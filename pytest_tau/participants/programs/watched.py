@@ -27,7 +27,7 @@ class Watcher:
         # A program can be run without it.
         with contextlib.suppress(OSError):
             self._process = subprocess.Popen(  # noqa: S603 - a script of this package
-                [sys.executable, "-I", "-S", str(_SCRIPT), str(grace)],
+                [sys.executable, "-I", "-S", str(_SCRIPT), str(grace), str(os.getpid())],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

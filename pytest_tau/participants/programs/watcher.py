@@ -17,15 +17,16 @@ _LOOK = 1.0
 _POLL = 0.02
 
 
-def main(grace: float) -> None:
+def main(grace: float, parent: int) -> None:
     """Wait for the end of the parent, and end the groups that are left.
 
     Args:
         grace: Seconds between the request to end and the kill.
+        parent: The number of the process that has started this one, which may be gone by now.
     """
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    groups = _read_groups(os.getppid())
+    groups = _read_groups(parent)
     for group in groups:
         _signal(group, signal.SIGTERM)
     deadline = time.monotonic() + grace
@@ -39,16 +40,18 @@ def _read_groups(parent: int) -> set[int]:
     """Return the groups that are left when the parent ends."""
     groups: set[int] = set()
     rest = b""
-    while os.getppid() == parent:
-        if not select.select([0], [], [], _LOOK)[0]:
+    while True:
+        is_gone = os.getppid() != parent
+        if not select.select([0], [], [], 0.0 if is_gone else _LOOK)[0]:
+            if is_gone:
+                return groups
             continue
         chunk = os.read(0, 65_536)
         if not chunk:
-            break
+            return groups
         *lines, rest = (rest + chunk).split(b"\n")
         for line in lines:
             (groups.add if line[:1] == b"+" else groups.discard)(int(line[1:]))
-    return groups
 
 
 def _signal(group: int, number: int) -> bool:
@@ -61,4 +64,4 @@ def _signal(group: int, number: int) -> bool:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]))
+    main(float(sys.argv[1]), int(sys.argv[2]))
