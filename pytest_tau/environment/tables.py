@@ -62,7 +62,7 @@ class Table(MutableMapping[str, R], Generic[R]):
 
     @property
     def keeps_order(self) -> bool:
-        """Whether the ids are those of the base, in its order."""
+        """Return whether the ids are those of the base, in its order."""
         return not self._dropped and (not self._own or self._own.keys() <= self._base.keys())
 
     @property

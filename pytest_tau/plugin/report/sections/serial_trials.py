@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from ..seams import SummaryBlock, SummaryLine
+from ...seams import SummaryBlock, SummaryLine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pytest
 
-    from ..wire import TrialReport
+    from ...wire import TrialReport
 
 
 def register(config: pytest.Config) -> None:
