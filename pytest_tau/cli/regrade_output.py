@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ..regrade.regrade import RegradeSettings
     from ..regrade.result import FileReport, Regraded
     from ..reports.regraded_files import Rewritten
-    from ..runs.result_entries import Unreadable
+    from ..runs.results.entries import Unreadable
 
 _LONGEST_REASON = 240
 _MOST_NAMED = 5

@@ -12,8 +12,8 @@ from ..evaluation import OFFICIAL, Evaluation, Grading
 from ..evaluation.evaluate import grade
 from ..evaluation.judge import judge_statements
 from ..runner.policy import note_policy
-from ..runs.result_entries import StoredSimulation, Unreadable
-from ..runs.result_files import ResultFile
+from ..runs.results.entries import StoredSimulation, Unreadable
+from ..runs.results.files import ResultFile
 from .recognition import recognise_domain, worked_alone
 from .replay_diff import replay
 from .result import FileReport, Regraded

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from ..analysis.metrics import pass_hat_k
-from ..runs.result_entries import Unreadable
+from ..runs.results.entries import Unreadable
 from .reward_diff import reward_differences
 
 if TYPE_CHECKING:

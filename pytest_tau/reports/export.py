@@ -12,7 +12,7 @@ from ..analysis.columns import COLUMNS
 from ..models import RETRIEVAL, writable
 from ..runs.groups import Group
 from ..runs.record import TrialRecord
-from ..runs.result_files import works_alone
+from ..runs.results.files import works_alone
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -19,7 +19,7 @@ from ..models import REWARD_TYPES, ToolMessage, review_of
 from ..models.reviews import REVIEW_KEYS, tau2_review
 from ..runs.groups import find_variants
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
-from ..runs.result_entries import OWN
+from ..runs.results.entries import OWN
 from .export import LOST, as_json, is_lost
 from .tau2_fields import EPOCH, complete_info, complete_task, file_id, index_entry, times_of
 

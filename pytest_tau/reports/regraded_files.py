@@ -16,10 +16,10 @@ from ..documents import DocumentError, is_gzipped
 from ..errors import ConfigurationError
 from ..files import atomic_open
 from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX
-from ..runs.result_entries import entry_name
-from ..runs.result_files import ResultFile
-from ..runs.streaming_json import chunks, pieces
-from ..runs.tau1 import is_tau1
+from ..runs.results.entries import entry_name
+from ..runs.results.files import ResultFile
+from ..runs.results.streaming_json import chunks, pieces
+from ..runs.results.tau1 import is_tau1
 from .export import as_json
 from .export_tau2 import tau2_reward
 

@@ -12,7 +12,7 @@ import copy
 from typing import TYPE_CHECKING, Any
 
 from ..files import file_name_of
-from ..runs.result_entries import OWN
+from ..runs.results.entries import OWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ..chat.requests import without_secrets
 from ..errors import TauError
 from ..files import digest
-from ..runs.result_entries import OWN
+from ..runs.results.entries import OWN
 
 if TYPE_CHECKING:
     from ..regrade.recognition import DomainSource

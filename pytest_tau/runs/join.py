@@ -17,7 +17,7 @@ from ..files import digest
 from ..models import ModelUsage, Simulation
 from .jsonl import Place, copy_lines, read_lines
 from .layout import SIMULATION_FILES
-from .result_messages import first_problem
+from .results.messages import first_problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

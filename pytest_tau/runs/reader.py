@@ -11,10 +11,10 @@ from ..models.task_files import without_garbage_collection
 from .jsonl import read_lines, test_of
 from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is_run, latest_last, simulation_files
 from .manifest import read_manifest
-from .own_lines import own_simulations
 from .record import TrialRecord
-from .result_entries import Unreadable
-from .result_files import ResultFile
+from .results.entries import Unreadable
+from .results.files import ResultFile
+from .results.own_lines import own_simulations
 from .reviews import attach_reviews, read_reviews
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from ..models import Simulation, Task
-    from .result_entries import StoredSimulation
+    from .results.entries import StoredSimulation
 
 #: An error names at most so many runs, the latest ones.
 _MOST_NAMED = 20

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.cli import main
-from pytest_tau.runs.result_entries import Unreadable
-from pytest_tau.runs.result_files import ResultFile
+from pytest_tau.runs.results.entries import Unreadable
+from pytest_tau.runs.results.files import ResultFile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,8 +19,8 @@ from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task
 from pytest_tau.reports.export import write_jsonl
 from pytest_tau.runner import SimulationSettings
 from pytest_tau.runs.reader import Run, StoredTrial
-from pytest_tau.runs.result_entries import Unreadable
-from pytest_tau.runs.result_files import ResultFile
+from pytest_tau.runs.results.entries import Unreadable
+from pytest_tau.runs.results.files import ResultFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

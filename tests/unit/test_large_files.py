@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.runs import streaming_json
-from pytest_tau.runs.result_files import ResultFile
-from pytest_tau.runs.streaming_json import pieces
+from pytest_tau.runs.results import streaming_json
+from pytest_tau.runs.results.files import ResultFile
+from pytest_tau.runs.results.streaming_json import pieces
 
 ENTRY = {"id": "a", "task_id": "t", "messages": [{"role": "user", "content": "Hi"}], "termination_reason": "user_stop"}
 
@@ -91,7 +91,7 @@ def test_positions_are_those_of_the_text(tmp_path: Path) -> None:
 
 
 def test_reading_ends_after_many_problems(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pytest_tau.runs.result_files._MOST_PROBLEMS", 5)
+    monkeypatch.setattr("pytest_tau.runs.results.files._MOST_PROBLEMS", 5)
     (tmp_path / "r.json").write_text(json.dumps([{}] * 50), encoding="utf-8")
     found = list(ResultFile.scan(tmp_path / "r.json").simulations())
     assert len(found) == 6

@@ -9,8 +9,8 @@ import pytest
 
 from pytest_tau.runs import reader
 from pytest_tau.runs.jsonl import simulation_line
-from pytest_tau.runs.own_lines import own_simulations
 from pytest_tau.runs.reader import Run
+from pytest_tau.runs.results.own_lines import own_simulations
 
 from . import tiny
 from .report_pages import good

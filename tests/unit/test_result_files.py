@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_tau.models import AssistantMessage, ToolMessage, UserMessage
-from pytest_tau.runs.result_entries import StoredSimulation, Unreadable
-from pytest_tau.runs.result_files import ResultFile
-from pytest_tau.runs.streaming_json import pieces
+from pytest_tau.runs.results.entries import StoredSimulation, Unreadable
+from pytest_tau.runs.results.files import ResultFile
+from pytest_tau.runs.results.streaming_json import pieces
 
 from .tiny import raw_task
 
@@ -253,7 +253,7 @@ def test_depth_is_no_way_to_stop_the_rest(tmp_path: Path) -> None:
 def test_values_over_the_border_of_a_chunk_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole = json.dumps({"a": 12345, "simulations": [1, 22, 333, {"x": "}é"}], "z": [True, None]}, ensure_ascii=False)
     for size in range(1, 24):
-        monkeypatch.setattr("pytest_tau.runs.streaming_json._CHUNK", size)
+        monkeypatch.setattr("pytest_tau.runs.results.streaming_json._CHUNK", size)
         monkeypatch.setattr("pytest_tau.documents._CHUNK", size)
         found = list(pieces(write(tmp_path / "r.json", whole.encode())))
         assert [piece.value for piece in found] == [12345, 1, 22, 333, {"x": "}é"}, [True, None]]

@@ -13,7 +13,7 @@ from ...files import digest
 from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.groups import distinguish, find_variants, match_groups
 from ...runs.record import TrialRecord
-from ...runs.result_files import ResultFile
+from ...runs.results.files import ResultFile
 from .conversation import conversation, fingerprints, first_difference
 from .environment_changes import StateHistories
 from .json_text import without_keys

@@ -1,6 +1,6 @@
 """Simulations in the lines that a run has written, each parsed once and in one go.
 
-Result files of others, and lines that were changed or cut off, are read by ``result_files``: it reads whatever can be
+Result files of others, and lines that were changed or cut off, are read by ``files``: it reads whatever can be
 read of them, and says what is wrong.
 """
 
@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..models import Simulation
-from .jsonl import read_lines
-from .result_entries import OWN, StoredSimulation, read_task
-from .result_messages import EntryError, with_unique_ids
+from ...models import Simulation
+from ..jsonl import read_lines
+from .entries import OWN, StoredSimulation, read_task
+from .messages import EntryError, with_unique_ids
 from .streaming_json import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from ..models import Task
+    from ...models import Task
 
 #: The tasks that are kept to be recognised: trials of a task are near each other.
 _MOST_TASKS = 1000

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..documents import DocumentError, parse_json
-from ..models import (
+from ...documents import DocumentError, parse_json
+from ...models import (
     AssistantMessage,
     CommunicateCheck,
     DBCheck,
@@ -25,11 +25,11 @@ from ..models import (
     ToolMessage,
     UserMessage,
 )
-from .result_entries import StoredSimulation, stored_reward
-from .result_messages import EntryError, first_problem, objects_in, read_call, text_of, with_unique_ids
+from .entries import StoredSimulation, stored_reward
+from .messages import EntryError, first_problem, objects_in, read_call, text_of, with_unique_ids
 
 if TYPE_CHECKING:
-    from ..models import Message, TerminationReason
+    from ...models import Message, TerminationReason
 
 _RESPOND = "respond"
 _HAND_OVER = "transfer_to_human_agents"

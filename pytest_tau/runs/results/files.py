@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..text import shorten
-from .layout import RESULTS_FOLDER, RESULTS_INDEX
-from .result_entries import StoredSimulation, Unreadable, entry_name, read_entry, read_task
-from .result_messages import EntryError, first_problem, objects_in
+from ...text import shorten
+from ..layout import RESULTS_FOLDER, RESULTS_INDEX
+from .entries import StoredSimulation, Unreadable, entry_name, read_entry, read_task
+from .messages import EntryError, first_problem, objects_in
 from .streaming_json import LARGEST, pieces
 from .tau1 import is_tau1, read_tau1_entry, tools_named
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..models import Task
+    from ...models import Task
     from .streaming_json import Piece
 
 #: The key of the simulations in a τ²-bench file.

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
-from ..documents import DocumentError, parse_json
-from ..models import parse_messages, writable
+from ...documents import DocumentError, parse_json
+from ...models import parse_messages, writable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from ..models import Requestor
+    from ...models import Requestor
 
 
 class EntryError(Exception):

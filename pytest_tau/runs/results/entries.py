@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from ..models import RewardInfo, Simulation, Task, TerminationReason
-from ..models.reviews import REVIEW_KEYS, read_tau2_review
-from ..models.tasks import ForeignCriteria
-from ..text import shorten
-from .result_messages import EntryError, first_problem, read_messages, with_unique_ids
+from ...models import RewardInfo, Simulation, Task, TerminationReason
+from ...models.reviews import REVIEW_KEYS, read_tau2_review
+from ...models.tasks import ForeignCriteria
+from ...text import shorten
+from .messages import EntryError, first_problem, read_messages, with_unique_ids
 
 M = TypeVar("M", bound=BaseModel)
 

@@ -13,7 +13,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from ..documents import DocumentError, describe, nested_too_deep, parse_json, unpacked
+from ...documents import DocumentError, describe, nested_too_deep, parse_json, unpacked
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
