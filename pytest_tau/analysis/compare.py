@@ -49,14 +49,18 @@ class RunRecords(NamedTuple):
     info: Mapping[str, Any]
 
     @classmethod
-    def of(cls, run: Run) -> RunRecords:
+    def of(cls, run: Run, records: Sequence[TrialRecord] | None = None) -> RunRecords:
         """Return a stored run; the name of a baseline includes that of its run.
+
+        Args:
+            run: The run.
+            records: Its records; None to read them.
 
         Raises:
             ConfigurationError: A record is not valid.
             OSError: A file cannot be opened.
         """
-        records = run.records()
+        records = run.records() if records is None else records
         blessed = run.info.get("blessed")
         return cls(f"{run.name} ({blessed})" if blessed else run.name, records, run.info)
 

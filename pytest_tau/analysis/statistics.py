@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 RESAMPLES = 2000
 _NORMAL = NormalDist()
 #: With more tasks than this for each distinct value, counts are drawn instead of tasks.
-_MANY = 15
+_MANY = 60
 #: What sums of the same numbers in another order may differ by, relative to the sum of their absolute values.
 _ROUNDING = 1e-12
 

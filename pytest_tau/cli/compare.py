@@ -51,12 +51,14 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, or a run is named twice.
         OSError: A file cannot be opened or written.
     """
+    from ..models.task_files import without_garbage_collection
     from ..runs.reader import open_run
 
     runs = [open_run(spec) for spec in (args.before, *(args.after or [None]))]
-    if len(runs) == 2 and args.format == "text" and args.out is None and not args.all_pairs:
-        return _run_two(runs, regression=args.fail_on == "regression")
-    return _run_many(runs, args)
+    with without_garbage_collection():
+        if len(runs) == 2 and args.format == "text" and args.out is None and not args.all_pairs:
+            return _run_two(runs, regression=args.fail_on == "regression")
+        return _run_many(runs, args)
 
 
 def _run_two(runs: list[Run], *, regression: bool) -> int:
@@ -107,8 +109,9 @@ def _text_lines(many: ManyRuns, problems: list[str]) -> list[str]:
 def _named(runs: list[Run]) -> list[RunRecords]:
     """Return the records of the runs; runs of one name are called by their paths."""
     from ..analysis.compare import RunRecords
+    from ..runs.side_by_side import read_records
 
-    found = [RunRecords.of(each) for each in runs]
+    found = [RunRecords.of(run, records) for run, records in zip(runs, read_records(runs), strict=True)]
     names = [each.name for each in found]
     return [
         each._replace(name=str(one.path)) if names.count(each.name) > 1 else each

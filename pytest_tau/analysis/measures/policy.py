@@ -57,10 +57,11 @@ class PolicyStats:
         found = [record for record in records if record.policy is not None and record.outcome != "error"]
         if not found:
             return None
-        checked = [record for record in found if record.policy_score is not None]
+        scores = ((record, record.policy_score) for record in found)
+        checked = [(record, score) for record, score in scores if score is not None]
         tasks: dict[object, list[float]] = {}
-        for record in checked:
-            tasks.setdefault(record.group, []).append(record.policy_score or 0.0)
+        for record, score in checked:
+            tasks.setdefault(record.group, []).append(score)
         trials, breaches = Counter[str](), Counter[str]()
         reasons: dict[str, str] = {}
         failed = Counter[str]()
@@ -71,12 +72,12 @@ class PolicyStats:
             problems = (record.policy or {}).get("problems") or {}
             failed.update(problems.keys())
             reasons = {**problems, **reasons}
-        kept = sum(record.policy_score == 1 for record in checked)
+        kept = sum(score == 1 for _, score in checked)
         names = sorted(trials, key=lambda name: (-trials[name], name))
         return cls(
             trials=len(checked),
             kept=kept,
-            passed_broken=sum(record.passed and record.policy_score == 0 for record in checked),
+            passed_broken=sum(record.passed and score == 0 for record, score in checked),
             kept_by_task=tuple(map(tuple, tasks.values())),
             broken=tuple(BrokenRule(name, trials[name], breaches[name]) for name in names),
             problems={name: (reasons[name], failed[name]) for name in sorted(failed)},

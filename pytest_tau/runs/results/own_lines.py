@@ -63,7 +63,7 @@ def _parsed(line: bytes, name: str, tasks: dict[str, tuple[dict[str, Any], Task]
     info = found.info or {}
     if OWN in info or found.ticks is not None:
         return None
-    values = {name: value for name, value in found if name in _FIELDS}
+    values = {name: value for name, value in found.__dict__.items() if name in _FIELDS}
     simulation = Simulation.model_construct(found.model_fields_set & _FIELDS, **values)
     with_unique_ids(simulation.messages)
     return StoredSimulation(name, simulation, task, solo=info.get("solo") is True, domain=found.domain, test=found.test)
