@@ -357,8 +357,13 @@ def test_records_have_the_outcome_of_each_check(domain: Domain) -> None:
     assert [each.of_call for each in COMMUNICATE.checks(info)] == [False, False]
 
 
-def test_components_that_need_no_environment_say_so() -> None:
-    assert [component.name for component in COMPONENTS if component.reads_environment] == ["DB", "ENV_ASSERTION"]
+def test_components_that_need_no_environment_say_so(domain: Domain) -> None:
+    info = graded(domain, task({"actions": [action("count")], "reward_basis": ["DB"]}))
+    needed = {
+        component.name: component.reads_environment for component in COMPONENTS if component.checks(info) is not None
+    }
+    others = {"ACTION": False, "COMMUNICATE": False, "NL_ASSERTION": False}
+    assert needed == {"DB": True, "ENV_ASSERTION": True, **others}
 
 
 def test_of_several_calls_of_a_message_without_the_name_it_is_the_first(domain: Domain) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from pytest_tau.domains import load_domain
 from pytest_tau.evaluation import OFFICIAL, STRICT, evaluate, passes_without_agent
+from pytest_tau.evaluation.components import COMPONENTS
 from pytest_tau.models import AssistantMessage, UserMessage
 
 from .tiny import action, task
@@ -43,6 +44,20 @@ def test_a_task_that_is_done_before_anybody_speaks(domain: Domain, criteria: dic
 @pytest.mark.parametrize("component", ["DB", "ACTION"])
 def test_a_task_that_asks_for_something(domain: Domain, component: str) -> None:
     assert passes_without_agent(task(RENAMED | {"reward_basis": [component]}), domain) is False
+
+
+@pytest.mark.parametrize(
+    ("component", "criteria"), [("ACTION", RENAMED), ("COMMUNICATE", {"communicate_info": ["42"]})]
+)
+def test_what_needs_no_replay_is_asked_first(
+    domain: Domain, monkeypatch: pytest.MonkeyPatch, component: str, criteria: dict[str, Any]
+) -> None:
+    def refuse(*_: Any) -> bool:
+        raise AssertionError("the state was asked for")
+
+    (database,) = (each for each in COMPONENTS if each.name == "DB")
+    monkeypatch.setattr(type(database), "passes", refuse)
+    assert passes_without_agent(task(criteria | {"reward_basis": ["DB", component]}), domain) is False
 
 
 def test_what_has_to_be_said_may_have_been_said_before(domain: Domain) -> None:

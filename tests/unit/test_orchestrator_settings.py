@@ -1,0 +1,146 @@
+"""What is set on a conversation before it runs: excused time, faults and errors of tools, one call of a message."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from pytest_tau.models import ToolCall, ToolMessage
+from pytest_tau.orchestrator import Conversation, Limits, conversation as module
+from pytest_tau.participants.base import BuiltIn
+
+from .tiny import agent, call, run, task, user
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pytest_tau.environment import Domain
+    from pytest_tau.models import Message
+
+COUNT, STOP = call("count"), user("###STOP###")
+
+
+class Says:
+    """Replies with messages, one after the other; functions are awaited first."""
+
+    def __init__(self, *replies: Any) -> None:
+        self._replies = list(replies)
+
+    async def respond(self, _message: Any) -> Any:
+        reply = self._replies.pop(0)
+        return await reply() if callable(reply) else reply
+
+    def is_stop(self, message: Message) -> bool:
+        return "###STOP###" in (getattr(message, "content", None) or "")
+
+
+def between(domain: Domain, agent_says: list[Any], user_says: list[Any], timeout: float = 20.0) -> Conversation:
+    """A conversation that has not begun."""
+    limits = Limits(timeout=timeout)
+    return Conversation(task(), domain.environment(), Says(*agent_says), Says(*user_says), limits)  # type: ignore[arg-type]
+
+
+def test_excused_time_is_not_that_of_the_side_and_not_of_the_limit(domain: Domain) -> None:
+    excused = {"agent": 0.0, "user": 0.0}
+
+    async def slow() -> Any:
+        started = time.perf_counter()
+        await asyncio.sleep(0.3)
+        excused["user"] = time.perf_counter() - started
+        return user("Hi")
+
+    async def hang() -> Any:
+        await asyncio.sleep(20)
+
+    talk = between(domain, [hang], [slow], timeout=0.15)
+    talk.excused_seconds = lambda side: 5.0 if side == "user" and not excused["user"] else excused[side]
+    ending = run(talk.run())
+    assert ending.reason == "timeout", "the time of the user does not count, so the agent took most"
+    assert [message.content for message in talk.messages][1:] == ["Hi"]
+
+
+class Faults:
+    """Faults of tools by the number of the call."""
+
+    def __init__(self, *kinds: str | None) -> None:
+        self._kinds = list(kinds)
+
+    def before(self, _call: ToolCall) -> tuple[str | None, Any]:
+        class Rule:
+            delay = 1.5
+
+        return self._kinds.pop(0), Rule()
+
+    def after(self, _call: ToolCall, result: ToolMessage, _kind: str | None) -> ToolMessage:
+        return result
+
+    def refusal(self, call: ToolCall, kind: str) -> ToolMessage:
+        return ToolMessage(id=call.id, content=kind, error=True)
+
+
+def test_only_a_delay_waits(domain: Domain, monkeypatch: pytest.MonkeyPatch) -> None:
+    waited: list[float] = []
+
+    async def sleep(seconds: float) -> None:
+        waited.append(seconds)
+
+    monkeypatch.setattr(module.asyncio, "sleep", sleep)
+    talk = between(domain, [agent(None, COUNT), agent(None, COUNT), agent("Yes.")], [user("Hi"), STOP])
+    talk.tool_faults = Faults("partial", "delay")  # type: ignore[assignment]
+    assert run(talk.run()).reason == "user_stop"
+    assert waited == [1.5]
+
+
+@pytest.mark.parametrize(
+    ("found", "reason", "error"),
+    [(lambda: None, "user_stop", None), (lambda: ValueError("broken"), "infrastructure_error", "broken")],
+    ids=["none", "an error"],
+)
+def test_an_error_of_who_alters_results_ends_the_conversation(
+    domain: Domain, found: Callable[[], Exception | None], reason: str, error: str | None
+) -> None:
+    talk = between(domain, [agent(None, COUNT), agent("Yes.")], [user("Hi"), STOP])
+    talk.result_fault = found
+    ending = run(talk.run())
+    assert (ending.reason, ending.error) == (reason, error)
+
+
+def test_only_the_agent_has_one_call_of_a_message(domain: Domain) -> None:
+    shown = ToolCall(name="screen", arguments={}, requestor="user")
+    talk = between(
+        domain,
+        [agent(None, COUNT, call("look", item_id="lamp")), agent("Yes.")],
+        [user(None, shown, shown), user("Hi"), STOP],
+    )
+    talk.one_call = True
+    assert run(talk.run()).reason == "user_stop"
+    calls = [len(message.tool_calls) for message in talk.messages if getattr(message, "tool_calls", None)]
+    assert calls == [2, 1], "the user's message has both calls, the agent's only the first"
+
+
+class Changes(Says, BuiltIn):
+    """Changes the message that it is given, and the reply that it has returned."""
+
+    last: Any = None
+
+    async def respond(self, message: Any) -> Any:
+        message.content = "You said so."
+        if self.last is not None:
+            self.last.content = "I never said that."
+        self.last = await super().respond(message)
+        return self.last
+
+
+def test_one_of_this_package_that_keeps_messages_has_copies(domain: Domain) -> None:
+    talk = Conversation(
+        task(),
+        domain.environment(),
+        Changes(agent("One."), agent("Two.")),
+        Changes(user("Hi"), user("And?"), user("###STOP###")),
+        Limits(timeout=20.0),
+    )
+    assert run(talk.run()).reason == "user_stop"
+    assert [message.content for message in talk.messages][1:] == ["Hi", "One.", "And?", "Two.", "###STOP###"]
