@@ -51,11 +51,11 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, or a run is named twice.
         OSError: A file cannot be opened or written.
     """
-    from ..models.task_files import without_garbage_collection
+    from ..garbage import without_collections
     from ..runs.reader import open_run
 
     runs = [open_run(spec) for spec in (args.before, *(args.after or [None]))]
-    with without_garbage_collection():
+    with without_collections():
         if len(runs) == 2 and args.format == "text" and args.out is None and not args.all_pairs:
             return _run_two(runs, regression=args.fail_on == "regression")
         return _run_many(runs, args)

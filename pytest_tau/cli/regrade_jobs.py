@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import gc
 import multiprocessing
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
+from ..garbage import rare_collections
 from ..regrade.regrade import WHOLE, Part, RegradeSettings, regrade_file
 from .project import Project
 from .settings import data_dir
@@ -102,20 +101,9 @@ def _regraded(path: Path, settings: RegradeSettings, domains: Project, part: Par
     async def regrade() -> None:
         found.append(await regrade_file(path, settings, domains, part))
 
-    with _rare_collections():
+    with rare_collections():
         asyncio.run(regrade())
     return found[0]
-
-
-@contextlib.contextmanager
-def _rare_collections() -> Iterator[None]:
-    """Collect garbage more rarely: a collection looks through all objects of a file, which live until it is read."""
-    before = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 100)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*before)
 
 
 #: The settings and the domains of a process of the pool, which has one run.

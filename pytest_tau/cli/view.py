@@ -51,13 +51,15 @@ def run(args: argparse.Namespace) -> int:
         ConfigurationError: There is no such run, or it cannot be read.
         OSError: A file cannot be opened or written.
     """
+    from ..garbage import rare_collections
     from ..reports.html import write_report
     from ..runs.reader import open_run
 
     specs = [args.first, args.other] if args.other else [args.first]
     runs = [open_run(spec) for spec in specs]
     file = Path(args.out) if args.out else _default_file(runs)
-    written = write_report(file, runs, Project(_data(args.data, runs), args.plugins, args.rootdir))
+    with rare_collections():
+        written = write_report(file, runs, Project(_data(args.data, runs), args.plugins, args.rootdir))
     printer = Printer()
     for problem in written.problems[:_SHOWN]:
         printer.line(f"excluded: {problem}")

@@ -5,19 +5,18 @@ An object may name its JSON Schema as ``$schema``.
 
 from __future__ import annotations
 
-import contextlib
-import gc
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
 from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
+from ..garbage import without_collections
 from .json_values import writable
 from .tasks import Task
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
 #: The split that runs when none is named, where a domain has it.
@@ -61,20 +60,8 @@ def load_task_file(path: Path) -> TaskFileContent:
     Raises:
         TaskFormatError: Names the file, the task and the field.
     """
-    with without_garbage_collection():
+    with without_collections():
         return _load_task_file(path)
-
-
-@contextlib.contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Turn garbage collection off while thousands of objects are made: none is garbage, each collection visits all."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _load_task_file(path: Path) -> TaskFileContent:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..documents import parse_json
 from ..errors import ConfigurationError, unknown_name
-from ..models.task_files import without_garbage_collection
+from ..garbage import without_collections
 from .jsonl import read_lines, test_of
 from .layout import BASELINE, RECORDS, RESULTS_INDEX, RUNS, SIMULATION_FILES, is_run, latest_last, simulation_files
 from .manifest import read_manifest
@@ -98,7 +98,7 @@ class Run:
         file = self.path / RECORDS
         if self._own and file.is_file():
             return [_record(line, str(place)) for place, line in read_lines(file)]
-        with without_garbage_collection():
+        with without_collections():
             return [TrialRecord.of(each.simulation, each.task, each.domain, each.test) for each in self.trials()]
 
     def _of_file(self, file: Path, last: dict[str, tuple[Path, int]] | None) -> Iterator[StoredTrial]:

@@ -20,10 +20,10 @@ PACKAGE, DOMAINS = ROOT / "pytest_tau", ROOT / "domains"
 
 #: What each part of pytest_tau may import of the others, from the ground up. In addition to the arrows of the design
 #: there are ``domains`` (finding them), ``testing`` (test doubles) and the ground: ``errors``, ``text``, ``files``,
-#: ``documents``, ``background``, ``terminal``.
+#: ``documents``, ``garbage``, ``background``, ``terminal``.
 #: Participants know the environment for the tools that they are offered and for recognising a replayed result; the
 #: orchestrator knows the participants' protocol.
-_GROUND = {"errors", "text", "terminal", "files", "documents", "background"}
+_GROUND = {"errors", "text", "terminal", "files", "documents", "garbage", "background"}
 _LAYERS = {
     *_GROUND,
     "models",
@@ -46,6 +46,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "terminal": {"text"},
     "files": set(),
     "documents": set(),
+    "garbage": set(),
     "background": set(),
     "models": _GROUND,
     "environment": {*_GROUND, "models"},
