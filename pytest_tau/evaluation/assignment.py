@@ -24,17 +24,15 @@ def best_assignment(weights: Sequence[Sequence[int]]) -> list[tuple[int, int]]:
     Returns:
         The pairs, sorted by row. No row and no column is in two of them.
     """
-    if not weights or not weights[0]:
-        return []
-    if len(weights) > len(weights[0]):
+    width = max(map(len, weights), default=0)
+    if len(weights) > width:
         return sorted((row, column) for column, row in best_assignment(list(zip(*weights, strict=True))))
-    return sorted((row, column) for column, row in _rows_by_column(weights).items())
+    return sorted((row, column) for column, row in _rows_by_column(weights, range(width)).items())
 
 
-def _rows_by_column(weights: Sequence[Sequence[int]]) -> dict[int, int]:
+def _rows_by_column(weights: Sequence[Sequence[int]], columns: range) -> dict[int, int]:
     """Return the row of each column that is assigned; there are at least as many columns as rows."""
-    columns = range(len(weights[0]))
-    of_rows, of_columns = [0] * len(weights), [0] * len(weights[0])  # the potentials
+    of_rows, of_columns = [0] * len(weights), [0] * len(columns)  # the potentials
     row_of: dict[int, int] = {}
     for start in range(len(weights)):
         # A shortest path from the new row to a column that is free; the cost of a pair is its negative weight.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -86,6 +87,20 @@ def test_passing_is_what_grading_finds(domain: Domain, component: RewardComponen
     info = RewardInfo(reward=0.0)
     component.grade(given, info)
     assert component.passes(given) is (component.value(info) == 1)
+
+
+def test_what_is_graded_cannot_be_exchanged_and_the_reference_is_a_copy(domain: Domain) -> None:
+    given = GradingInput(task(WANTED), [STOP], domain, OFFICIAL)
+    assert given.solo is False
+    with pytest.raises(FrozenInstanceError):
+        given.task = task()  # type: ignore[misc]
+    first, second = given.reference, given.reference
+    assert first is not None
+    assert second is not None
+    before = second.agent_db.dump()
+    first.execute("count", {})
+    assert first.agent_db.dump() != before
+    assert second.agent_db.dump() == before == given.reference.agent_db.dump()  # type: ignore[union-attr]
 
 
 def test_unjudged_statements_are_no_factor(domain: Domain) -> None:
