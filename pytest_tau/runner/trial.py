@@ -8,43 +8,39 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..attacks import ATTACK, Injection, Mode, NotAttacked, plan_attack
 from ..chat import TrialModels
 from ..diagnosis.attribution import annotate_failure
-from ..environment import check_comparable
 from ..errors import (
     AttackError,
     BudgetError,
     ConfigurationError,
-    EvaluatorError,
-    JudgeError,
-    ModelError,
     ReplayError,
     TaskFormatError,
-    ToolServerError,
     UnusableReplyError,
     unknown_name,
 )
-from ..evaluation import LazyJudge, aevaluate, known_components
-from ..evaluation.outside import OUTSIDE, Beginning, OutsideObserver
+from ..evaluation import LazyJudge
+from ..evaluation.outside import Beginning
 from ..models import FAULTS, RETRIEVAL, AssistantMessage, Simulation, clone
 from ..orchestrator import GREETING, Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
 from ..participants import ParticipantContext, Prompting, view_of
 from ..participants.containment import is_interrupt
 from ..participants.personas import BEHAVIOUR, draw_persona
-from ..policy import load_rules
 from ..validity import check_simulation
 from . import fork
+from .attack import make_injection, note_attack
 from .conditions import Played, conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
-from .judges import with_deadline
+from .grading import grade_trial
 from .participants import close_all, create, done_tool
 from .policy import note_policy
+from .recording import end_recording
+from .requirements import check_requirements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from ..chat import Tape
+    from ..attacks import Injection
     from ..environment import Domain, Environment
     from ..models import Message, Task
     from ..participants import Participant, ParticipantSource, Side
@@ -102,7 +98,9 @@ class Trial:
             BudgetError: The run may spend no more; the trial has no result.
             TaskFormatError: The task does not fit the domain.
         """
-        self._check()
+        check_requirements(self.task, self.domain, self.settings)
+        if isinstance(judge := self.settings.evaluation.judge, LazyJudge):
+            judge.bind(self.models.get("judge"))
         self.models.loop = asyncio.get_running_loop()
         tape = self.models.tape
         clock = Clock(tape.times if tape else ())
@@ -120,7 +118,7 @@ class Trial:
         played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
         simulation.conditions = conditions_of(played)
         if tape:
-            self._end_tape(tape, simulation, clock)
+            end_recording(tape, self.models, simulation, clock)
         annotate_failure(simulation, self.task, self.domain, solo=self.settings.solo)
         return simulation
 
@@ -191,7 +189,9 @@ class Trial:
             messages = [message.model_dump(mode="json", exclude_none=True) for message in simulation.messages]
             discarded.append({"error": simulation.error, "messages": messages})
             self.environment.restore(initial.fork())
-        await self._note_attack(simulation)
+        if self._injection is not None:
+            found = await note_attack(simulation, self._injection)
+            self.fault = self.fault if found is None else found
         if discarded:
             if self._unusable:
                 simulation.error = f"{simulation.error} (in the last of {attempts} conversations)"
@@ -281,41 +281,6 @@ class Trial:
         simulation.agent_cost = usage["agent"].cost if "agent" in usage else None
         simulation.user_cost = usage["user"].cost if "user" in usage else None
 
-    def _end_tape(self, tape: Tape, simulation: Simulation, clock: Clock) -> None:
-        """Keep the recording of a trial that has a verdict. One without must be made again, from the calls so far."""
-        if simulation.outcome == "error":
-            tape.abandon()
-            return
-        reason = simulation.termination_reason
-        if self.models.keep_open:
-            self.models.finish_args = (reason, simulation.error, clock.readings, reason == "timeout")
-            return
-        try:
-            tape.finish(reason, simulation.error, clock.readings, timed_out=reason == "timeout")
-        except (ReplayError, OSError) as error:
-            simulation.termination_reason = "infrastructure_error"
-            simulation.error = f"{type(error).__name__}: {error}"
-
-    def _check(self) -> None:
-        """Report what would otherwise only be found after the conversation has been paid for."""
-        evaluation, task = self.settings.evaluation, self.task
-        if self.settings.policy_rules:
-            load_rules(self.domain.spec)
-        components = known_components(evaluation.evaluators)
-        for name in task.criteria.reward_basis:
-            if name not in components:
-                problem = unknown_name("reward basis", name, components)
-                raise TaskFormatError(problem, task_id=task.id, field="evaluation_criteria.reward_basis")
-        check_comparable(task, self.domain.spec)
-        if task.needs_judge and evaluation.judge is None:
-            raise ConfigurationError(
-                f"task {task.id!r} needs a judge for its NL assertions: add --tau-judge or --tau-judge-llm"
-            )
-        if isinstance(evaluation.judge, LazyJudge):
-            evaluation.judge.bind(self.models.get("judge"))
-        if self.settings.solo and not task.ticket:
-            raise ConfigurationError(f"task {task.id!r} has no ticket, which solo mode needs")
-
     def _begin(self, clock: Clock) -> Simulation:
         return Simulation(
             id=f"{self.task.id}-{self.trial}-{self.seed}",
@@ -366,9 +331,8 @@ class Trial:
             conversation.tool_faults = ToolFaults(rules, f"{self.seed} {self.task.id}", self.environment)
         conversation.retry_seconds = self._retry_seconds
         conversation.excused_seconds = self._call_seconds if excused else None
-        self._injection = self._attack()
-        if self._injection is not None:
-            injection = self._injection
+        self._injection = injection = make_injection(self.task, self.domain, self.environment, self.settings, self.seed)
+        if injection is not None:
             conversation.alter_result, conversation.result_fault = injection.alter, lambda: injection.fault
         try:
             return self._with_fault(await conversation.run(), first)
@@ -376,32 +340,6 @@ class Trial:
             self._unusable = conversation.unusable
             # A copy: a participant that ignores its cancellation must not add to what is graded.
             simulation.messages, self.fault = list(conversation.messages), conversation.fault
-
-    def _attack(self) -> Injection | None:
-        """Return the attack of this trial; None without one.
-
-        Raises:
-            AttackError: The attack raised an exception.
-            ConfigurationError: It cannot be used on the task; a run has skipped the trial.
-        """
-        settings, seed = self.settings, self.seed
-        if settings.attack is None:
-            return None
-        mode = Mode(settings.solo, settings.policy, settings.retrieval)
-        plan = plan_attack(settings.attack, self.task, self.domain, mode)
-        if isinstance(plan, NotAttacked):
-            raise ConfigurationError(f"task {self.task.id!r}: {plan.text}")
-        return Injection(plan, self.domain.name, self.task.id, seed, self.environment)
-
-    async def _note_attack(self, simulation: Simulation) -> None:
-        """Record what the attack did. An error of it ends the trial without a verdict."""
-        if self._injection is None:
-            return
-        facts = await self._injection.facts(simulation.messages)
-        simulation.info = (simulation.info or {}) | {ATTACK: facts.as_info()}
-        if self._injection.fault is not None and simulation.termination_reason not in FAULTS:
-            simulation.termination_reason = "infrastructure_error"
-            simulation.error, self.fault = str(self._injection.fault), self._injection.fault
 
     def _restore_environment(
         self, simulation: Simulation, sources: tuple[tuple[Side, ParticipantSource], ...]
@@ -443,33 +381,11 @@ class Trial:
         return self.models.calling[side].seconds
 
     async def _grade(self, simulation: Simulation, beginning: Beginning) -> None:
-        if self.environment.fault is not None:
-            return  # replaying would lose another server
-        evaluation, reason = self.settings.evaluation, simulation.termination_reason
-        judge, timeout = evaluation.judge, self.settings.limits.timeout
-        if isinstance(judge, LazyJudge):
-            judge = judge.bind(self.models.get("judge"))
-        elif timeout is None:
-            timeout = self.settings.own_timeout
-        evaluation = replace(evaluation, judge=with_deadline(judge, timeout))
-        observer = OutsideObserver(self.environment, beginning)
-        evaluation = replace(evaluation, evaluators=(observer, *evaluation.evaluators))
-        try:
-            simulation.reward_info = await aevaluate(self.task, simulation.messages, reason, self.domain, evaluation)
-        except UnusableReplyError as error:
-            # A judge's, under the official protocol.
-            simulation.termination_reason, self._unusable = "infrastructure_error", True
-            simulation.error = f"{type(error).__name__}: {error}"
-        except (JudgeError, EvaluatorError, ModelError, ReplayError, ToolServerError) as error:
-            # How the conversation ended stays as it was: it can still be graded.
-            simulation.error, self.fault = f"{type(error).__name__}: {error}", error
-        except Exception as error:  # noqa: BLE001
-            # A fault of the harness: the conversation is kept.
-            simulation.termination_reason = "unexpected_error"
-            simulation.error, self.fault = f"grading failed: {type(error).__name__}: {error}", error
-
-        if observer.found is not None:
-            simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
+        found = await grade_trial(
+            simulation, self.task, self.domain, self.environment, self.settings, self.models, beginning
+        )
+        self._unusable = isinstance(found, UnusableReplyError)
+        self.fault = self.fault if found is None or self._unusable else found
 
 
 def _behaviour(persona: Mapping[str, str], settings: SimulationSettings) -> Behaviour | None:

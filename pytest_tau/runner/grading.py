@@ -1,0 +1,72 @@
+"""The verdict of a trial: found by the evaluator; whatever happens, the conversation is kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from ..errors import EvaluatorError, JudgeError, ModelError, ReplayError, ToolServerError, UnusableReplyError
+from ..evaluation import LazyJudge, aevaluate
+from ..evaluation.outside import OUTSIDE, OutsideObserver
+from .judges import with_deadline
+
+if TYPE_CHECKING:
+    from ..chat import TrialModels
+    from ..environment import Domain, Environment
+    from ..evaluation.outside import Beginning
+    from ..models import Simulation, Task
+    from .config import SimulationSettings
+
+
+async def grade_trial(
+    simulation: Simulation,
+    task: Task,
+    domain: Domain,
+    environment: Environment,
+    settings: SimulationSettings,
+    models: TrialModels,
+    beginning: Beginning,
+) -> BaseException | None:
+    """Store the verdict on a conversation; without one, the reason is stored as its error.
+
+    Args:
+        simulation: The conversation.
+        task: Its task.
+        domain: Its domain.
+        environment: The environment that it was run on.
+        settings: The settings of the trial.
+        models: The models, among them that of a judge.
+        beginning: The state before the conversation.
+
+    Returns:
+        The exception because of which there is no verdict; None if there is one. After an ``UnusableReplyError`` of a
+        judge, the protocol may run the conversation again.
+    """
+    if environment.fault is not None:
+        return None  # replaying would lose another server
+    evaluation, reason = settings.evaluation, simulation.termination_reason
+    judge, timeout = evaluation.judge, settings.limits.timeout
+    if isinstance(judge, LazyJudge):
+        judge = judge.bind(models.get("judge"))
+    elif timeout is None:
+        timeout = settings.own_timeout
+    observer = OutsideObserver(environment, beginning)
+    evaluators = (observer, *evaluation.evaluators)
+    evaluation = replace(evaluation, judge=with_deadline(judge, timeout), evaluators=evaluators)
+    fault: BaseException | None = None
+    try:
+        simulation.reward_info = await aevaluate(task, simulation.messages, reason, domain, evaluation)
+    except UnusableReplyError as error:
+        # A judge's, under the official protocol.
+        simulation.termination_reason, fault = "infrastructure_error", error
+        simulation.error = f"{type(error).__name__}: {error}"
+    except (JudgeError, EvaluatorError, ModelError, ReplayError, ToolServerError) as error:
+        # How the conversation ended stays as it was: it can still be graded.
+        simulation.error, fault = f"{type(error).__name__}: {error}", error
+    except Exception as error:  # noqa: BLE001
+        # A fault of the harness: the conversation is kept.
+        simulation.termination_reason = "unexpected_error"
+        simulation.error, fault = f"grading failed: {type(error).__name__}: {error}", error
+    if observer.found is not None:
+        simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
+    return fault
