@@ -28,7 +28,7 @@ class Mode(NamedTuple):
     Attributes:
         solo: The agent works alone.
         policy: The variant of the policy; None for the default.
-        retrieval: How the agent gets at documents; None for the default.
+        retrieval: How the agent accesses documents; None for the default.
     """
 
     solo: bool = False

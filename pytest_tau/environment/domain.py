@@ -192,7 +192,7 @@ class Domain:
             solo: The agent works alone, with both sides' tools.
             policy: Variant of the policy; None for the default. For a domain with a knowledge base also the name of a
                 retrieval variant.
-            retrieval: How the agent gets at the documents of the domain's knowledge base; None for the default.
+            retrieval: How the agent accesses the documents of the domain's knowledge base; None for the default.
             replay_history: Whether the calls of the task's message history are executed; not if a recorded
                 conversation is replayed, of which it is a part.
 
@@ -274,7 +274,7 @@ class Domain:
 
         Args:
             policy: Variant of the policy; None for the default.
-            retrieval: How the agent gets at the documents; None for the default.
+            retrieval: How the agent accesses the documents; None for the default.
 
         Raises:
             ConfigurationError: A file cannot be read, or does not fit its type; names file, place and problem. Or the

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Retrieval:
-    """How an agent gets at the documents of a knowledge base.
+    """How an agent accesses the documents of a knowledge base.
 
     Attributes:
         name: The retrieval variant; None for the domain's default.

@@ -1,4 +1,4 @@
-"""Knowledge bases of domains: documents, searches in them, and the variants in which an agent gets at them."""
+"""Knowledge bases of domains: documents, searches in them, and the variants in which an agent accesses them."""
 
 from .base import Knowledge, KnowledgeBase
 from .documents import Document, Documents, read_documents

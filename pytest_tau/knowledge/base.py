@@ -53,7 +53,7 @@ class Knowledge:
 
 
 class KnowledgeBase:
-    """The documents of a domain, and the variants in which an agent gets at them.
+    """The documents of a domain, and the variants in which an agent accesses them.
 
     Attributes:
         spec: The declaration.

@@ -1,4 +1,4 @@
-"""The ways in which an agent gets at documents: the table of retrieval variants."""
+"""The ways in which an agent accesses documents: the table of retrieval variants."""
 
 from __future__ import annotations
 

@@ -174,7 +174,7 @@ _ROWS = (
     Option("policy", text, "verdict", "NAME", rerun=1,
            help="variant of the domain's policy (default: the domain's first)"),
     Option("retrieval", text, "verdict", "NAME", rerun=1,
-           help="how the agent gets at the documents of the domain's knowledge base: bm25, grep, full_kb, "
+           help="how the agent accesses the documents of the domain's knowledge base: bm25, grep, full_kb, "
                 "golden_retrieval, no_knowledge … (default: depends on the domain)"),
     Option("retrieval-args", json_object, "verdict", "JSON", default={}, rerun=1,
            help='arguments of --tau-retrieval, such as {"top_k": 5}'),

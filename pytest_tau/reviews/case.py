@@ -92,7 +92,7 @@ def review_case(  # noqa: PLR0913 - what a conversation took place in
         mode: ``full``, or ``user`` for a review of the user alone.
         domain_name: The domain's name, if it is not installed.
         policy: The variant of the policy; None for the default.
-        retrieval: How the agent gets at documents; None for the default.
+        retrieval: How the agent accesses documents; None for the default.
         policy_text: The policy, if the domain is not installed.
     """
     info = simulation.info or {}

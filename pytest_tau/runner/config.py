@@ -62,7 +62,7 @@ class SimulationSettings:
         policy: Variant of the domain's policy; None for its default.
         own_timeout: Wall-clock seconds of a conversation with a participant that is not built in, if ``limits`` have no
             timeout; without the time of model calls that are made through this package. None for no limit.
-        retrieval: How the agent gets at the documents of the domain's knowledge base; None for the domain's default.
+        retrieval: How the agent accesses the documents of the domain's knowledge base; None for the domain's default.
         llms: Models by role, for trials that are given none of their own.
         prompting: How models are made to play a side.
         protocol: The texts that models read, and the form in which they are sent.

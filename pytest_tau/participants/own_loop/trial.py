@@ -21,7 +21,7 @@ class AgentTrial:
     """One trial, for an agent that runs its own loop.
 
     Attributes:
-        policy: The domain's policy, which belongs into the system message.
+        policy: The domain's policy, which belongs in the system message.
         ticket: The text that an agent without a user works from; None with a user.
         seed: The trial's seed.
         history: The conversation before the first message that the agent answers, oldest first: the greeting, or the
