@@ -116,6 +116,10 @@ class TestParticipants:
             def one_argument(messages):
                 return "never"
 
+            class RespondTwo:
+                def respond(self, message, tools):
+                    return "never"
+
             NUMBER = 3
             """,
         )
@@ -147,6 +151,10 @@ class TestParticipants:
             ("parts.py:NoForm", ["NoForm", "respond(message)", "get_init_state", "(messages, tools)"]),
             ("parts.py:NUMBER", ["3", "respond(message)"]),
             ("parts.py:one_argument", ["one_argument", "it must accept (messages, tools)"]),
+            (
+                "parts.py:RespondTwo",
+                ["RespondTwo is not a valid", "respond(self, message, tools)", "missing a required argument: 'tools'"],
+            ),
             ("parts.py:AsksTooMuch", ["AsksTooMuch cannot be created", "needs 'api_key'", "can take tools"]),
         ],
     )
