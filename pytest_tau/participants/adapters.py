@@ -108,6 +108,9 @@ def check_form(target: Any, side: str) -> None:
             f"{_name_of(target)} is not a valid {side}: "
             f"expected a class with respond(message), a class with get_init_state and generate_next_message, {others}"
         )
+    if [parameter.name for parameter in _parameters(target)][:2] == ["tools", "messages"]:
+        problem = "its parameters are in the wrong order: expected (messages, tools), got (tools, messages)"
+        raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: {problem}")
     if is_factory(target, side):
         _check_constructor(target, side)
     elif not _accepts_two(target):

@@ -143,7 +143,13 @@ async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: ob
             task.cancel()
             raise
         # Without a text of its own, it was no ``raise``, and its traceback shows asyncio's code.
-        raise ForeignError(error if error.args else asyncio.CancelledError("its code has cancelled it")) from error
+        raise ForeignError(
+            error
+            if error.args
+            else asyncio.CancelledError(
+                "the agent's or the user's own code cancelled the task that waited for its answer"
+            )
+        ) from error
 
 
 async def _contained(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:
