@@ -42,6 +42,8 @@ _IDLE = 4
 #: The components that depend on the calls of the conversation.
 _OF_CALLS = ("DB", "ENV_ASSERTION", "ACTION")
 _TRANSFER = "###TRANSFER###"
+#: The reason of an error that neither side has made: the run differs from its recording.
+NO_MATCH = "the recording does not match"
 _OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
 
 
@@ -126,7 +128,7 @@ def _harness(facts: Facts) -> Attribution | None:
 def _recording(facts: Facts) -> Attribution | None:
     if not facts.error.startswith("ReplayError") or facts.simulation.outcome != "error":
         return None
-    return Attribution("harness", "the recording does not match", None, first_line(facts.error))
+    return Attribution("harness", NO_MATCH, None, first_line(facts.error))
 
 
 def _lost_server(facts: Facts) -> Attribution | None:

@@ -13,6 +13,7 @@ from ..models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_
 from ..policy import PolicyReport
 from ..text import listed, plural, shorten
 from .attacks import attack_report
+from .attribution import NO_MATCH
 from .retrieval import retrieval_lines
 
 if TYPE_CHECKING:
@@ -175,7 +176,9 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        text = f"looks like the {fault['party']}'s fault: {fault['reason']}"
+        neither = fault["reason"] == NO_MATCH
+        whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
+        text = f"{whose}: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
         known = "\n".join([*(line.text for line in lines), simulation.error or ""])
         # What is missing comes first in the evidence, then the call that was made instead.

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict
 
-from ..errors import ReplayError, TauError
+from ..errors import ReplayError, TauError, unknown_name
 from .messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
 from .rewards import RewardInfo
 
@@ -75,6 +75,8 @@ TOOL_FAULTS = "tool_faults"
 USER_VALIDITY = "user_validity"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
 _SAW_REFERENCE = "saw_reference"
+#: The key of ``vars(simulation)`` for the names of the tools that its trial had.
+_KNOWN_TOOLS = "_known_tools"
 
 
 class ModelUsage(BaseModel):
@@ -230,9 +232,22 @@ class Simulation(BaseModel):
         return calls_in(self.messages)
 
     def called(self, name: str, /, **arguments: Any) -> bool:
-        """Return whether either side called the tool, with at least these arguments."""
-        return any(
+        """Return whether either side called the tool, with at least these arguments.
+
+        Raises:
+            ValueError: The trial has just been run, and had no such tool; suggests similar names.
+        """
+        found = any(
             made.call.name == name
             and all(key in made.call.arguments and made.call.arguments[key] == arguments[key] for key in arguments)
             for made in self.calls
         )
+        known = vars(self).get(_KNOWN_TOOLS)
+        if not found and known is not None and name not in known and all(each.call.name != name for each in self.calls):
+            raise ValueError(unknown_name("tool", name, known))
+        return found
+
+    def know_tools(self, names: Iterable[str]) -> None:
+        """Keep the names of the tools of both sides for ``called``; they are not stored."""
+        # As functools.cached_property does: no field, and no part of a comparison.
+        vars(self)[_KNOWN_TOOLS] = frozenset(names)

@@ -98,6 +98,8 @@ def check_form(target: Any, side: str) -> None:
     if hasattr(form, "respond") or hasattr(form, "generate_next_message"):
         if built and not issubclass(built, BuiltIn):
             _check_constructor(target, side)
+        if not hasattr(form, "generate_next_message"):
+            _check_respond(target, form, side)
         return
     if built or not callable(target):
         function = "a function (messages, tools)"
@@ -106,6 +108,9 @@ def check_form(target: Any, side: str) -> None:
             f"{_name_of(target)} is not a valid {side}: "
             f"expected a class with respond(message), a class with get_init_state and generate_next_message, {others}"
         )
+    if [parameter.name for parameter in _parameters(target)][:2] == ["tools", "messages"]:
+        problem = "its parameters are in the wrong order: expected (messages, tools), got (tools, messages)"
+        raise ConfigurationError(f"{_name_of(target)} is not a valid {side}: {problem}")
     if is_factory(target, side):
         _check_constructor(target, side)
     elif not _accepts_two(target):
@@ -232,6 +237,25 @@ def _parameters(target: Callable[..., Any]) -> list[inspect.Parameter]:
 
 def _names_of(target: Callable[..., Any]) -> str:
     return ", ".join(parameter.name for parameter in _parameters(target))
+
+
+def _check_respond(target: Any, form: Any, side: str) -> None:
+    """Refuse a method ``respond`` that cannot be called with the message alone."""
+    unbound = built_class(target) is not None and inspect.isfunction(inspect.getattr_static(form, "respond", None))
+    if not callable(form.respond):  # a property of a class, or a mistake that the first call shows
+        return
+    try:
+        # Not that of a function which a decorator has wrapped: the decorator may fill its parameters.
+        signature = inspect.signature(form.respond, follow_wrapped=False)
+    except (TypeError, ValueError):  # some built-in callables have no signature
+        return
+    try:
+        signature.bind(*([None, None] if unbound else [None]))
+    except TypeError as error:
+        raise ConfigurationError(
+            f"{_name_of(target)} is not a valid {side}: respond is called with one argument, the message, but has the "
+            f"signature respond{signature} ({error}); a constructor can take {', '.join(_OFFERED[side])}"
+        ) from None
 
 
 def _check_constructor(target: Any, side: str) -> None:

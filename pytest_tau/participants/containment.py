@@ -5,20 +5,16 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import os
 import threading
-import traceback
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, TaskFormatError
 from ..models import writable
+from .tracebacks import place_of, traceback_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterator
 
-#: The folder of this package, whose code does not belong to a participant.
-_PACKAGE = str(Path(__file__).parents[1]) + os.sep
 #: Characters of an exception's text that are kept.
 _LONGEST_TEXT = 20_000
 #: The participant whose code is running; None for code of this package.
@@ -52,16 +48,29 @@ def describe(error: BaseException, *, place: bool = False) -> str:
         error: The exception.
         place: Add the line of the participant's own code that raised it.
     """
-    raised = error.raised if isinstance(error, ForeignError) else error
+    raised = raised_by(error)
     try:
         text = str(raised)
         text = text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 1] + "…"
     except BaseException as broken:  # noqa: BLE001 - code of the participant
         text = f"(its text cannot be shown: {type(broken).__name__})"
-    frames = traceback.extract_tb(raised.__traceback__) if place else []
-    own = [frame for frame in frames if not frame.filename.startswith(_PACKAGE)]
-    where = f" (line {own[-1].lineno} of {own[-1].filename})" if own else ""
-    return writable(f"{type(raised).__name__}: {text}{where}")
+    line = place_of(raised) if place else None
+    return writable(f"{type(raised).__name__}: {text}{f' ({line})' if line else ''}")
+
+
+def participant_traceback(error: BaseException) -> str | None:
+    """Return the traceback of an exception of a participant, without frames of this package above its code.
+
+    Returns:
+        The text, with keys masked; None if no code of the participant was running.
+    """
+    text = traceback_of(raised_by(error))
+    return None if text is None else writable(text)
+
+
+def raised_by(error: BaseException) -> BaseException:
+    """Return what a participant has raised itself."""
+    return error.raised if isinstance(error, ForeignError) else error
 
 
 @contextlib.contextmanager
@@ -134,7 +143,13 @@ async def run_contained(start: Callable[[], Coroutine[Any, Any, Any]], owner: ob
             task.cancel()
             raise
         # Without a text of its own, it was no ``raise``, and its traceback shows asyncio's code.
-        raise ForeignError(error if error.args else asyncio.CancelledError("its code has cancelled it")) from error
+        raise ForeignError(
+            error
+            if error.args
+            else asyncio.CancelledError(
+                "the agent's or the user's own code cancelled the task that waited for its answer"
+            )
+        ) from error
 
 
 async def _contained(start: Callable[[], Coroutine[Any, Any, Any]]) -> Any:

@@ -81,7 +81,7 @@ class ParticipantSource(NamedTuple):
         """Return whether the participant declares that it is to be given the whole task, with its reference actions."""
         if self.of_domain and self.of_domain not in domain_agents:
             return False
-        target = domain_agent(self.of_domain, domain_agents) if self.of_domain else self.target
+        target = domain_agent(self.of_domain, domain_agents, self.name) if self.of_domain else self.target
         # Statically: a lookup may run code of the participant.
         return inspect.getattr_static(built_class(target) or target, "needs_reference", False) is True
 
@@ -110,7 +110,7 @@ class ParticipantSource(NamedTuple):
         """
         if self.replay is not None:
             return self.replay.participant(context)
-        target = domain_agent(self.of_domain, context.domain_agents) if self.of_domain else self.target
+        target = domain_agent(self.of_domain, context.domain_agents, self.name) if self.of_domain else self.target
         participant = await adapt(target, context)
         return participant if self.faulty is None else self.faulty(participant, context, _foreign_records(target))
 
@@ -124,19 +124,21 @@ def _foreign_records(agent: Any) -> ForeignRecords:
     return cast("ForeignRecords", getattr(agent, "foreign_records", ()))
 
 
-def domain_agent(name: str, agents: Mapping[str, type | str]) -> Any:
+def domain_agent(name: str, agents: Mapping[str, type | str], asked: str | None = None) -> Any:
     """Return an agent of a domain, imported now.
 
     Args:
         name: The agent's name.
         agents: The domain's agents.
+        asked: The name that was given, if it is another one: that of a saboteur.
 
     Raises:
         ConfigurationError: It has no such agent, or it cannot be imported.
     """
     if name not in agents:
+        wrapped = f", which {asked!r} wraps" if asked not in (None, name) else ""
         raise ConfigurationError(
-            f"agent {name!r}: the domain has no agent of this name; airline, banking_knowledge, retail and "
+            f"agent {name!r}{wrapped}: the domain has no agent of this name; airline, banking_knowledge, retail and "
             "telecom have one"
         )
     target = agents[name]
@@ -218,6 +220,8 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
     Raises:
         ConfigurationError: It cannot be found or imported.
     """
+    if "::" in spec:
+        raise ConfigurationError(f"{what} {spec!r}: expected FILE:NAME with one colon: {spec.replace('::', ':')}")
     module_name, _, attribute = spec.rpartition(":")
     if module_name.endswith(".py"):
         path = folder / module_name

@@ -75,6 +75,8 @@ class ItemState:
         not_attacked: Why the trial is skipped: the attack cannot be used on its task.
         test_gate: The gate of the test, if its trials pass or fail together.
         results_problem: The error of writing the simulation to the run's folder.
+        fault: The exception of a participant that has ended the conversation, for ``--pdb``.
+        traceback: The title and the text of the report's section about that exception.
         graded: The value of the fixture ``tau_task``, and the same task as it is run and graded.
     """
 
@@ -91,6 +93,8 @@ class ItemState:
     not_attacked: str | None = None
     test_gate: TestGate | None = None
     results_problem: str | None = None
+    fault: BaseException | None = None
+    traceback: tuple[str, str] | None = None
     graded: tuple[Task, TaskSpec] | None = None
 
 

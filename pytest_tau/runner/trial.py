@@ -32,7 +32,7 @@ from .attack import make_injection, note_attack
 from .conditions import Played, conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
-from .participants import close_all, create, done_tool
+from .participants import close_all, create, done_tool, tool_names
 from .policy import note_policy
 from .recording import end_recording
 from .requirements import check_requirements
@@ -106,6 +106,7 @@ class Trial:
         clock = Clock(tape.times if tape else ())
         if self.environment.retrieval is not None:
             self.environment.retrieval.bind(self.models)
+        tools = tool_names(self.domain, self.environment)
         try:
             simulation = await self._valid_attempt(clock, agent, user)
         except BaseException:
@@ -114,6 +115,7 @@ class Trial:
             raise
         finally:
             self.environment.close()
+        simulation.know_tools(tools)
         self._add_usage(simulation)
         played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
         simulation.conditions = conditions_of(played)

@@ -116,6 +116,13 @@ class TestParticipants:
             def one_argument(messages):
                 return "never"
 
+            def turned(tools, messages):
+                return "never"
+
+            class RespondTwo:
+                def respond(self, message, tools):
+                    return "never"
+
             NUMBER = 3
             """,
         )
@@ -147,6 +154,12 @@ class TestParticipants:
             ("parts.py:NoForm", ["NoForm", "respond(message)", "get_init_state", "(messages, tools)"]),
             ("parts.py:NUMBER", ["3", "respond(message)"]),
             ("parts.py:one_argument", ["one_argument", "it must accept (messages, tools)"]),
+            ("parts.py:turned", ["turned is not a valid", "expected (messages, tools), got (tools, messages)"]),
+            ("parts.py::NoForm", ["'parts.py::NoForm'", "expected FILE:NAME with one colon: parts.py:NoForm"]),
+            (
+                "parts.py:RespondTwo",
+                ["RespondTwo is not a valid", "respond(self, message, tools)", "missing a required argument: 'tools'"],
+            ),
             ("parts.py:AsksTooMuch", ["AsksTooMuch cannot be created", "needs 'api_key'", "can take tools"]),
         ],
     )

@@ -46,6 +46,14 @@ class TestOfOnesOwn:
         run.line("reward 1 = DB 1 x COMMUNICATE 1")
         run.line("agent  > create_task(")
 
+    def test_a_mistyped_tool_is_an_error_and_no_call_that_was_not_made(self, project):
+        project.write(
+            "test_agent.py", TEST.replace("tau_simulation.reward == 1", "not tau_simulation.called('get_user')")
+        )
+        run = project.run()
+        run.outcomes(failed=1)
+        run.line("unknown tool 'get_user'; did you mean 'get_users'?")
+
     def test_a_failed_simulation_shows_why(self, project):
         project.write("test_agent.py", TEST)
         run = project.run("--tau-agent", "noop")

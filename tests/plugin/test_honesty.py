@@ -215,7 +215,7 @@ class TestErrors:
         run = models.run("--tau-agent", "own.py:Agent", "--tau-replay")
         run.outcomes(errors=1)
         run.line("ReplayError")
-        run.line("looks like the harness's fault: the recording does not match")
+        run.line("neither side failed: the recording does not match")
         run.lacks("the agent's fault")
         run.lacks("turning point")
 

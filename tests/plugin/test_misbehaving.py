@@ -19,9 +19,9 @@ PLACES = ("constructor", "respond", "async", "stop", "close", "greeting")
 #: Other ways, with what their failures say.
 OTHER = {
     "number-greeting": "its greeting: expected a string, got int 5",
-    "async-cancel_all": "CancelledError: its code has cancelled it",
-    "thread-cancel_all": "CancelledError: its code has cancelled it",
-    "async-foreign_task": "CancelledError: its code has cancelled it",
+    "async-cancel_all": "CancelledError: the agent's or the user's own code cancelled the task",
+    "thread-cancel_all": "CancelledError: the agent's or the user's own code cancelled the task",
+    "async-foreign_task": "CancelledError: the agent's or the user's own code cancelled the task",
 }
 #: Ways that only disturb the event loop, which gives no verdict.
 HARMLESS = ("async-loop_stop", "async-loop_exit", "thread-loop_stop")

@@ -187,7 +187,10 @@ def it(trial):
     ("source", "problem"),
     [
         ("it = pytest_tau.own_loop(lambda: None)", "it must accept one argument, the trial, as in 'def Agent(trial):'"),
-        ("class it:\n    def run(self, text):\n        return 'x'", "it must accept one argument, the trial"),
+        (
+            "class it:\n    def run(self, text):\n        return 'x'",
+            "if its method run answers a message, name the method",
+        ),
         ("it = pytest_tau.own_loop(3)", "own_loop marks a function or a class that takes the trial, got a int"),
         ("it = pytest_tau.own_loop(len.__call__)", "own_loop cannot mark a method-wrapper"),
     ],

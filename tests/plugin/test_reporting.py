@@ -139,6 +139,62 @@ class TestLogs:
         talkative("-p", "no:logging").outcomes(failed=4)
 
 
+#: An agent whose exception is raised in Python's library, and that has a key.
+BOOM = """
+import json
+
+
+class Agent:
+    def respond(self, message):
+        mine = 42
+        return self.parse("sk-abcdefghijkl")
+
+    def parse(self, text):
+        return json.loads(text)
+"""
+
+
+class TestTraceback:
+    """The traceback of an agent's exception is a section of the report, and a file of the log."""
+
+    @pytest.fixture
+    def boom(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        project.write("boom.py", BOOM)
+        return lambda *args: project.run("--tau-agent", "boom.py:Agent", *args)
+
+    @pytest.mark.parametrize("workers", ["0", "1"])
+    def test_it_begins_with_the_agents_own_code(self, boom, workers):
+        run = boom("-n", workers)
+        run.line("Traceback of the agent")
+        shown = run.text[run.text.index("Traceback (most recent call last)") :]
+        assert shown.index("in respond") < shown.index("in parse") < shown.index("json/decoder.py")
+        run.lacks("run_contained")
+        run.lacks("sk-abcdefghijkl")
+
+    def test_the_place_is_the_last_line_of_the_agents_own_code(self, boom):
+        boom("--tb=line").line("char 0) (line 11 of ", "boom.py)")
+
+    @pytest.mark.parametrize("option", ["--tb=no", "--tb=line", "--show-capture=no"])
+    def test_it_is_not_shown(self, boom, option):
+        boom(option).lacks("Traceback")
+
+    def test_log(self, project, boom):
+        boom("--tau-log", "logs").outcomes(failed=1)
+        [file] = project.path.glob("logs/*/traceback.txt")
+        text = file.read_text()
+        assert "in parse" in text
+        assert text.splitlines()[-1].startswith("json.decoder.JSONDecodeError: Expecting value")
+        assert "sk-abcdefghijkl" not in text
+
+    def test_pdb_enters_the_frame_of_the_agent(self, project, a_task, pytester):
+        project.tasks("mock/t.tau.json", [a_task()])
+        project.write("boom.py", BOOM.replace("return self.parse", "raise KeyError"))
+        command = [sys.executable, "-m", "pytest", *_QUICK, "--tau-agent", "boom.py:Agent", "--pdb"]
+        result = Run(pytester.run(*command, stdin=b"p 'mine is', mine\nq\n"))
+        result.line("('mine is', 42)")
+
+
 class TestDebugger:
     """--pdb."""
 

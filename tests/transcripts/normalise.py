@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
 #: In terminal output, in order. A run's closing line is padded by the width of the duration, so it is rebuilt.
 _TERMINAL = (
+    (r"^ +[~^]+\n", ""),  # below a line of a traceback, as of Python 3.11
     (r"^=+ (.*) in \d+\.\d+s(?: \([\d:]+\))? =+$", r"== \1 in <duration> =="),
     (
         r"^(.* (?:passed|failed|error|errors|skipped|failing|deselected).*) in \d+\.\d+s(?: \([\d:]+\))?$",

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.models import FAULTS, STOPS, ModelUsage, RewardInfo, Simulation, TerminationReason, ToolMessage
+from pytest_tau.models import FAULTS, STOPS, ModelUsage, RewardInfo, Simulation, TerminationReason, ToolMessage, clone
 
 from .tiny import STOP, agent, call, user
 
@@ -87,6 +87,27 @@ def test_called_compares_the_named_arguments() -> None:
     assert not done.called("rename", item_id="desk")
     assert not done.called("rename", colour=None)
     assert not done.called("remove")
+
+
+def test_called_refuses_a_name_that_is_no_tool_of_the_trial() -> None:
+    done = simulation(messages=TRAJECTORY)
+    done.know_tools(["rename", "remove"])
+    assert not done.called("remove")
+    with pytest.raises(ValueError, match=r"unknown tool 'remov'; did you mean 'remove'\?"):
+        done.called("remov")
+    assert done.called("switch")  # such as a tool that the agent has made up
+    assert not done.called("switch", on=True)
+
+
+def test_known_tools_are_not_stored_and_not_compared() -> None:
+    done = simulation(messages=TRAJECTORY)
+    stored = done.model_dump_json()
+    done.know_tools(["rename"])
+    assert done.model_dump_json() == stored
+    assert done == Simulation.model_validate_json(stored)
+    assert not Simulation.model_validate_json(stored).called("remov")
+    with pytest.raises(ValueError, match="remov"):
+        clone(done).called("remov")
 
 
 def test_an_argument_may_be_called_name() -> None:

@@ -625,9 +625,14 @@ def test_a_user_s_factory_takes_what_a_user_takes() -> None:
         replies(lambda policy: Made(), agent("a"), side="user")
 
 
-@pytest.mark.parametrize("chat", [lambda history, tools: "Hi", lambda msgs, tools: "Hi", lambda tools, messages: "Hi"])
+@pytest.mark.parametrize("chat", [lambda history, tools: "Hi", lambda msgs, tools: "Hi"])
 def test_other_functions_of_two_parameters_answer(chat: Any) -> None:
     assert replies(chat, user("a")) == [agent("Hi")]
+
+
+def test_messages_and_tools_in_the_wrong_order_are_refused() -> None:
+    with pytest.raises(ConfigurationError, match=r"expected \(messages, tools\), got \(tools, messages\)"):
+        check_form(lambda tools, messages: "Hi", "agent")
 
 
 def test_a_factory_that_needs_something_unknown_is_refused_before_anything_runs() -> None:

@@ -193,3 +193,10 @@ def test_unknown_kind_is_an_error(domain: Domain) -> None:
 def test_a_domain_that_has_no_agent_of_its_own() -> None:
     with pytest.raises(ConfigurationError, match="the domain has no agent of this name"):
         pytest_tau.simulate(tiny.task(), domain=pytest_tau.load_domain("mock"), agent="rules", user="noop")
+
+
+def test_a_saboteur_of_a_domain_without_rules_says_what_it_wraps(domain: Domain) -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"agent 'rules', which 'saboteur:leaks' wraps: the domain has no agent"
+    ):
+        pytest_tau.simulate(tiny.task(), domain=pytest_tau.load_domain("mock"), agent="saboteur:leaks", user="noop")

@@ -37,6 +37,15 @@ class TauItem(pytest.Function):
     trial: int
     fork_turn: int | None
 
+    def runtest(self) -> None:
+        """Run the test; with ``--pdb``, a failure leads to the frame of the agent that has raised an exception."""
+        from ..run.outcomes import TrialFailed, at_fault
+
+        try:
+            super().runtest()
+        except TrialFailed as failure:
+            raise at_fault(self, failure) from None
+
     @classmethod
     def of(
         cls, spec: TaskSpec, number: int, template: pytest.Function, fixtures: Any, turn: int | None = None

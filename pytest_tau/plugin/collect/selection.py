@@ -45,6 +45,7 @@ def register(config: pytest.Config) -> None:
             for name, wanted in _selection(config, named).items()
         }
         state.excluded = () if state.selection else tuple(named_domains(config))
+        _check_excluded(config, state.excluded)
         distributed = getattr(config.option, "dist", "no") != "no"
         if state.selection:
             TaskSelector(config, context).check_patterns()
@@ -82,6 +83,32 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         from ..context.model_checks import check_access
 
         check_access(config, run_state(config), context)
+
+
+def _check_excluded(config: pytest.Config, names: Sequence[str]) -> None:
+    """Check the domains that are named, but that paths exclude; settings only if the command line names the domain.
+
+    The settings may be meant for the tests of the paths, if only the ini names the domain.
+
+    Raises:
+        pytest.UsageError: There is no such domain, or it has no such split or variant.
+    """
+    from ...errors import TauError
+    from ..context.build import ensure_context
+
+    context = ensure_context(config)
+    run = context.config
+    try:
+        for name in names:
+            domain = context.domain(name)
+            if config.getoption("tau_domain") is None:
+                continue
+            settings = run.simulation
+            domain.check_mode(solo=settings.solo, policy=settings.policy, retrieval=settings.retrieval)
+            if run.split is not None and run.generate is None:
+                domain.tasks(run.split)
+    except TauError as error:
+        raise pytest.UsageError(str(error)) from error
 
 
 def _checked_specs(config: pytest.Config, name: str, wanted: tuple[str, ...]) -> list[TaskSpec]:

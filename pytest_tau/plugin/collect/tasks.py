@@ -103,15 +103,16 @@ class TaskSelector:
         tasks = list(tasks)
         settings = config.simulation
         domain.check_mode(solo=settings.solo, policy=settings.policy, retrieval=settings.retrieval)
-        if name := self._context.source("agent", config).of_domain:
-            domain_agent(name, domain.spec.agents)
+        agent = self._context.source("agent", config)
+        if agent.of_domain:
+            domain_agent(agent.of_domain, domain.spec.agents, agent.name)
         domain.check_data(settings.policy, settings.retrieval)
         if settings.policy_rules:
             load_rules(domain.spec)
         if (retriever := domain.retriever(settings.policy, settings.retrieval)) is not None:
             check_retrieval(self.pytest_config, self._context, retriever)
         modify_tasks(self.pytest_config, domain, tasks)
-        if replay := self._context.source("agent", config).replay:
+        if replay := agent.replay:
             tasks = [task for task in tasks if task.id in replay.task_ids]
             if not tasks:
                 raise ConfigurationError(f"{replay.path} has no conversation of any task of {domain.name!r}")

@@ -30,8 +30,10 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     undecided = _may_make_agents(config, context)
     if undecided and not config.pluginmanager.has_plugin("dsession"):
         return []  # xdist's controller reports no items after collection
-    run_state(config).header_shown = True
-    lines = _settings_lines(config, context, {}, domains=context.config.domains, participants=not undecided)
+    state = run_state(config)
+    state.header_shown = True
+    domains = () if state.excluded else context.config.domains
+    lines = _settings_lines(config, context, {}, domains=domains, participants=not undecided)
     return list(map(printable, lines))
 
 

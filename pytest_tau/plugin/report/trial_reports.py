@@ -40,6 +40,10 @@ def pytest_runtest_makereport(
     if report.when == "call" and report.passed and simulation is not None:
         report.sections += _attack_section(simulation)
     brief = getattr(item.config.option, "tbstyle", "auto") == "line"
+    if report.failed and state.traceback is not None and not brief:
+        title, text = state.traceback
+        report.sections.append((title, printable(text)))
+        state.traceback = None  # an error of the teardown has its own
     if report.failed and simulation is not None and not is_task_item(item) and not brief:
         from ...diagnosis import explain, plain_text
 

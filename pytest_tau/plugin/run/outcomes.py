@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
 from ...diagnosis import verdict
 from ...errors import TauError
 from ...models import FAULTS
+from ...participants.containment import raised_by
 from ...validity import UserValidity
 from ..items import item_state
 
 if TYPE_CHECKING:
     from ...models import Simulation
+
+_Failure = TypeVar("_Failure", bound=BaseException)
 
 
 class TrialFailed(AssertionError):  # noqa: N818 - it is the test's assertion
@@ -35,11 +38,17 @@ def result_of(item: pytest.Item, simulation: Simulation) -> Simulation:
     __tracebackhide__ = True
     item_state(item).simulation = simulation
     if simulation.outcome == "error":
-        raise HarnessError(simulation)
+        raise at_fault(item, HarnessError(simulation))
     found = UserValidity.of(simulation)
     if found is not None and found.excluded:
         pytest.skip(f"excluded, fault of the user: {found.findings[0].text}")
     return simulation
+
+
+def at_fault(item: pytest.Item, failure: _Failure) -> _Failure:
+    """Return the failure of an item, with ``--pdb`` with the traceback of the participant's exception behind it."""
+    fault = item_state(item).fault
+    return failure if fault is None else failure.with_traceback(raised_by(fault).__traceback__)
 
 
 class HarnessError(TauError):

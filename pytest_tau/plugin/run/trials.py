@@ -18,6 +18,7 @@ from ...errors import BudgetError
 from ...models import FOREIGN_AGENT, AssistantMessage
 from ...participants import ParticipantSource, load_source
 from ...participants.clients import imported_clients
+from ...participants.containment import participant_traceback
 from ...runner import Trial
 from ..context.budget import skip_without_money
 from ..context.event_loop import BorrowedLoop
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from ...participants import Side
     from ..context.event_loop import RunningLoop
     from ..items import TaskSpec
+
+#: The participant that has broken off a conversation, by how it ended.
+_BY_PARTICIPANT = {"agent_error": "agent", "user_error": "user"}
 
 
 class TrialInputs(NamedTuple):
@@ -92,6 +96,7 @@ class TrialFuture:
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
         self._log: TrialLog | None = None
+        self._fault: BaseException | None = None
         self._review: TrialReview | None = None
         self._future: Future[Simulation] = self._start() if restored is None else self._as_finished(restored)
         self._future.add_done_callback(lambda _: self._messages.put(None))
@@ -220,6 +225,8 @@ class TrialFuture:
                 simulation = await trial.run(agent, user)
                 await self._add_review(simulation)
             self._note_foreign(simulation, agent)
+            # Other faults, as of a provider, have no frames of a participant's code that would explain them.
+            self._fault = trial.fault if simulation.termination_reason in _BY_PARTICIPANT else None
             self._end_log(simulation)
         except BaseException as error:
             self._end_log(None, error)
@@ -241,7 +248,8 @@ class TrialFuture:
 
     def _end_log(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
         if self._log is not None:
-            self._log.end(simulation, error)
+            text = None if self._fault is None else participant_traceback(self._fault)
+            self._log.end(simulation, error, text)
 
     def _note_foreign(self, simulation: Simulation, agent: ParticipantSource) -> None:
         """Record whether the calls of an agent that is not built in were seen, if the run counts or records calls."""
@@ -262,6 +270,7 @@ class TrialFuture:
         """Set the facts of the trial on the item, replacing those from before a rerun."""
         item, inputs, state = self._item, self.inputs, item_state(self._item)
         state.usage = None
+        self._set_fault(simulation)
         if simulation.model_usage:
             restored_usage = simulation.model_usage if self._restored is not None else None
             state.usage = usage_facts(inputs.spec, inputs.models, restored_usage)
@@ -278,6 +287,15 @@ class TrialFuture:
             tau_usage=json.dumps(state.usage) if state.usage else None,
             tau_restored=True if self._restored is not None else None,
         )
+
+    def _set_fault(self, simulation: Simulation) -> None:
+        """Set what the report and the debugger show of an exception of a participant."""
+        state, fault = item_state(self._item), self._fault
+        text = None if fault is None else participant_traceback(fault)
+        side = _BY_PARTICIPANT.get(simulation.termination_reason)
+        state.traceback = None if text is None else (f"Traceback of the {side}", text)
+        # Its frames keep what the participant has in memory alive.
+        state.fault = fault if self._item.config.option.usepdb else None
 
 
 def _has_replied(simulation: Simulation) -> bool:

@@ -24,6 +24,8 @@ _LONGEST = 2000
 class TrialLog:
     """Writes the log of a trial while it runs: ``trial.log``, ``calls/0001-agent.json`` … and ``status.json``.
 
+    A participant that has raised an exception has its ``traceback.txt``.
+
     The folder of an earlier run's trial of the same test is replaced. A file that cannot be written does not end the
     trial.
 
@@ -71,12 +73,15 @@ class TrialLog:
         self._write(f"calls/{name}", {"role": role, "request": asked, "reply": answer, "error": failure})
         self._add(f"{role} model {request.model}, {name}: {failure or _facts(reply)}")
 
-    def end(self, simulation: Simulation | None, error: BaseException | None = None) -> None:
+    def end(
+        self, simulation: Simulation | None, error: BaseException | None = None, traceback: str | None = None
+    ) -> None:
         """Write how the trial ended.
 
         Args:
             simulation: The simulation, if there is one.
             error: Why there is none.
+            traceback: The traceback of the exception of a participant that has ended the conversation.
         """
         if simulation is None:
             status: dict[str, Any] = {"outcome": "not run", "error": f"{type(error).__name__}: {error}"}
@@ -85,6 +90,8 @@ class TrialLog:
             status = {"outcome": simulation.outcome, "reward": simulation.reward}
             status |= simulation.model_dump(mode="json", include=fields)
         self._write("status.json", status)
+        if traceback is not None:
+            self._write_text("traceback.txt", traceback)
         self._add(f"end: {status['outcome']}, {status.get('termination_reason') or status['error']}")
 
     def _add(self, text: str | None) -> None:
@@ -98,8 +105,11 @@ class TrialLog:
             self._note(error)
 
     def _write(self, name: str, content: dict[str, Any]) -> None:
+        self._write_text(name, json.dumps(content, ensure_ascii=False, indent=1, default=repr))
+
+    def _write_text(self, name: str, text: str) -> None:
         try:
-            atomic_write(self._folder / name, json.dumps(content, ensure_ascii=False, indent=1, default=repr) + "\n")
+            atomic_write(self._folder / name, text + "\n")
         except OSError as error:
             self._note(error)
 

@@ -265,7 +265,7 @@ function blameBox(talk, jump) {
     { class: "box" },
     blame
       ? [
-          el("h3", {}, `It looks like the ${blame.party}'s fault`),
+          el("h3", {}, blame.reason === "the recording does not match" ? "Neither side failed" : `It looks like the ${blame.party}'s fault`),
           el("p", {}, sentence(blame.reason)),
           // An error has a box of its own.
           talk.error && talk.error.includes(blame.evidence) ? "" : el("p", { class: "note" }, blame.evidence),
