@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: At most this is called chance.
 SIGNIFICANT = 0.05
+#: With fewer tasks that passed before, not even the loss of all of them is significant: its p-value is 0.5 ** tasks.
+FEWEST_PASSING = 5
 #: So many tasks of a kind are named, each with so many characters.
 _NAMED, _LONGEST = 10, 200
 _EXPLAINED = (
@@ -145,6 +147,12 @@ class Comparison:
         return any(paired.p < SIGNIFICANT and paired.difference < 0 for paired in self.variants.values())
 
     @property
+    def undecided(self) -> list[str]:
+        """Return why a loss could not have been detected, for each variant of which that is true."""
+        found = {name: undecided(paired) for name, paired in self.variants.items()}
+        return [f"{one_line(name, _LONGEST)}: {why}" if name else why for name, why in found.items() if why]
+
+    @property
     def worse(self) -> list[tuple[Group, Pair]]:
         """Return the tasks that pass less often, the largest loss first."""
         found = [(key, pair) for key, pair in self.pairs.items() if pair.change < 0]
@@ -174,7 +182,9 @@ class Comparison:
             return [*lines, "nothing can be compared: no task has trials with a verdict in both runs"]
         for name, paired in self.variants.items():
             difference = format_difference(rates_name(self.before.info, self.after.info), paired)
-            said = "; ".join([format_verdict(paired), *self._power(paired)]) if verdict else ""
+            why = undecided(paired)
+            said = f"not decided: {why}" if why else "; ".join([format_verdict(paired), *self._power(paired)])
+            said = said if verdict else ""
             if name:
                 lines.append("; ".join([f"{one_line(name, _LONGEST)}: {difference}", *([said] if said else [])]))
             else:
@@ -204,6 +214,9 @@ class Comparison:
             rates = f"pass^1 {paired.before:.3f} -> {paired.after:.3f}"
             if paired.p < SIGNIFICANT:
                 found.append(f"{what}{format_verdict(paired)} against {self.before.name}: {rates}")
+                continue
+            if why := undecided(paired):
+                found.append(f"{what}not decided against {self.before.name}: {why} ({rates})")
                 continue
             loss, often = paired.smallest_loss, f"{100 * POWER:.0f} %"
             seen = f"a loss above {loss:.3f} would have been seen, at {often} power" if loss is not None else ""
@@ -282,6 +295,21 @@ def format_verdict(paired: Paired) -> str:
     if paired.p >= SIGNIFICANT:
         return "no significant difference"
     return "a significant loss" if paired.difference < 0 else "a significant gain"
+
+
+def undecided(paired: Paired, comparisons: int = 1) -> str:
+    """Return why no loss could have been significant; empty if one could, or if there is a significant difference.
+
+    Args:
+        paired: The comparison.
+        comparisons: The number of comparisons that the p-value is corrected for.
+    """
+    passing, needed = sum(pair.before.passed > 0 for pair in paired.pairs), FEWEST_PASSING
+    while comparisons * 0.5**needed >= SIGNIFICANT:
+        needed += 1
+    if passing >= needed or comparisons * paired.p < SIGNIFICANT:
+        return ""
+    return f"{plural(passing, 'task')} passed before, and a loss on fewer than {needed} is never significant"
 
 
 def format_difference(name: str, paired: Paired) -> str:

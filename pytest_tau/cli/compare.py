@@ -71,7 +71,7 @@ def _run_two(runs: list[Run], *, regression: bool) -> int:
         printer.line(line, indent=len(line) - len(line.lstrip()))
     for line in [*comparison.warnings(), *_problems(runs)]:
         printer.line(f"warning: {line}")
-    return int(regression and (comparison.regression or not comparison.variants))
+    return int(regression and (comparison.regression or not comparison.variants or bool(comparison.undecided)))
 
 
 def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
@@ -97,7 +97,7 @@ def _run_many(runs: list[Run], args: argparse.Namespace) -> int:
         print_many(many, _problems(runs))
     else:
         print(printable(pages[args.format]()), end="")  # noqa: T201 - this is a command
-    return int(args.fail_on == "regression" and (many.regression or not many.contrasts))
+    return int(args.fail_on == "regression" and many.fails)
 
 
 def _text_lines(many: ManyRuns, problems: list[str]) -> list[str]:

@@ -64,8 +64,8 @@ OPTIONS: dict[str, Option] = {
                         "pytest-tau[llm])", "MODEL", hidden=("--tau-judge-llm",)),
     "judge-llm-args": Option(("--judge-llm-args",), 'arguments of its calls (default: {"temperature": 0.0})', "JSON",
                              hidden=("--tau-judge-llm-args",)),
-    "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if nothing can be "
-                      "compared", "WHAT", {"choices": _CHOICES["fail-on"]}, hidden=("--tau-fail-on",)),
+    "fail-on": Option(("--fail-on",), "regression: exit with 1 if the loss is significant, or if none could "
+                      "have been found", "WHAT", {"choices": _CHOICES["fail-on"]}, hidden=("--tau-fail-on",)),
     "turn": Option(("--turn",), "the message from which the conversation is continued, by its number in tau show: 7, "
                    "7,11 or 7-15 (those of the agent in this range), or each message of the agent (default: each)",
                    "TURNS", {"default": "each", "dest": "messages"}),

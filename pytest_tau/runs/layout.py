@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -34,8 +36,12 @@ RESULTS_FOLDER: Final = "simulations"
 #: The beginning of a line of simulations: the node id of the test follows, and then the simulation.
 TEST_PREFIX: Final = '{"test": '
 
-#: Names of runs begin with the time, to the second.
-_TIME: Final = len("20260131-235959")
+#: Names that runs are given begin with the start, in UTC.
+_NAMED_TIME: Final = re.compile(r"\d{8}-\d{6}")
+#: The start of a run in the text of a manifest, and the starts of the runs that have resumed it.
+_STARTED: Final = re.compile(rb'^ "started": "([^"]+)"', re.MULTILINE)
+_RESUMED: Final = re.compile(rb'^ "resumed": \[(.*?)^ \]', re.MULTILINE | re.DOTALL)
+_RESUMED_START: Final = re.compile(rb'"started": "([^"]+)"')
 
 
 def worker_file(worker: str) -> str:
@@ -50,14 +56,47 @@ def simulation_files(folder: Path) -> list[Path]:
 
 def is_run(path: Path) -> bool:
     """Return whether a folder has the results of a run in it, or those of a baseline or of τ²-bench."""
-    if not path.is_dir():
-        return False
-    return bool(simulation_files(path)) or any((path / name).is_file() for name in (RECORDS, RESULTS_INDEX))
+    return path.is_dir() and bool(_result_files(path))
+
+
+def _result_files(folder: Path) -> list[Path]:
+    others = (folder / name for name in (RECORDS, RESULTS_INDEX))
+    return [*simulation_files(folder), *(file for file in others if file.is_file())]
 
 
 def latest_last(folders: Iterable[Path]) -> list[str]:
-    """Return the names of runs' folders in the order in which the runs began."""
-    return [each.name for each in sorted(folders, key=lambda each: (each.name[:_TIME], each.stat().st_mtime_ns))]
+    """Return the names of runs' folders in the order in which the runs were started or resumed."""
+    ordered = sorted(folders, key=lambda each: (_started(each), each.stat().st_mtime_ns))
+    return [each.name for each in ordered]
+
+
+def _started(folder: Path) -> float:
+    """Return the last start of a run in seconds: by its manifest, else by its name, else by the age of its results."""
+    try:
+        return _start_in(folder / MANIFEST)
+    except (OSError, ValueError):
+        pass  # without a manifest, or with that of another program
+    named = _NAMED_TIME.match(folder.name)
+    try:
+        return datetime.strptime(f"{named[0] if named else ''}+0000", "%Y%m%d-%H%M%S%z").timestamp()
+    except ValueError:
+        return max((file.stat().st_mtime for file in _result_files(folder)), default=folder.stat().st_mtime)
+
+
+def _start_in(manifest: Path) -> float:
+    """Return the last start that a manifest has, in seconds.
+
+    The text is searched and not parsed: there may be hundreds of runs, whose hashes make most of their manifests.
+
+    Raises:
+        OSError: The file cannot be read.
+        ValueError: It has no start.
+    """
+    text = manifest.read_bytes()
+    resumed = _RESUMED.search(text)
+    found = [*_STARTED.findall(text), *(_RESUMED_START.findall(resumed[1]) if resumed else ())]
+    starts = (datetime.fromisoformat(each.decode()) for each in found)
+    return max(each.replace(tzinfo=each.tzinfo or timezone.utc).timestamp() for each in starts)
 
 
 def ignore_in_git(home: Path) -> None:

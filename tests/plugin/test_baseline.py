@@ -132,6 +132,14 @@ class TestFailOnRegression:
         found.line("tau: no significant difference")
         found.line("tau: --tau-fail-on regression: no regression")
 
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_too_few_tasks_to_find_a_loss_are_no_success(self, blessed, workers):
+        args = ["--tau-task", "t0", "--tau-task", "t1", "--tau-baseline", "baseline", "--tau-fail-on", "regression"]
+        found = blessed("Worse", *args, *workers)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("--tau-fail-on regression: not decided: 2 tasks passed before, and a loss on fewer than 5 is never")
+        found.lacks("no regression")
+
     def test_gates_can_be_combined_with_it(self, blessed):
         args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "--tau-gate"]
         assert blessed("Unlucky", *args, "pass^1>=0.95").ret == pytest.ExitCode.TESTS_FAILED

@@ -108,7 +108,7 @@ def test_a_better_run_is_compared_by_progress(run_half, project, capsys):
     capsys.readouterr()
     main(["compare", str(first), str(second)])
     out = " ".join(capsys.readouterr().out.split())
-    assert "progress 0.667 -> 0.833: +0.167 (95 % interval" in out
+    assert "progress 0.667 -> 0.833: +0.167 (no interval with fewer than 6 tasks)" in out
     assert "partial credit: state 0.667 -> 0.833, actions 0.667 -> 0.833, actions.write 0.667 -> 0.833" in out
 
 

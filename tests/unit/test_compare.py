@@ -232,6 +232,15 @@ class TestComparison:
         expected = "no significant difference; too few tasks to detect any loss at 80 % power"
         assert self.compare(few, few).lines()[2].startswith(expected)
 
+    @pytest.mark.parametrize(("passing", "decided"), [(0, False), (4, False), (5, True)])
+    def test_without_enough_tasks_that_passed_nothing_is_decided(self, passing, decided):
+        before = trials(*((str(number), "pp" if number < passing else "ff") for number in range(12)))
+        found = self.compare(before, before)
+        why = f"{passing} tasks passed before, and a loss on fewer than 5 is never significant"
+        assert found.undecided == ([] if decided else [why])
+        assert (f"not decided: {why}" in found.lines()) is not decided
+        assert "no significant difference" not in "".join(found.lines()) or decided
+
     def test_equal_ids_of_different_domains_are_different_tasks(self):
         before = trials(("0", "p"), domain="one") + trials(("0", "f"), domain="two")
         after = trials(("0", "f"), domain="one") + trials(("0", "f"), domain="two")

@@ -41,6 +41,18 @@ def tasks_of(*letters: str) -> dict[str, str]:
     return {f"t{number}": each for number, each in enumerate(letters)}
 
 
+class TestUndecided:
+    @pytest.mark.parametrize(("tasks", "decided"), [(5, False), (6, True)])
+    def test_two_comparisons_need_six_tasks_that_passed(self, tasks: int, decided: bool) -> None:
+        many = ManyRuns([run_of(name, tasks_of(*"p" * tasks)) for name in "abc"])
+        assert many.fails is not decided
+        why = "not decided: 5 tasks passed before, and a loss on fewer than 6 is never significant"
+        assert many.undecided == ([] if decided else [f"b against a: {why}", f"c against a: {why}"])
+
+    def test_without_tasks_in_common_it_fails(self) -> None:
+        assert ManyRuns([run_of("a", {"t": "p"}), run_of("b", {"u": "p"})]).fails
+
+
 class TestHolm:
     def test_values_are_those_of_the_definition(self) -> None:
         """Sorted 0.01, 0.03, 0.04: times 3, 2 and 1, and never less than an earlier one."""

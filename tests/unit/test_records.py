@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, Task
 from pytest_tau.runs.baseline import write_baseline
-from pytest_tau.runs.manifest import read_manifest
+from pytest_tau.runs.manifest import read_manifest, write_manifest
 from pytest_tau.runs.reader import open_run
 from pytest_tau.runs.record import TrialRecord, groups_of
 
@@ -166,3 +167,42 @@ def test_a_run_that_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "empty").mkdir()
     with pytest.raises(ConfigurationError, match="expected simulations"):
         open_run("empty", tmp_path)
+
+
+class TestLatest:
+    """The latest run is the one that was started or resumed last."""
+
+    @staticmethod
+    def store(root: Path, name: str, started: str = "", *resumed: str, modified: int = 0) -> None:
+        folder = root / ".tau" / "runs" / name
+        folder.mkdir(parents=True)
+        (folder / "simulations.jsonl").write_text("", encoding="utf-8")
+        if started:
+            again = {"resumed": [{"started": each, "commit": None, "dirty": None} for each in resumed]}
+            settings = {"settings": {"agent_args": {"started": "2030-01-01T00:00:00+00:00"}}}
+            write_manifest(folder, {"format": 1, "started": started, **settings, **(again if resumed else {})})
+        if modified:
+            os.utime(folder / "simulations.jsonl", (modified, modified))
+
+    def test_a_name_of_letters_is_not_later_than_a_time(self, tmp_path: Path) -> None:
+        self.store(tmp_path, "nightly", "2026-01-01T00:00:00+00:00")
+        self.store(tmp_path, "20260102-000000-7-mock", "2026-01-02T00:00:00+00:00")
+        assert open_run(root=tmp_path).name == "20260102-000000-7-mock"
+
+    def test_a_named_run_that_was_started_later_is_the_latest(self, tmp_path: Path) -> None:
+        self.store(tmp_path, "a", "2026-01-03T00:00:00+00:00")
+        self.store(tmp_path, "20260102-000000-7-mock", "2026-01-02T00:00:00+00:00")
+        assert open_run(root=tmp_path).name == "a"
+
+    def test_the_last_start_of_a_resumed_run_counts(self, tmp_path: Path) -> None:
+        started = ["2026-01-01T00:00:00+00:00", "2026-01-02T00:00:00+00:00", "2026-01-05T00:00:00+00:00"]
+        self.store(tmp_path, "20260101-000000-7-mock", *started)
+        self.store(tmp_path, "20260104-000000-7-mock", "2026-01-04T00:00:00+00:00")
+        assert open_run(root=tmp_path).name == "20260101-000000-7-mock"
+
+    def test_without_a_manifest_the_name_counts_and_then_the_age_of_the_results(self, tmp_path: Path) -> None:
+        self.store(tmp_path, "20260102-000000-7-mock", modified=1)
+        self.store(tmp_path, "old", modified=1767225600)  # 2026-01-01
+        assert open_run(root=tmp_path).name == "20260102-000000-7-mock"
+        self.store(tmp_path, "99999999-999999-x", modified=1767398400)  # 2026-01-03
+        assert open_run(root=tmp_path).name == "99999999-999999-x"

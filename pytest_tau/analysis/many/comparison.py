@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ...runs.groups import count_tasks, match_groups
 from ...text import plural
 from ..comparability import differing_conditions
-from ..compare import SIGNIFICANT, changed_parts
+from ..compare import SIGNIFICANT, changed_parts, undecided
 from ..paired import Pair, Paired, PassCount
 from ..statistics import Interval, pass_hat_k_interval
 from .holm import holm
@@ -143,6 +143,21 @@ class ManyRuns:
         return any(each.significant and each.paired.difference < 0 for each in self.contrasts)
 
     @property
+    def undecided(self) -> list[str]:
+        """Return why a loss could not have been detected, for each comparison of which that is true."""
+        why = {each: undecided(each.paired, len(self.contrasts)) for each in self.contrasts if not each.significant}
+        return [
+            f"{self.runs[each.after].name} against {self.runs[each.before].name}: not decided: {text}"
+            for each, text in why.items()
+            if text
+        ]
+
+    @property
+    def fails(self) -> bool:
+        """Return whether there is a regression, or whether none could have been found."""
+        return self.regression or not self.contrasts or bool(self.undecided)
+
+    @property
     def domains(self) -> list[str]:
         """Return the domains of the compared tasks."""
         return sorted({group.domain for group in self.tasks})
@@ -195,7 +210,7 @@ class ManyRuns:
             for row in self.rows
             if row.other_tasks
         ]
-        return lines
+        return [*lines, *self.undecided]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the table as JSON."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ...evaluation.partial import COUNTS, SHARES
 from ...text import plural
 from ..gates.metrics import by_task
+from ..paired import FEWEST_TASKS
 from ..statistics import mean_interval, share_interval
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def difference_lines(
     before, after = _overall(tasks)
     interval = _interval(tasks)
     reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
+    reach = f" (no interval with fewer than {FEWEST_TASKS} tasks)" if len(tasks) < FEWEST_TASKS else reach
     line = f"progress {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach}"
     means = {name: [f"{each:.3f}" for each in _overall(both)] for name, both in found.items() if both}
     others = [f"{name} {one} -> {other}" for name, (one, other) in means.items() if one != other]
@@ -98,9 +100,10 @@ def _overall(tasks: Collection[tuple[float, float]]) -> tuple[float, float]:
 
 
 def _interval(tasks: Collection[tuple[float, float]]) -> Interval | None:
-    """Return the interval of the difference, by resampling tasks; None if all tasks differ alike."""
+    """Return the interval of the difference, by resampling tasks; None with few tasks, or if all differ alike."""
     differences = [after - before for before, after in tasks]
-    return mean_interval([each] for each in differences) if len(set(differences)) > 1 else None
+    enough = len(tasks) >= FEWEST_TASKS and len(set(differences)) > 1
+    return mean_interval([each] for each in differences) if enough else None
 
 
 def _mean(name: str, records: Iterable[TrialRecord]) -> float | None:

@@ -77,13 +77,13 @@ def run(args: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         interrupted = True
     outcomes = [runs.recorded(cell) for cell in matrix.cells]
-    regression = _report(runs, outcomes, all_pairs=args.all_pairs)
+    fails = _report(runs, outcomes, all_pairs=args.all_pairs)
     if interrupted:
         _print(f"interrupted; continue with: tau matrix {args.file}")
         return _INTERRUPTED
     missed = matrix.gated and any(each.exit == 1 for each in outcomes)
     incomplete = any(each.status != "done" for each in outcomes)
-    return int(incomplete or missed or (args.fail_on == "regression" and regression))
+    return int(incomplete or missed or (args.fail_on == "regression" and fails))
 
 
 def _problem(cell: Cell, text: str) -> str:
@@ -103,7 +103,7 @@ def _progress(runs: CellRuns, outcome: Outcome, number: int) -> None:
 
 
 def _report(runs: CellRuns, outcomes: list[Outcome], *, all_pairs: bool) -> bool:
-    """Write and print the report; return whether a configuration is significantly worse than the first."""
+    """Write and print the report; return whether any is worse than the first, or that cannot be decided."""
     from ...analysis.many.comparison import ManyRuns
     from ...reports.many_runs import many_html, many_markdown
 
@@ -114,7 +114,7 @@ def _report(runs: CellRuns, outcomes: list[Outcome], *, all_pairs: bool) -> bool
     if len(sides) < 2:
         _print("there is one configuration with results, nothing to compare" if sides else "there are no results")
         if not sides:
-            return False
+            return True
     many = ManyRuns(sides, all_pairs=all_pairs)
     print()  # noqa: T201 - this is a command
     print_many(many)
@@ -123,7 +123,7 @@ def _report(runs: CellRuns, outcomes: list[Outcome], *, all_pairs: bool) -> bool
     atomic_write(markdown, many_markdown(many, title, notes))
     atomic_write(page, many_html(many, title, notes))
     _print(f"report: {page}, {markdown}; runs: {runs.folder / 'runs'}")
-    return many.regression
+    return many.fails
 
 
 def _notes(runs: CellRuns, outcomes: list[Outcome]) -> list[str]:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from ...analysis.compare import Comparison, RunRecords
 
+#: The only result of a comparison that does not fail the run.
+_NO_REGRESSION = "no regression"
+
 
 def register(config: pytest.Config) -> None:
     """Register the comparison; read the baseline.
@@ -112,12 +115,11 @@ class Baseline:
         found += [(f"baseline: {warning}", {"yellow": True}) for warning in warnings]
         if self._decides and records_of(self._config):
             failed = self._fails()
-            result = "no regression" if not failed else "a regression" if self._regression else "nothing to compare"
-            found.append((f"--tau-fail-on regression: {result}", {"red": failed, "green": not failed}))
+            found.append((f"--tau-fail-on regression: {self._result()}", {"red": failed, "green": not failed}))
         return found
 
     def pytest_tau_exit_verdict(self) -> pytest.ExitCode | None:
-        """Fail the run on a regression, or if nothing can be compared; only if the baseline decides."""
+        """Fail the run on a regression, or if none could be found; only if the baseline decides."""
         return pytest.ExitCode.TESTS_FAILED if self._decides and self._fails() else None
 
     @property
@@ -133,10 +135,21 @@ class Baseline:
         return self._comparison is not None and self._comparison.regression
 
     def _fails(self) -> bool:
-        """Return whether there is a regression, or trials that cannot be compared."""
+        """Return whether there is a regression, or trials that cannot be compared, or too few to find a regression."""
+        return bool(records_of(self._config)) and self._result() != _NO_REGRESSION
+
+    def _result(self) -> str:
+        """Return what the comparison decides, in words."""
         comparison = self._comparison
-        lacking = comparison is None or not comparison.variants
-        return self._regression or (lacking and bool(records_of(self._config)))
+        if self._regression:
+            return "a regression"
+        if comparison is None or not comparison.variants:
+            return "nothing to compare"
+        # A run that has ended because it was futile has decided by its looks.
+        futile = self._looks is not None and self._looks.decided == "futile"
+        if comparison.undecided and not futile:
+            return "not decided: " + "; ".join(comparison.undecided)
+        return _NO_REGRESSION
 
     @cached_property
     def _comparison(self) -> Comparison | None:
