@@ -48,6 +48,15 @@ def pytest_tau_trials_running(running: int | None) -> None:
 
 
 @pytest.hookspec
+def pytest_tau_trials_waiting(trials: Mapping[str, float]) -> None:
+    """Report the trials that pytest waits for; collect-all. Called each second while it waits.
+
+    Args:
+        trials: The seconds since the start of each trial, by the node id of its test.
+    """
+
+
+@pytest.hookspec
 def pytest_tau_phase_reported(report: pytest.TestReport, trial: TrialReport) -> None:
     """Report a phase of a test that runs a trial; collect-all.
 

@@ -11,7 +11,7 @@ import pytest
 
 from pytest_tau.plugin.report.progress import display
 from pytest_tau.plugin.report.progress.counts import ProgressCounts
-from pytest_tau.plugin.report.progress.display import LogThrottle
+from pytest_tau.plugin.report.progress.display import LogThrottle, WaitThrottle
 
 from .conftest import _QUICK
 from .test_concurrency import Screen, _read
@@ -130,6 +130,52 @@ class TestInALog:
 
 def test_a_short_run_says_nothing_in_a_log(project, tasks):
     project.run(*tasks).lacks("of 4 done")
+
+
+_SLOW = """
+    import _thread
+    import threading
+    import time
+
+    class Agent:
+        def respond(self, message):
+            INTERRUPT
+            time.sleep(4)
+            return "Yes."
+"""
+
+
+class TestWaiting:
+    """The trials that are waited for are named."""
+
+    @pytest.fixture
+    def slow(self, project, a_task, monkeypatch):
+        project.tasks("mock/t.tau.json", [a_task("slow")])
+        project.write("slow.py", _SLOW.replace("INTERRUPT", ""))
+        return ["mock", "--tau-agent", "slow.py:Agent", "--tau-user", "gold"]
+
+    @pytest.mark.parametrize("options", [[], ["--tau-concurrency=2"]], ids=["alone", "concurrent"])
+    def test_if_no_test_ends_for_long(self, project, slow, monkeypatch, options):
+        monkeypatch.setattr(display, "_QUIET", 2.0)
+        run = project.run(*slow, *options)
+        run.line("tau: waiting for mock/t.tau.json::slow[trial-0] (2 s)")
+
+    def test_not_in_a_run_that_is_not_slow_and_not_with_q(self, project, slow, monkeypatch):
+        project.run(*slow).lacks("waiting for")
+        monkeypatch.setattr(display, "_QUIET", 2.0)
+        project.run("-q", *slow).lacks("waiting for")
+
+    def test_at_an_interruption(self, project, slow, pytester):
+        interrupt = "threading.Timer(2.5, _thread.interrupt_main).start()"
+        project.write("slow.py", _SLOW.replace("INTERRUPT", interrupt))
+        result = pytester.runpytest_inprocess(*_QUICK, *slow, no_reraise_ctrlc=True)
+        result.stdout.fnmatch_lines(["tau: waiting for mock/t.tau.json::slow*trial-0* (2 s)"])
+
+    def test_each_time_the_wait_has_doubled(self):
+        throttle = WaitThrottle(0.0)
+        assert [now for now in range(300) if throttle.is_due(now)] == [30, 60, 120, 240]
+        throttle.reset(300.0)
+        assert [now for now in range(300, 400) if throttle.is_due(now)] == [330, 360]
 
 
 @pytest.fixture

@@ -117,7 +117,9 @@ class _Loop:
             other = next((item for item in group if not prefetcher.is_started(item)), None)
             if other is not None and (room or not prefetcher.can_prefetch(other)):
                 return other
-            self._session.config.hook.pytest_tau_trials_running(running=prefetcher.running)
+            hook = self._session.config.hook
+            hook.pytest_tau_trials_running(running=prefetcher.running)
+            hook.pytest_tau_trials_waiting(trials=prefetcher.waiting())
             timeout = _LONGEST_WAIT
 
     def _run(self, item: pytest.Item) -> None:

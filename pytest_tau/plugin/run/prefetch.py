@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,6 +57,11 @@ class TrialPrefetcher:
     def running(self) -> int:
         """Return the number of running trials, with finished ones that ``drain_finished`` has not yielded yet."""
         return len(self._running)
+
+    def waiting(self) -> dict[str, float]:
+        """Return the seconds since the start of each running trial, by node id."""
+        now = time.monotonic()
+        return {item.nodeid: now - trial.began for item, trial in self._running.items()}
 
     def fill(self, upcoming: Iterable[pytest.Item]) -> bool:
         """Start trials of the items that come next, in order; return whether there is room for more."""

@@ -93,6 +93,7 @@ class TrialFuture:
         self._loop = loop
         self._logged: list[logging.LogRecord] = []
         self._item, self._context, self._restored = item, require_context(item.config), restored
+        self.began = time.monotonic()
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._problem: str | None = None
         self._log: TrialLog | None = None
@@ -181,7 +182,7 @@ class TrialFuture:
         started = hooks.pytest_tau_simulation_started
         started(item=item, task=task_for(started, inputs.spec.task), trial=inputs.trial)
         failure: Exception | None = None
-        while (message := self._messages.get()) is not None:
+        while (message := self._next_message()) is not None:
             try:
                 hooks.pytest_tau_message(item=item, message=message)
             except Exception as error:  # noqa: BLE001 - a hook of another plugin may raise anything
@@ -196,6 +197,15 @@ class TrialFuture:
         if failure is not None:
             raise failure
         return simulation
+
+    def _next_message(self) -> Message | None:
+        """Return the next message, None after the last one; report each second that it takes."""
+        while True:
+            try:
+                return self._messages.get(timeout=1.0)
+            except queue.Empty:
+                waiting = self._item.ihook.pytest_tau_trials_waiting
+                waiting(trials={self._item.nodeid: time.monotonic() - self.began})
 
     def _skip(self, error: BudgetError) -> NoReturn:
         """Report a trial that the budget of the run has stopped as not run, with what it has cost."""

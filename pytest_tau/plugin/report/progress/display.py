@@ -60,6 +60,27 @@ class ProgressLine:
         write_past(self._writer, text)
 
 
+class WaitThrottle:
+    """Limits the lines about trials that are waited for: after 30 seconds without a report, and each time that doubles.
+
+    Args:
+        now: The start of the run, in seconds on the clock.
+    """
+
+    def __init__(self, now: float) -> None:
+        self._reported, self._due = now, _QUIET
+
+    def reset(self, now: float) -> None:
+        """Begin anew: a test was reported."""
+        self._reported, self._due = now, _QUIET
+
+    def is_due(self, now: float) -> bool:
+        """Return whether to write a line now; if so, it counts as written."""
+        due = now - self._reported >= self._due
+        self._due *= 2 if due else 1
+        return due
+
+
 class LogThrottle:
     """Limits the lines in a log: none in a short run, and some time between them.
 

@@ -7,16 +7,19 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ....text import listed, printable
 from ...context.run_state import run_state
 from ...items import spec_of
 from ...wire import TrialReport, is_worker, trial_report
 from .counts import ProgressCounts
-from .display import LogThrottle, ProgressLine
+from .display import LogThrottle, ProgressLine, WaitThrottle
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Mapping
 
 _PLUGIN = "tau-progress"
+#: So many trials that are waited for are named.
+_NAMED = 3
 
 
 class ProgressPlugin:
@@ -39,6 +42,7 @@ class ProgressPlugin:
         self._reported: dict[str, tuple[bool, bool]] = {}
         in_log = self._reporter is not None and config.get_verbosity() >= 0 and not self._line.enabled
         self._log = LogThrottle(started) if in_log else None
+        self._waits, self._waiting = WaitThrottle(started), dict[str, float]()
 
     @property
     def counts(self) -> ProgressCounts:
@@ -53,6 +57,25 @@ class ProgressPlugin:
             self._line.show(self.counts.text(running))
             self._log_line(running)
 
+    def pytest_tau_trials_waiting(self, trials: Mapping[str, float]) -> None:
+        """Name the trials that are waited for, if no test was reported for long."""
+        self._waiting = dict(trials)
+        if self._waits.is_due(time.monotonic()):
+            self._write_waiting()
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Name the trials that were waited for."""
+        self._write_waiting()
+
+    def _write_waiting(self) -> None:
+        if self._reporter is None or self._config.get_verbosity() < 0 or not self._waiting:
+            return
+        longest = sorted(self._waiting.items(), key=lambda each: -each[1])
+        named = listed([f"{printable(test)} ({seconds:.0f} s)" for test, seconds in longest], _NAMED)
+        self._line.clear()
+        self._reporter.ensure_newline()  # pytest continues on a new line
+        self._reporter.write_line(f"tau: waiting for {named}")
+
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_logstart(self) -> Generator[None, None, None]:
         """Show the progress after pytest has written the name of a test."""
@@ -66,6 +89,8 @@ class ProgressPlugin:
         self._line.clear()
         if report.when == "teardown":
             self._count(report)
+            self._waiting = {}
+            self._waits.reset(time.monotonic())
         yield
         self._show()
 
