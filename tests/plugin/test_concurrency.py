@@ -1017,7 +1017,7 @@ class TestAgents:
         run.outcomes(failed=4)
         run.line("KeyboardInterrupt: ", "parts.py")
         run.lacks("INTERNALERROR")
-        run.lacks("Traceback")
+        assert run.text.count("Traceback (most recent call last)") == 1, "that of the agent"
 
 
 class Screen:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _PLUGIN = "tau-progress"
 #: So many trials that are waited for are named.
 _NAMED = 3
+#: The least seconds of a trial that an interruption names.
+_NOTICEABLE = 2.0
 
 
 class ProgressPlugin:
@@ -65,6 +67,7 @@ class ProgressPlugin:
 
     def pytest_keyboard_interrupt(self) -> None:
         """Name the trials that were waited for."""
+        self._waiting = {test: seconds for test, seconds in self._waiting.items() if seconds >= _NOTICEABLE}
         self._write_waiting()
 
     def _write_waiting(self) -> None:
