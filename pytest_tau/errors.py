@@ -14,6 +14,7 @@ TauError
 │   └── BudgetError         the money for model calls is spent
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
+├── DomainError             a domain contradicts what it declares, so that no verdict is possible
 ├── ConversationEnded       a participant knows how the conversation ends here; an event, not a fault (in models)
 └── ReplayError             a recorded conversation cannot be carried out again
     └── RecordingEnded      a recorded conversation ends here; an event, not a fault (in models)
@@ -33,6 +34,7 @@ __all__ = [
     "BudgetError",
     "ConfigurationError",
     "ContextWindowError",
+    "DomainError",
     "EpisodeError",
     "EvaluatorError",
     "JudgeError",
@@ -169,6 +171,10 @@ class JudgeError(TauError):
 
 class EvaluatorError(TauError):
     """A reward component that a plugin added failed; the conversation is kept."""
+
+
+class DomainError(TauError):
+    """A domain contradicts what it declares, such as a tool that reads but writes; the conversation is kept."""
 
 
 class ReplayError(TauError):

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ..models import Simulation, Task
     from .divergence import Divergence
 
-Party: TypeAlias = Literal["agent", "user", "provider", "harness"]
+Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness"]
 
 #: How the error of a tool server begins (``ToolServerError``).
 _SERVER_LOST = "the tool server of domain"
@@ -51,7 +51,7 @@ class Attribution(NamedTuple):
     """The party that a failure looks like the fault of.
 
     Attributes:
-        party: ``agent``, ``user``, ``provider`` or ``harness``.
+        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``.
         reason: The fault, in words.
         message_idx: Number of the message that shows it, from 0; None if none does.
         evidence: The text or call there, or the error.
@@ -158,6 +158,12 @@ def _user_error(facts: Facts) -> Attribution | None:
     return Attribution("user", "it failed with an error", None, first_line(facts.error))
 
 
+def _contradictory_domain(facts: Facts) -> Attribution | None:
+    if not facts.error.startswith("DomainError") or facts.simulation.outcome != "error":
+        return None
+    return Attribution("domain", "it contradicts what it declares", None, first_line(facts.error))
+
+
 def _ungraded(facts: Facts) -> Attribution | None:
     if facts.simulation.reward_info is not None or facts.simulation.termination_reason in FAULTS:
         return None
@@ -210,6 +216,17 @@ def _changed_outside(facts: Facts) -> Attribution | None:
         "outside of the conversation's calls" if found["when"] == "during" else "before the conversation"
     )
     return Attribution("harness", reason, None, ", ".join(found["tools"]))
+
+
+def _reference_failed(facts: Facts) -> Attribution | None:
+    """Apply if the reference actions were carried out, and nothing but the task and its domain can have failed them."""
+    conditions = facts.simulation.conditions or {}
+    disturbed = conditions.get("attack") or conditions.get("tool_faults")
+    if conditions.get("agent") != "gold" or conditions.get("user") not in ("gold", "scripted") or disturbed:
+        return None
+    found = _unmet(facts)
+    reason = "gold carries out the reference actions, so the task or its domain is wrong"
+    return None if found is None else Attribution("task", reason, None, found.evidence)
 
 
 def _spoke_as_agent(facts: Facts) -> Attribution | None:
@@ -346,6 +363,10 @@ RULES = (
         _provider,
     ),
     Rule("the user raised an exception, or took most of the time of a conversation that timed out", _user_error),
+    Rule(
+        "a tool that is not declared as a write has changed the state, or an assertion returned no bool",
+        _contradictory_domain,
+    ),
     Rule("the judge or an evaluator failed", _ungraded),
     Rule("the agent raised an exception, timed out or exceeded its context window", _agent_error),
     Rule(
@@ -357,6 +378,10 @@ RULES = (
         "the environment was changed before the conversation or outside of its calls, and a check of the state or of "
         "the calls was not met",
         _changed_outside,
+    ),
+    Rule(
+        "the agent is `gold`, its user is `gold` or `scripted`, and no tool fault or attack interfered",
+        _reference_failed,
     ),
     Rule("the user offered help, as the agent does", _spoke_as_agent),
     Rule("the user agreed to a question and ended the conversation in the same message", _agreed_and_left),

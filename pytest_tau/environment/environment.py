@@ -254,10 +254,15 @@ class Environment:
 
     def mutates(self, name: str, requestor: Requestor) -> bool:
         """Return whether a tool exists for this side and changes a database; calls of such tools are replayed."""
+        info = self.info_of(name, requestor)
+        return info is not None and info.mutates
+
+    def info_of(self, name: str, requestor: Requestor) -> ToolInfo | None:
+        """Return the declaration of a tool; None if this side has no such tool."""
         try:
-            return self._toolkit_of(name, requestor).tool_infos[name].mutates
+            return self._toolkit_of(name, requestor).tool_infos[name]
         except ToolError:
-            return False
+            return None
 
     def replay(self, messages: Sequence[Message]) -> list[str]:
         """Execute the mutating calls of a recorded conversation.

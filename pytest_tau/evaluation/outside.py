@@ -1,7 +1,8 @@
-"""Changes of a conversation's environment that none of its calls has made, such as tools that an agent runs directly.
+"""Changes of a conversation's environment that grading does not replay.
 
-Grading replays the calls of the conversation, so that such changes do not count. They are found by comparing the
-environment after the conversation with the one that grading has replayed; the reward does not depend on it.
+They are made outside of the conversation's calls, such as by tools that an agent runs directly, or by a call of a tool
+that is not declared as a write. They are found by comparing the environment after the conversation with the one that
+grading has replayed; the reward does not depend on it.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..environment.functions.sessions import SessionState
 from ..models import calls_in
 from .component import CustomComponent
 from .component_reports import Line, difference_texts
 from .components.db import check_db, same_state
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from ..environment import Database, Environment
-    from ..models import Call, Difference, Message, RewardInfo, Task
+    from ..models import Call, Difference, Message, RewardInfo, Task, ToolCall
     from .component import GradingInput
 
 #: The entry of a simulation's ``info`` with the changes.
@@ -56,6 +58,57 @@ class Beginning(NamedTuple):
         return same and self.agent_db.equals(other.agent_db)
 
 
+class UndeclaredWrite(NamedTuple):
+    """A call that has changed the state, of a tool that is not declared as a write.
+
+    Attributes:
+        tool: The name of the tool.
+        kind: The kind that it is declared as.
+        place: The first place that it has changed, such as ``orders/#W1/status``.
+        cure: How to correct the declaration.
+    """
+
+    tool: str
+    kind: str
+    place: str
+    cure: str
+
+    def __str__(self) -> str:
+        return f"tool {self.tool!r} is declared as {self.kind} but has changed {self.place}: {self.cure}"
+
+
+def undeclared_write(environment: Environment, calls: Iterable[ToolCall]) -> UndeclaredWrite | None:
+    """Carry out calls one by one; return the first that changes the state although its tool is not a write.
+
+    A tool that is declared as ``@tool("write", mutates=False)`` says itself that its changes do not count.
+
+    Args:
+        environment: The environment, which is changed.
+        calls: The calls, in order.
+    """
+    for call in calls:
+        info = environment.info_of(call.name, call.requestor)
+        if info is None or call.malformed is not None or environment.waits_for(call.name):
+            continue
+        if info.mutates or info.kind == "write":
+            environment.answer(call)
+            continue
+        before = environment.fork()
+        with contextlib.suppress(Exception):  # the tool boundary; what it changed before it failed stays
+            environment.execute(call.name, call.arguments, call.requestor)
+        changed = [change for _, mine, now in before.databases_with(environment) for change in mine.changes(now)]
+        if changed:
+            return UndeclaredWrite(call.name, info.kind, changed[0].path, _declaration(environment, info.kind))
+        environment.sync()
+    return None
+
+
+def _declaration(environment: Environment, kind: str) -> str:
+    if isinstance(environment.agent_db, SessionState):
+        return f"do not name it in {'reads' if kind == 'read' else kind}= of the domain"
+    return 'declare it @tool("write")'
+
+
 @dataclass(frozen=True)
 class OutsideChanges:
     """Changes that no call of the conversation has made.
@@ -89,9 +142,7 @@ def outside_changes(live: Environment, beginning: Beginning, given: GradingInput
     differences = check_db(live, given.environment).differences
     if not differences:
         return None
-    history = len(given.task.message_history or ())
-    calls = [each for each in calls_in(given.messages) if each.message_idx >= history]
-    made = [each for each in calls if each.result and each.result.executed and each.call.malformed is None]
+    made = _made(given)
     own = Counter(each.call.name for each in made)
     infos = live.tool_infos
 
@@ -111,6 +162,21 @@ def outside_changes(live: Environment, beginning: Beginning, given: GradingInput
         return OutsideChanges("before", before, differences)
     unexplained = _unexplained(differences, live, start, made, given)
     return OutsideChanges("during", {}, unexplained) if unexplained else None
+
+
+def _made(given: GradingInput) -> list[Call]:
+    """Return the calls of the conversation that were executed."""
+    history = len(given.task.message_history or ())
+    calls = [each for each in calls_in(given.messages) if each.message_idx >= history]
+    return [each for each in calls if each.result and each.result.executed and each.call.malformed is None]
+
+
+def _undeclared(live: Environment, given: GradingInput) -> UndeclaredWrite | None:
+    """Return the first call of a conversation that grading would have had to replay, although it does not."""
+    if not live.agent_db.cheap_to_fork:
+        return None  # this would start servers
+    start = given.domain.environment(given.task, solo=given.solo)
+    return undeclared_write(start, (each.call for each in _made(given)))
 
 
 def _unexplained(
@@ -147,6 +213,7 @@ class OutsideObserver(CustomComponent):
 
     Attributes:
         found: The changes, once the conversation was graded.
+        undeclared: The call because of which the conversation cannot be graded.
     """
 
     name = "outside changes"
@@ -154,12 +221,17 @@ class OutsideObserver(CustomComponent):
     def __init__(self, live: Environment, beginning: Beginning) -> None:
         self._live, self._beginning = live, beginning
         self.found: OutsideChanges | None = None
+        self.undeclared: UndeclaredWrite | None = None
 
     def grade(self, given: GradingInput, verdict: RewardInfo) -> None:
         """Find the changes, if the domain's own code, which runs here, does not fail; write no check."""
         del verdict
         with contextlib.suppress(Exception):
-            self.found = outside_changes(self._live, self._beginning, given)
+            if same_state(self._live, given.environment):
+                return
+            self.undeclared = _undeclared(self._live, given)
+            if self.undeclared is None:
+                self.found = outside_changes(self._live, self._beginning, given)
 
     def evaluate(self, task: Task, messages: Sequence[Message], environment: Environment) -> float:
         """Return 1: nothing is checked."""

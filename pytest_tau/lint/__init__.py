@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from ..environment import check_domain, check_task
 from ..errors import TaskFormatError
 from ..evaluation import known_components
-from .actions import check_actions
+from .actions import check_actions, check_declarations
 from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
 from .knowledge import check_documents, check_required
@@ -84,6 +84,7 @@ async def lint_domain(
 
 def _other_findings(task: Task, domain: Domain, evaluation: Evaluation, facts: FactChecker) -> Iterator[Finding]:
     yield from check_actions(task, domain)
+    yield from check_declarations(task, domain)
     yield from check_needed(task, domain, evaluation)
     yield from check_phrases(task)
     yield from check_required(task, domain)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..environment.arguments import misfits
 from ..errors import unknown_name
+from ..evaluation.outside import undeclared_write
+from ..models import ToolCall
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -41,6 +43,26 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool may raise anything
             text = f"{called}: {type(error).__name__}: {error}"
             yield Finding("action-raises", "error", task.id, text)
+
+
+def check_declarations(task: Task, domain: Domain) -> Iterator[Finding]:
+    """Check ``undeclared-write``: a tool that is not a write changes the state.
+
+    The reference actions, then the checks of the script's goals are carried out.
+    """
+    environment = domain.environment(task)
+    if not environment.agent_db.cheap_to_fork:
+        return
+    script = task.user_scenario.script
+    calls = [
+        ToolCall(name=each.name, arguments=each.arguments, requestor=each.requestor)
+        for each in task.criteria.actions or []
+    ]
+    reads = script.goals if script else ()
+    calls += [ToolCall(name=each.tool, arguments=each.arguments, requestor="user") for each in reads]
+    found = undeclared_write(environment, calls)
+    if found is not None:
+        yield Finding("undeclared-write", "error", task.id, str(found))
 
 
 def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ..errors import EvaluatorError, JudgeError, ModelError, ReplayError, ToolServerError, UnusableReplyError
+from ..errors import (
+    DomainError,
+    EvaluatorError,
+    JudgeError,
+    ModelError,
+    ReplayError,
+    ToolServerError,
+    UnusableReplyError,
+)
 from ..evaluation import LazyJudge, aevaluate
 from ..evaluation.outside import OUTSIDE, OutsideObserver
 from .judges import with_deadline
@@ -14,8 +23,11 @@ if TYPE_CHECKING:
     from ..chat import TrialModels
     from ..environment import Domain, Environment
     from ..evaluation.outside import Beginning
-    from ..models import Simulation, Task
+    from ..models import RewardInfo, Simulation, Task
     from .config import SimulationSettings
+
+#: The error of an assertion that returned something else than a bool: its name, and the type.
+_NO_BOOL = re.compile(r"Function (\w+) returned (\w+) instead of bool")
 
 
 async def grade_trial(
@@ -55,12 +67,14 @@ async def grade_trial(
     evaluation = replace(evaluation, judge=with_deadline(judge, timeout), evaluators=evaluators)
     fault: BaseException | None = None
     try:
-        simulation.reward_info = await aevaluate(task, simulation.messages, reason, domain, evaluation)
+        verdict = await aevaluate(task, simulation.messages, reason, domain, evaluation)
+        _check_domain(verdict, observer)
+        simulation.reward_info = verdict
     except UnusableReplyError as error:
         # A judge's, under the official protocol.
         simulation.termination_reason, fault = "infrastructure_error", error
         simulation.error = f"{type(error).__name__}: {error}"
-    except (JudgeError, EvaluatorError, ModelError, ReplayError, ToolServerError) as error:
+    except (JudgeError, EvaluatorError, DomainError, ModelError, ReplayError, ToolServerError) as error:
         # How the conversation ended stays as it was: it can still be graded.
         simulation.error, fault = f"{type(error).__name__}: {error}", error
     except Exception as error:  # noqa: BLE001
@@ -70,3 +84,16 @@ async def grade_trial(
     if observer.found is not None:
         simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
     return fault
+
+
+def _check_domain(verdict: RewardInfo, observer: OutsideObserver) -> None:
+    """Refuse a verdict that depends on a mistake of the domain.
+
+    Raises:
+        DomainError: A tool is not the kind that it is declared as, or an assertion returned something else than a bool.
+    """
+    if observer.undeclared is not None:
+        raise DomainError(str(observer.undeclared))
+    for check in verdict.env_assertions or []:
+        if check.error and (wrong := _NO_BOOL.fullmatch(check.error)):
+            raise DomainError(f"assertion {wrong[1]!r} returned {wrong[2]}: return True or False")

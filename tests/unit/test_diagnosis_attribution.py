@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pytest_tau.models import TerminationReason
 
 #: How a row of the table in the documentation begins.
-PARTIES = ("| agent", "| user", "| provider", "| harness")
+PARTIES = ("| agent", "| user", "| task", "| domain", "| provider", "| harness")
 RENAME = action("rename", item_id="lamp", name="L")
 #: What it takes to pass: the lamp is called L.
 WANTED = task({"actions": [RENAME], "reward_basis": ["DB"]})
@@ -411,3 +411,22 @@ def test_the_documentation_has_every_rule_in_its_order() -> None:
     text = (Path(__file__).parents[2] / "docs" / "failures.md").read_text(encoding="utf-8")
     told = [line.rstrip(" |").rpartition("| ")[2] for line in text.splitlines() if line.startswith(PARTIES)]
     assert told == [rule.when for rule in RULES]
+
+
+def test_a_failure_of_gold_is_one_of_the_task_or_its_domain(domain: Domain) -> None:
+    unmet = task(
+        {
+            "actions": [RENAME],
+            "env_assertions": [check("named", item_id="lamp", name="Other")],
+            "reward_basis": ["ENV_ASSERTION"],
+        }
+    )
+    simulation = simulate(unmet, domain=domain, agent="gold", user="gold")
+    assert simulation.info is not None
+    assert simulation.info["blame"]["party"] == "task"
+    report = "\n".join(line.text for line in explain(simulation))
+    assert "looks like the task's fault: gold carries out the reference actions, so the task or its domain is" in report
+    simulation.conditions = {**(simulation.conditions or {}), "tool_faults": ["timeout"]}
+    found = attribute(simulation, None)
+    assert found is not None
+    assert found.party == "agent"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.diagnosis import explain, plain_text
-from pytest_tau.environment import Toolkit, tool
+from pytest_tau.environment import ToolError, Toolkit, domain_of, tool
 from pytest_tau.evaluation.outside import OUTSIDE
 from pytest_tau.participants import load_source
 from pytest_tau.runner import SimulationSettings, Trial
@@ -152,22 +152,82 @@ def test_what_a_tool_itself_may_change_is_not_reported(tmp_path: Path) -> None:
             self.db.settings["drawn"] = next(numbers)
             return "drawn"
 
-        @tool("read")
-        def read_and_count(self) -> str:
-            """Change something, although it is declared as reading."""
-            self.db.counter += 1
-            return "read"
-
     assert issubclass(Moody, Toolkit)
     moody = tiny.make(tmp_path / "moody", agent_tools=Moody)
-    for replies in (["draw"], ["read_and_count"]):
-        calls = [agent(*(call(name) for name in replies)), "Done."]
-        assert outside(talk(moody, calls)) is None
+    assert outside(talk(moody, [agent(call("draw")), "Done."])) is None
 
     def directly(environment: Environment) -> str:
         return environment.call("draw", {}).content or ""
 
     assert outside(talk(moody, [directly]))["tools"] == {"draw": 1}
+
+
+@pytest.fixture
+def mislabelled(tmp_path: Path) -> Domain:
+    """A domain whose tools change something, although they are declared otherwise."""
+
+    class Mislabelled(tiny.TinyTools):
+        @tool("read")
+        def read_and_count(self) -> str:
+            """Count."""
+            self.db.counter += 1
+            return "read"
+
+        @tool("generic")
+        def count_and_fail(self) -> str:
+            """Count and fail."""
+            self.db.counter += 1
+            raise ToolError("too late")
+
+    return tiny.make(tmp_path / "mislabelled", agent_tools=Mislabelled)
+
+
+@pytest.mark.parametrize(("name", "kind"), [("read_and_count", "read"), ("count_and_fail", "generic")])
+def test_a_tool_that_writes_without_being_declared_as_a_write_leaves_no_verdict(
+    mislabelled: Domain, name: str, kind: str
+) -> None:
+    calls = agent(call("rename", item_id="lamp", name="Light"), call("look", item_id="lamp"), call(name))
+    simulation = talk(mislabelled, [calls, "Done."])
+    assert (simulation.outcome, simulation.reward_info) == ("error", None)
+    expected = f"DomainError: tool '{name}' is declared as {kind} but has changed counter: declare it @tool(\"write\")"
+    assert simulation.error == expected
+    assert simulation.info is not None
+    assert (simulation.info["blame"]["party"], OUTSIDE in simulation.info) == ("domain", False)
+
+
+def test_what_a_write_changes_that_says_that_it_does_not_count_is_no_error(domain: Domain) -> None:
+    calls = agent(call("rename", item_id="lamp", name="Light"), call("count_unseen"))
+    assert talk(domain, [calls, "Done."]).outcome == "passed"
+
+
+def test_a_function_that_writes_and_is_named_as_a_read_leaves_no_verdict(tmp_path: Path) -> None:
+    class Counter:
+        number = 0
+
+        def show(self) -> int:
+            """Return the number, and count."""
+            self.number += 1
+            return self.number
+
+    tools = domain_of(
+        "counter",
+        tools=[Counter.show],
+        make=Counter,
+        snapshot=lambda counter: {"number": counter.number},
+        reads={"show"},
+        folder=tmp_path,
+    ).load()
+    simulation = talk(tools, [agent(call("show")), "Done."], task({"actions": [], "reward_basis": ["DB"]}))
+    expected = "tool 'show' is declared as read but has changed number: do not name it in reads= of the domain"
+    assert simulation.error == f"DomainError: {expected}"
+
+
+def test_an_assertion_without_a_bool_leaves_no_verdict(domain: Domain) -> None:
+    asserted = {"env_type": "assistant", "func_name": "counted", "arguments": {}}
+    wanted = task({"actions": [], "env_assertions": [asserted], "reward_basis": ["ENV_ASSERTION"]})
+    simulation = talk(domain, ["Done."], wanted)
+    assert simulation.outcome == "error"
+    assert simulation.error == "DomainError: assertion 'counted' returned int: return True or False"
 
 
 def test_a_time_of_second_resolution_is_not_reported(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_tau.environment import ToolError, tool
+from pytest_tau.environment import ToolError, ToolInfo, tool
 from pytest_tau.environment.arguments import misfits
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.lint import LintReport, lint_domain
@@ -217,6 +217,15 @@ def test_an_argument_that_is_compared_and_missing_is_a_warning(lint: Lint) -> No
     action = tiny.action("rename", "assistant", ["item_id", "color"], item_id="lamp", name="New")
     ((_, severity, text),) = found(lint({"actions": [action]}), "bad-arguments")
     assert (severity, text) == ("warning", "action 0 (rename): compare_args names 'color', which it does not have")
+
+
+def test_a_tool_that_writes_without_being_declared_as_a_write_is_an_error(
+    lint: Lint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(Desk.tool_infos, "count", ToolInfo("read", mutates=False))
+    report = lint({"actions": [tiny.action("count")]})
+    text = "tool 'count' is declared as read but has changed counter: declare it @tool(\"write\")"
+    assert found(report, "undeclared-write") == [("undeclared-write", "error", text)]
 
 
 def test_an_action_that_raises_is_an_error(lint: Lint) -> None:

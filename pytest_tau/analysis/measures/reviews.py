@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 #: Tags and trials that a line names.
 _MOST_TAGS, _MOST_TRIALS = 8, 5
 #: The owners of a fault by the parties of the rules of blame.
-_OWNERS = {"agent": "agent", "user": "user", "harness": "environment", "provider": "environment"}
+_OWNERS = {"agent": "agent", "user": "user"} | dict.fromkeys(("task", "domain", "harness", "provider"), "environment")
 
 
 def review_lines(records: Iterable[TrialRecord]) -> list[str]:

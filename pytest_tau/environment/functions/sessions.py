@@ -205,7 +205,10 @@ class SessionState(Database):
         entry = _Entry(name, json_copy(arguments))
         if mutates:
             return self._append(entry)
-        if self.memo is None or not self._replays:
+        if self.memo is None:
+            session, self._value = self._up_to_date(), _UNREAD  # the declaration may be wrong
+            return entry.run(session).unpack()
+        if not self._replays:
             return entry.run(self._up_to_date()).unpack()
         return self._reread(entry, self.memo)
 
