@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness"]
 
+#: The components that the reference actions meet if the task and its domain are right.
+_MET_BY_REFERENCE = ("DB", "ENV_ASSERTION", "ACTION")
 #: How the error of a tool server begins (``ToolServerError``).
 _SERVER_LOST = "the tool server of domain"
 #: Messages without a call of the agent's, after which it has nothing more to do.
@@ -223,6 +225,10 @@ def _reference_failed(facts: Facts) -> Attribution | None:
     conditions = facts.simulation.conditions or {}
     disturbed = conditions.get("attack") or conditions.get("tool_faults")
     if conditions.get("agent") != "gold" or conditions.get("user") not in ("gold", "scripted") or disturbed:
+        return None
+    verdict = facts.simulation.reward_info
+    breakdown = (verdict.reward_breakdown if verdict else None) or {}
+    if all(breakdown.get(name, 1.0) == 1 for name in _MET_BY_REFERENCE):
         return None
     found = _unmet(facts)
     reason = "gold carries out the reference actions, so the task or its domain is wrong"

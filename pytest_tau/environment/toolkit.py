@@ -75,6 +75,21 @@ def _check_declaration(method: Callable[..., Any], kind: str) -> None:
             raise ConfigurationError(f"{name}: {problem}")
 
 
+def _check_self(method: Callable[..., Any]) -> None:
+    """Refuse a plain function that no call can reach; one with a signature of its own is made by a domain.
+
+    Raises:
+        ConfigurationError: Its first parameter is not ``self``.
+    """
+    if not inspect.isfunction(method) or "__signature__" in vars(method):
+        return
+    parameters = list(inspect.signature(method).parameters)
+    if parameters[:1] != ["self"]:
+        first = ", ".join(["self", *parameters])
+        problem = f"the first parameter is not self: write def {method.__name__}({first})"
+        raise ConfigurationError(f"tool {method.__qualname__}: {problem}")
+
+
 class Tool(NamedTuple):
     """A tool as an agent or a user sees it.
 
@@ -115,6 +130,8 @@ class Toolkit(Generic[D]):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         own = {name: method.tau_tool for name, method in vars(cls).items() if hasattr(method, "tau_tool")}
+        for name in own:
+            _check_self(vars(cls)[name])
         declared = [vars(cls).get("tool_infos", {}), *(getattr(base, "tool_infos", {}) for base in cls.__bases__)]
         inherited: dict[str, ToolInfo] = {}
         for infos in declared:

@@ -30,8 +30,8 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
 
     Raises:
         TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, or an
-            argument of a reference action, an assertion or an initialization action that does not match; initialization
-            data that is neither of a side nor a table.
+            argument of a reference action, a goal of the script, an assertion or an initialization action that does not
+            match; initialization data that is neither of a side nor a table.
     """
 
     def fail(problem: str, field: str) -> None:
@@ -83,14 +83,29 @@ def check_domain(task: Task, domain: Domain, known: Collection[str], load: Calla
 
 
 def _check_scenario(task: Task, spec: DomainSpec, fail: Callable[[str, str], None]) -> None:
-    """Check the names of the user's tools, and those in initialization data that were ignored."""
+    """Check the names of the user's tools, those in initialization data that were ignored, and the script's goals."""
     tools = _toolkit(spec, "user").tools()
     for position, name in enumerate(task.user_tools or []):
         if name not in tools:
             fail(f"{unknown_name('tool', name, tools)} of the user", f"user_tools.{position}")
+    _check_goals(task, spec, fail)
     for name in misplaced_tables(task):
         if name not in spec.agent_db.model_fields and (spec.user_db is None or name not in spec.user_db.model_fields):
             fail("unknown field", f"initial_state.initialization_data.{name}")
+
+
+def _check_goals(task: Task, spec: DomainSpec, fail: Callable[[str, str], None]) -> None:
+    """Check that the goals of the script are calls which the user can make."""
+    toolkit, script = _toolkit(spec, "user"), task.user_scenario.script
+    tools = toolkit.tools() | toolkit.hidden_tools()
+    if task.user_tools is not None:
+        tools = {name: tool for name, tool in tools.items() if name in task.user_tools}
+    for position, goal in enumerate(script.goals if script else ()):
+        field = f"user_scenario.script.goals.{position}"
+        if goal.tool not in tools:
+            fail(f"{unknown_name('tool', goal.tool, tools)} of the user", f"{field}.tool")
+        for problem in misfits(goal.arguments, tools[goal.tool].parameters):
+            fail(f"{goal.tool}: {problem}", f"{field}.arguments")
 
 
 def misplaced_tables(task: Task) -> tuple[str, ...]:

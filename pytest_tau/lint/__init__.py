@@ -106,14 +106,17 @@ def _misfit(task: Task, domain: Domain, components: Sequence[str], domains: Doma
     try:
         if domains is not None:
             check_domain(task, domain, domains.names(), domains.load)
-        check_task(task.model_copy(update={"evaluation_criteria": _without_actions(task)}), domain.spec, components)
+        check_task(_without_calls(task), domain.spec, components)
         domain.environment(task)
     except TaskFormatError as error:
         return Finding("does-not-fit", "error", task.id, f"{error.field}: {error.problem}")
     return None
 
 
-def _without_actions(task: Task) -> object:
-    # An unknown action is a finding of its own.
-    criteria = task.evaluation_criteria
-    return criteria.model_copy(update={"actions": None}) if criteria else None
+def _without_calls(task: Task) -> Task:
+    # An unknown tool in a reference action or in a goal of the script is a finding of its own.
+    criteria, scenario = task.evaluation_criteria, task.user_scenario
+    if scenario.script:
+        scenario = scenario.model_copy(update={"script": scenario.script.model_copy(update={"goals": []})})
+    criteria = criteria.model_copy(update={"actions": None}) if criteria else None
+    return task.model_copy(update={"evaluation_criteria": criteria, "user_scenario": scenario})

@@ -50,6 +50,17 @@ def test_a_tool_without_a_docstring() -> None:
                 pass
 
 
+def test_a_tool_without_self() -> None:
+    with pytest.raises(
+        ConfigurationError, match=r"Tools\.lend: the first parameter is not self: write def lend\(self, book_id\)"
+    ):
+
+        class Tools(Toolkit[Library]):
+            @tool("write")
+            def lend(book_id: str) -> None:  # type: ignore[misc]
+                """Lend."""
+
+
 def test_a_parameter_without_a_type() -> None:
     with pytest.raises(
         ConfigurationError, match=r"Tools\.lend: parameter 'reader' has no type annotation: .*'reader: str'"

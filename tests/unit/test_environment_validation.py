@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_tau.environment import Domain
+    from pytest_tau.models import Task
 
 
 def test_a_task_that_fits(domain: Domain) -> None:
@@ -89,6 +90,29 @@ def test_the_user_s_tools_of_a_task_exist(domain: Domain) -> None:
     with pytest.raises(TaskFormatError, match="unknown tool 'swich'; did you mean 'switch'") as caught:
         check_task(task(user_tools=["switch", "swich"]), domain.spec, REWARD_TYPES)
     assert caught.value.field == "user_tools.1"
+
+
+def _with_goal(tool: str, arguments: Any = None, **fields: Any) -> Task:
+    goal = {"tool": tool, "arguments": arguments or {}, "expects": ["on"]}
+    script = {"requests": [{"say": "Switch it on."}], "goals": [goal]}
+    return task(user_scenario={"instructions": "Go.", "script": script}, **fields)
+
+
+def test_the_goals_of_a_script_are_calls_that_the_user_can_make(domain: Domain, tmp_path: Path) -> None:
+    check_task(_with_goal("read_phone"), domain.spec, REWARD_TYPES)
+    check_task(_with_goal("read_phone", user_tools=["read_phone"]), domain.spec, REWARD_TYPES)
+    for wanted, field, problem in (
+        (_with_goal("read_fone"), "tool", "unknown tool 'read_fone'; did you mean 'read_phone'"),
+        (_with_goal("look", {"item_id": "lamp"}), "tool", "unknown tool 'look'.* of the user"),
+        (_with_goal("read_phone", user_tools=["switch"]), "tool", "unknown tool 'read_phone'"),
+        (_with_goal("read_phone", {"loud": True}), "arguments", "read_phone: loud: unknown argument"),
+    ):
+        with pytest.raises(TaskFormatError, match=problem) as caught:
+            check_task(wanted, domain.spec, REWARD_TYPES, tmp_path / "t.json")
+        assert (caught.value.file, caught.value.field) == (
+            tmp_path / "t.json",
+            f"user_scenario.script.goals.0.{field}",
+        )
 
 
 def test_tables_next_to_initialization_data_are_ignored_and_other_names_refused(domain: Domain) -> None:
