@@ -19,6 +19,8 @@ from pytest_tau.analysis.statistics import (
     percentile,
     proportion_interval,
     resampled_counts,
+    share_interval,
+    wilson,
 )
 
 NORMAL = NormalDist()
@@ -253,6 +255,40 @@ class TestWilson:
     def test_a_rate_that_all_tasks_share_is_given_one(self):
         assert pass_hat_k_interval([(4, 2)] * 12, 1, level=0.9) == statistics_module.wilson(0.5, 12, 0.9)
         assert proportion_interval([(4, 1)] * 12, level=0.9) == statistics_module.wilson(0.25, 12, 0.9)
+
+
+class TestDefaults:
+    """What holds if nothing else is asked for."""
+
+    def test_the_confidence_is_95_percent_and_the_seed_0(self):
+        assert wilson(0.3, 20) == wilson(0.3, 20, 0.95)
+        shares = [[0.1, 0.4], [0.9], [0.5, 0.25], [0.0], [0.7]]
+        assert share_interval(shares) == share_interval(shares, level=0.95, seed=0)
+        assert share_interval(shares) != share_interval(shares, seed=1)
+        counts = (3, 4, 5)
+        assert resampled_counts(counts) == resampled_counts(counts, 0)
+
+    def test_shares_that_are_all_alike_vary_at_most_as_a_coin(self):
+        assert share_interval([[0.5]] * 10) == wilson(0.5, 10)
+        assert mean_interval([[0.5]] * 10) == (0.5, 0.5)
+
+    def test_a_rate_at_an_end_has_that_end(self):
+        assert {wilson(1.0, trials).high for trials in range(1, 200)} == {1.0}
+        assert {wilson(0.0, trials).low for trials in range(1, 200)} == {0.0}
+
+    def test_values_of_any_size_that_differ_are_resampled(self):
+        for unit in (1e-9, 1.0, 1e9):
+            interval = mean_interval([[unit], [2 * unit], [4 * unit]])
+            assert unit <= interval.low < interval.high <= 4 * unit
+
+    def test_a_draw_of_certain_chance_needs_no_randomness(self):
+        class Never(random.Random):
+            def getrandbits(self, _):
+                raise AssertionError("nothing is drawn")
+
+        assert binomial(7, 1.0, Never()) == 7
+        assert binomial(7, 0.0, Never()) == 0
+        assert binomial(0, 0.5, Never()) == 0
 
 
 class TestResampling:
