@@ -182,3 +182,16 @@ def test_a_run_that_needs_a_judge_says_so_before_anybody_speaks(domain: Domain) 
     with pytest.raises(ConfigurationError, match="judge"):
         pytest_tau.simulate(JUDGED, domain=domain, agent=eager, user="noop")
     assert not asked
+
+
+def test_a_foreign_judge_changes_copies_of_the_messages() -> None:
+    class Rewrites:
+        name = "rewrites"
+
+        def judge(self, statements: Sequence[str], messages: Sequence[Any]) -> Any:
+            messages[0].content = "The agent is kind."
+            return [Verdict(True, "it says so")] * len(statements)
+
+    said = [agent("Go away.")]
+    run(judge_statements(Rewrites(), STATEMENTS, said))
+    assert said[0].content == "Go away."

@@ -84,3 +84,18 @@ def test_floor_is_unknown_if_a_judge_or_a_plugin_decides(domain: Domain) -> None
     assert passes_without_agent(judged, domain) is None
     own = task({"actions": [], "reward_basis": ["DB", "POLITENESS"]})
     assert passes_without_agent(own, domain) is None
+
+
+def test_all_components_together_and_each_mode_have_a_verdict_of_their_own(domain: Domain) -> None:
+    both = task({"actions": [], "reward_basis": [each.name for each in COMPONENTS]})
+    assert passes_without_agent(both, domain) is True
+    switch = {"id": "1", "name": "switch", "arguments": {}, "requestor": "user"}
+    history = [
+        {"role": "user", "tool_calls": [switch]},
+        {"role": "tool", "id": "1", "requestor": "user", "content": "on"},
+    ]
+    wanted = task(
+        {"actions": [action("switch", "user")], "reward_basis": ["ACTION"]}, state={"message_history": history}
+    )
+    # Asked for one after the other: neither answer is that of the other mode.
+    assert [passes_without_agent(wanted, domain, STRICT, solo=solo) for solo in (False, True, False)] == [True] * 3

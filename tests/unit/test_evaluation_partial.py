@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from pytest_tau.evaluation import CustomComponent
 from pytest_tau.evaluation.assignment import best_assignment
 from pytest_tau.evaluation.evaluate import evaluate
-from pytest_tau.evaluation.partial import COUNTS, SHARES
+from pytest_tau.evaluation.partial import COUNTS, SHARES, current_state
 from pytest_tau.models import CustomCheck, RewardInfo, ToolMessage
 
 from . import tiny
@@ -243,6 +243,25 @@ def test_40_actions_and_200_calls_are_assigned() -> None:
     # To try all assignments would take longer than the universe lasts.
     draw = random.Random(1)
     assert len(best_assignment([[draw.randrange(10**6) for _ in range(200)] for _ in range(40)])) == 40
+
+
+def test_the_state_of_a_conversation_under_way(domain: Domain) -> None:
+    wanted = task({"actions": [action("rename", item_id="lamp", name="Light"), action("count", by=2)]})
+    environment = domain.environment(wanted)
+    assert current_state(wanted, domain, environment) == 0.0
+    environment.execute("rename", {"item_id": "lamp", "name": "Light"})
+    assert current_state(wanted, domain, environment) == 0.5
+    environment.execute("rename", {"item_id": "desk", "name": "Table"})
+    assert current_state(wanted, domain, environment) == pytest.approx(1 / 3)
+    environment.execute("rename", {"item_id": "desk", "name": "Desk"})
+    environment.execute("count", {"by": 2})
+    assert current_state(wanted, domain, environment) == 1.0
+
+
+def test_a_task_without_a_reference_has_no_state(domain: Domain) -> None:
+    for criteria, known in (({}, False), ({"actions": []}, True), ({"env_assertions": []}, True)):
+        wanted = task(criteria)
+        assert (current_state(wanted, domain, domain.environment(wanted)) is not None) is known
 
 
 def test_nothing_is_assigned_to_nothing() -> None:

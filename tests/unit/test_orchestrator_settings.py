@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -48,18 +49,26 @@ def test_excused_time_is_not_that_of_the_side_and_not_of_the_limit(domain: Domai
 
     async def slow() -> Any:
         started = time.perf_counter()
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(1.0)
         excused["user"] = time.perf_counter() - started
         return user("Hi")
 
     async def hang() -> Any:
         await asyncio.sleep(20)
 
-    talk = between(domain, [hang], [slow], timeout=0.15)
-    talk.excused_seconds = lambda side: 5.0 if side == "user" and not excused["user"] else excused[side]
+    talk = between(domain, [hang], [slow], timeout=0.3)
+    talk.excused_seconds = lambda side: 2.0 if side == "user" and not excused["user"] else excused[side]
     ending = run(talk.run())
     assert ending.reason == "timeout", "the time of the user does not count, so the agent took most"
     assert [message.content for message in talk.messages][1:] == ["Hi"]
+
+
+def test_without_settings_all_calls_are_made_and_text_may_come_with_them(domain: Domain) -> None:
+    talk = between(domain, [agent("Let me look.", COUNT, COUNT), agent("Yes.")], [user("Hi"), STOP])
+    assert run(talk.run()).reason == "user_stop"
+    assert [len(message.tool_calls) for message in talk.messages if getattr(message, "tool_calls", None)] == [2]
+    with pytest.raises(FrozenInstanceError):
+        Limits().timeout = 1.0  # type: ignore[misc]
 
 
 class Faults:
