@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import itertools
+import math
 import random
 
 import pytest
 
+from pytest_tau.analysis.design.predictive import FEWEST_TASKS, Cell, probability_at_least
 from pytest_tau.analysis.gates import Gate
-from pytest_tau.analysis.gates.metrics import by_task
+from pytest_tau.analysis.gates.gate import Verdict
+from pytest_tau.analysis.gates.metrics import by_task, metric_named
+from pytest_tau.analysis.statistics import Interval, mean_interval, proportion_interval, share_interval
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
 from pytest_tau.runs.groups import Group
@@ -230,3 +234,202 @@ class TestEdges:
     def test_without_any_trial_nothing_is_certain(self):
         for text, high in (("errors<=0.5", 1.0), ("pass^1>=0.5", 1.0)):
             assert Gate.parse(text).metric.reach([]) == (0.0, high, False)
+
+
+def planned_tasks(**tasks):
+    """How many trials each task will have, by its name."""
+    return {Group("", "", "mock", task): number for task, number in tasks.items()}
+
+
+class TestBounds:
+    """A bound that no value meets is refused."""
+
+    @pytest.mark.parametrize(
+        ("text", "told"),
+        [
+            ("pass^1>=80", "'pass^1 >= 80' can never be met, as pass^1 is from 0 to 1: write 0.8 for 80 %"),
+            ("errors>=1.5", "'errors >= 1.5' can never be met, as errors is from 0 to 1: write 0.015 for 1.5 %"),
+            ("reward>=100", "'reward >= 100' can never be met, as reward is from 0 to 1: write 1 for 100 %"),
+            ("reward>=100.5", "'reward >= 100.5' can never be met, as reward is from 0 to 1"),
+            ("pass^1>1", "'pass^1 > 1' can never be met, as pass^1 is from 0 to 1"),
+            ("user_valid<0", "'user_valid < 0' can never be met, as user_valid is from 0 to 1"),
+            ("duration<0", "'duration < 0' can never be met, as duration is at least 0"),
+            ("policy.ask>=50", "'policy.ask >= 50' can never be met, as policy.ask is from 0 to 1: write 0.5 for 50 %"),
+        ],
+    )
+    def test_the_values_there_are_and_percentages_are_named(self, text, told):
+        with pytest.raises(ConfigurationError) as error:
+            Gate.parse(text)
+        assert str(error.value) == told
+
+    @pytest.mark.parametrize("text", ["pass^1>=1", "pass^1<=0", "duration<1e9", "user_valid>=1", "policy.ask>=1"])
+    def test_the_ends_of_the_range_are_bounds(self, text):
+        Gate.parse(text)
+
+    @pytest.mark.parametrize("bound", ["inf", "-inf", "nan"])
+    def test_a_bound_is_finite(self, bound):
+        with pytest.raises(ConfigurationError, match="expected a number after >=, got"):
+            Gate.parse(f"duration>={bound}")
+
+    @pytest.mark.parametrize("text", ["pass^2>=0.5", "errors<=0.5", "user_valid>=0.5", "reward>=0.5"])
+    def test_equal_gates_are_one_key(self, text):
+        """What was predicted of gates is kept by gate."""
+        assert {Gate.parse(text): 1}[Gate.parse(text)] == 1
+
+
+class TestUnderAttack:
+    """Trials under attack count for errors and for the metrics of attacks."""
+
+    def test_each_metric_has_its_trials(self):
+        attacked = {"test": "mock::t[attack.leak-trial-0]", "attack": {"name": "leak", "success": True}}
+        trials = by_task(
+            [record("t", 0), record("t", 1), record("t", 0, "failed", **attacked), record("t", 2, "error")]
+        )
+        values = {"pass^1": 1, "reward": 1, "attack_success": 1, "utility_under_attack": 0, "errors": 1 / 4}
+        for name, value in values.items():
+            gate = Gate.parse(f"{name}>=0")
+            assert gate.metric.value(gate.tasks(trials)) == value, name
+
+
+class TestPredicted:
+    """What is predicted of a gate that is not settled, and from what."""
+
+    def waiting(self, passed=7, failed=3, errors=0):
+        """Tasks with one of two trials."""
+        outcomes = ["passed"] * passed + ["failed"] * failed + ["error"] * errors
+        trials = [record(str(number), 0, outcome) for number, outcome in enumerate(outcomes)]
+        return by_task(trials, planned_tasks(**{str(number): 2 for number in range(len(outcomes))}))
+
+    def test_a_prediction_is_the_verdict_of_an_open_gate(self):
+        gate, tasks = Gate.parse("pass^1>=0.5"), self.waiting()
+        (found,) = gate.verdicts(tasks)
+        assert (found.met, found.why) == (False, "not settled")
+        for met in (True, False):
+            (found,) = gate.verdicts(tasks, {"": met}, "in the full run")
+            assert (found.met, found.why) == (met, "in the full run")
+
+    def test_a_settled_gate_keeps_its_verdict(self):
+        gate = Gate.parse("pass^1>=0.9")
+        (found,) = gate.verdicts(self.waiting(), {"": True}, "in the full run")
+        assert (found.met, found.why) == (False, "at most 0.850 whatever the remaining trials give")
+
+    def test_a_prediction_for_another_variant_changes_nothing(self):
+        gate, tasks = Gate.parse("pass^1>=0.5"), self.waiting()
+        assert gate.verdicts(tasks, {"B": True}, "in the full run") == gate.verdicts(tasks)
+
+    @pytest.mark.parametrize(
+        ("operator", "strict", "below"),
+        [(">=", False, False), (">", True, False), ("<=", True, True), ("<", False, True)],
+    )
+    def test_the_probability_is_of_the_bound_and_the_direction(self, operator, strict, below):
+        above = probability_at_least({Cell(1, 1, 1): 7, Cell(1, 0, 1): 3}, 0.6, strict=strict)
+        assert 0.05 < above < 0.95
+        (found,) = Gate.parse(f"pass^1{operator}0.6").probabilities(self.waiting()).values()
+        assert found == pytest.approx(1 - above if below else above)
+
+    def test_errors_are_predicted_from_all_trials(self):
+        above = probability_at_least({Cell(1, 0, 1): 9, Cell(1, 1, 1): 2}, 0.2)
+        (found,) = Gate.parse("errors>=0.2").probabilities(self.waiting(6, 3, 2)).values()
+        assert found == pytest.approx(above)
+
+    def test_what_is_settled_has_a_probability_of_0_or_1(self):
+        tasks = self.waiting()
+        for text, expected in (("pass^1>=0.9", 0.0), ("pass^1>=0.3", 1.0), ("reward>=0.9", 0.0)):
+            assert Gate.parse(text).probabilities(tasks) == {"": expected}
+
+    @pytest.mark.parametrize("text", ["pass^1>=0.5", "pass^1<0.5"])
+    def test_too_few_tasks_have_no_probability(self, text):
+        assert Gate.parse(text).probabilities(self.waiting(FEWEST_TASKS - 4, 3)) == {"": None}
+
+    @pytest.mark.parametrize("text", ["reward>=0.6", "user_valid<=0.6"])
+    def test_metrics_that_are_not_predicted_have_no_probability(self, text):
+        assert Gate.parse(text).probabilities(self.waiting()) == {"": None}
+
+
+class TestMetrics:
+    """The numbers over trials: intervals, what they can become, and why there is none."""
+
+    def tasks(self, trials, **planned):
+        return list(by_task(trials, planned_tasks(**planned)).values())
+
+    def test_trials_that_are_waiting(self):
+        trials = [
+            record("a", 0),
+            record("a", 1, "error"),
+            record("a", 2, excluded=True),
+            record("b", 0),
+            record("b", 1),
+        ]
+        assert [task.waiting for task in self.tasks(trials, a=5, b=1, c=2)] == [2, 0, 2]
+
+    def test_how_many_trials_a_task_must_have(self):
+        names = {"pass^1": 1, "pass^3": 3, "errors": 1, "user_valid": 1, "reward": 1, "policy.ask": 1}
+        assert {name: metric_named(name).trials for name in names} == names
+
+    def test_the_share_of_errors(self):
+        trials, metric = records(a="pe", b="pf", c="fe", d="e"), metric_named("errors")
+        parts = [(2, 1), (2, 0), (2, 1), (1, 1)]
+        assert metric.interval(self.tasks(trials)) == proportion_interval(parts)
+        assert metric.reach(self.tasks(trials, a=3, d=3)) == (3 / 10, 6 / 10, True)
+        assert metric.reach(self.tasks([], a=3)) == (0, 1, False)
+        assert metric.reach(self.tasks(records(a="e"), b=1)) == (1 / 2, 1, True)
+
+    def test_the_share_of_trials_with_a_valid_user(self):
+        metric, faults = metric_named("user_valid"), {"user_faults": ("stopped early",)}
+        trials = [
+            record("a", 0),
+            record("a", 1, excluded=True, **faults),
+            record("b", **faults),
+            record("c", 0, "error"),
+        ]
+        assert metric.value(self.tasks(trials)) == 1 / 3
+        assert metric.value(self.tasks(trials[3:])) is None
+        assert metric.lacking(self.tasks(trials[3:])) == "no trial has a verdict"
+        assert metric.reach(self.tasks(trials, a=3, b=2)) == (1 / 5, 3 / 5, True)
+        assert metric.reach(self.tasks(trials[:1], b=1)) == (1 / 2, 1, True)
+        assert metric.reach(self.tasks([], a=2)) == (0, 1, False)
+        assert metric.reach([]) == (0, 1, False)
+        many = [record(str(number), user_faults=("stopped early",) if number < 3 else ()) for number in range(9)]
+        assert metric.interval(self.tasks(many)) == proportion_interval([(1, number >= 3) for number in range(9)])
+
+    def test_means_of_shares_and_others_have_their_intervals(self):
+        values = [1.0] * 8
+        trials = [
+            record(str(number), reward=value, turns=value, partial={"progress": value, "extra_writes": value})
+            for number, value in enumerate(values)
+        ]
+        lists = [[value] for value in values]
+        assert mean_interval(lists) != share_interval(lists)
+        expected = {"reward": mean_interval, "turns": mean_interval, "extra_writes": mean_interval}
+        for name, interval in {**expected, "progress": share_interval}.items():
+            assert metric_named(name).interval(self.tasks(trials)) == interval(lists), name
+
+    def test_what_a_mean_can_become(self):
+        reward, turns = metric_named("reward"), metric_named("turns")
+        trials = [record("a", reward=1.0, turns=4), record("b", reward=0.5, turns=2)]
+        assert reward.reach(self.tasks(trials)) == (0.75, 0.75, True)
+        assert reward.reach(self.tasks(trials, b=3)) == (1.5 / 4, 3.5 / 4, True)
+        assert turns.reach(self.tasks(trials)) == (3, 3, True)
+        assert turns.reach(self.tasks(trials, b=3)) == (6 / 4, math.inf, True)
+        assert reward.reach([]) == (0, 1, False)
+        assert turns.reach([]) == (0, math.inf, False)
+        assert reward.reach(self.tasks([], a=1)) == (0, 1, False)
+
+    def test_the_share_of_trials_that_kept_a_rule(self):
+        kept, breached = {"checked": ["ask", "stop"]}, {"checked": ["ask"], "counts": {"ask": 2}}
+        trials = [record("a", policy=kept), record("b", policy=breached), record("c")]
+        assert verdict("policy.ask>=0.5", trials).value == 0.5
+        assert verdict("policy.stop>=0.5", trials).value == 1
+        assert verdict("policy.no-such>=0", trials).why == "no trial was checked against the rule 'no-such'"
+        assert metric_named("policy.ask").reach(self.tasks(trials[:2], a=3)) == (1 / 4, 3 / 4, True)
+
+    def test_why_there_is_no_value(self):
+        assert verdict("reward>=0", records(a="e")).why == "no trial has a verdict"
+        unmeasured = record("a", partial={"progress": None})
+        assert verdict("progress>=0", [unmeasured]).why == "no trial has anything to measure"
+        assert metric_named("pass^2").lacking([]) == "no task has 2 trials with a verdict (at most 0)"
+
+    @pytest.mark.parametrize(("bound", "within"), [(0.5, False), (0.6, True), (0.9, False)])
+    def test_a_bound_at_the_end_of_the_interval_is_not_within_it(self, bound, within):
+        found = Verdict(Gate.parse(f"reward>={bound}"), 0.95, Interval(0.5, 0.9), met=True)
+        assert str(found).endswith("lies within the interval") is within
