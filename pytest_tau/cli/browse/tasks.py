@@ -43,7 +43,8 @@ def run(args: argparse.Namespace) -> int:
     tasks = domain.tasks(args.split)
     rows = matching(map(task_row, tasks), args.word)
     number = plural(len(tasks), "task") if args.word is None else f"{len(rows):,} of {plural(len(tasks), 'task')}"
-    show_rows(rows, f"{number} (split {args.split}; the domain has {', '.join(domain.splits)})")
+    splits = f" (split {args.split}; the domain has {', '.join(domain.splits)})" if domain.splits else ""
+    show_rows(rows, number + splits)
     return 0
 
 
