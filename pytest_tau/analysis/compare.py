@@ -32,8 +32,7 @@ FEWEST_PASSING = 5
 #: So many tasks of a kind are named, each with so many characters.
 _NAMED, _LONGEST = 10, 200
 _EXPLAINED = (
-    "sign-flip test over tasks (Fisher 1935), two-sided mid-p, {how}; interval by its inversion (Hartigan 1969); "
-    "docs/gates.md"
+    "sign-flip test over tasks (Fisher 1935), two-sided mid-p, {how}; interval by its inversion (Hartigan 1969)"
 )
 
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .results.entries import StoredSimulation
 
 #: An error names at most so many runs, the latest ones.
-_MOST_NAMED = 20
+_MOST_NAMED = 5
 
 
 class StoredTrial(NamedTuple):

@@ -183,7 +183,7 @@ class ManyRuns:
         return (
             "sign-flip test over tasks (Fisher 1935), two-sided mid-p; "
             f"p (Holm): corrected for {many} by Holm's method (1979), significant below {SIGNIFICANT:g}; the intervals "
-            "are 95 % intervals of single rates and differences, not corrected; docs/metrics.md"
+            "are 95 % intervals of single rates and differences, not corrected"
         )
 
     def warnings(self) -> list[str]:
