@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.environment import ToolError, Toolkit, domain_of, tool
-from pytest_tau.evaluation.outside import OUTSIDE
+from pytest_tau.evaluation.outside import OUTSIDE, Beginning, OutsideChanges, outside_lines, undeclared_write
+from pytest_tau.models import Difference
 from pytest_tau.participants import load_source
 from pytest_tau.runner import SimulationSettings, Trial
 
@@ -271,3 +273,51 @@ def test_executions_on_a_fork_are_its_own(env: Environment) -> None:
     fork = env.fork()
     fork.call("count", {})
     assert (env.executed["count"], fork.executed["count"]) == (1, 2)
+
+
+def changes(places: int, length: int = 3) -> OutsideChanges:
+    """So many items that were added; the JSON of each has this length."""
+    found = [
+        Difference(side="agent", path=f"items/{number}", expected=None, got="x" * (length - 2), missing="expected")
+        for number in range(places)
+    ]
+    return OutsideChanges("during", {}, found)
+
+
+@pytest.mark.parametrize(("places", "shown", "more"), [(1, 1, None), (4, 4, None), (5, 4, 1), (30, 4, 26)])
+def test_four_places_are_shown_and_the_others_counted(places: int, shown: int, more: int | None) -> None:
+    lines = [line.text for line in outside_lines(changes(places).as_dict())]
+    assert sum("items/" in line for line in lines) == shown
+    assert [line for line in lines if "more" in line] == ([f"  and {more} more"] if more else [])
+
+
+def test_twenty_places_are_kept() -> None:
+    assert [len(changes(places).as_dict()["differences"]) for places in (19, 20, 21, 22)] == [19, 20, 20, 20]
+    assert changes(22).as_dict()["places"] == 22
+    with pytest.raises(FrozenInstanceError):
+        changes(1).when = "before"  # type: ignore[misc]
+
+
+def test_a_record_of_200_characters_is_whole() -> None:
+    whole, cut = (outside_lines(changes(1, length).as_dict())[1].text for length in (200, 201))
+    assert "…" not in whole
+    assert "…" in cut
+    assert len(whole) == len(cut)
+
+
+def test_a_beginning_is_that_of_both_sides(domain: Domain) -> None:
+    environment = domain.environment(WANTED)
+    beginning = Beginning.of(environment)
+    assert beginning.user_db is not None
+    assert beginning.is_of(domain.environment(WANTED))
+    environment.execute("switch", {}, "user")
+    assert not beginning.is_of(environment)
+    environment = domain.environment(WANTED)
+    environment.execute("count", {})
+    assert not beginning.is_of(environment)
+
+
+def test_an_unknown_tool_and_a_malformed_call_are_no_writes(domain: Domain) -> None:
+    broken = call("rename", item_id="lamp", name="Light").model_copy(update={"malformed": "{"})
+    calls = [call("nothing"), broken, call("look", item_id="lamp"), call("count")]
+    assert undeclared_write(domain.environment(WANTED), calls) is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from pytest_tau import SimulationSettings
 from pytest_tau.analysis.comparability import comparability
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.evaluation import evaluate
-from pytest_tau.models import TOOL_FAULTS
+from pytest_tau.models import TOOL_FAULTS, ToolCall, ToolMessage
 from pytest_tau.orchestrator import ToolFaults, check_rules, parse_rule
 from pytest_tau.orchestrator.tool_faults import shortened
 from pytest_tau.regrade.replay_diff import replay
@@ -239,3 +240,26 @@ def test_an_entry_of_others_is_tolerated(domain: Domain, entry: Any) -> None:
     found = talk(domain, [RENAME])
     found.info = {TOOL_FAULTS: entry}
     assert TrialRecord.of(found, WANTED, "mock").tool_faults in (None, {})
+
+
+def test_a_rule_cannot_be_changed() -> None:
+    with pytest.raises(FrozenInstanceError):
+        parse_rule("*:0.5").requestor = "user"  # type: ignore[misc]
+
+
+def test_half_of_six_are_three() -> None:
+    assert shortened("[1, 2, 3, 4, 5, 6]") == "[1, 2, 3]"
+
+
+def test_a_stale_result_is_that_of_the_same_arguments_in_any_order(domain: Domain) -> None:
+    faults = ToolFaults([parse_rule("*:0.5")], "7", domain.environment(WANTED))
+    one = ToolCall(name="look", arguments={"item_id": "lamp", "deep": 1})
+    same = ToolCall(name="look", arguments={"deep": 1, "item_id": "lamp"})
+    faults.after(one, ToolMessage(id="1", content="old"), None)
+    assert faults.after(same, ToolMessage(id="2", content="new"), "stale").content == "old"
+
+
+def test_an_error_stays_an_error(domain: Domain) -> None:
+    faults = ToolFaults([parse_rule("*:0.5")], "7", domain.environment(WANTED))
+    failed = ToolMessage(id="1", content="[1, 2]", error=True)
+    assert faults.after(ToolCall(name="look", arguments={}), failed, "partial") is failed
