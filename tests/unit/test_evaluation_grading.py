@@ -11,8 +11,9 @@ RULES = {field.name for field in dataclasses.fields(OFFICIAL)} - {"name"}
 
 
 def test_official_changes_no_rule_and_strict_all() -> None:
-    assert {getattr(OFFICIAL, rule) for rule in RULES} == {False}
-    assert {getattr(STRICT, rule) for rule in RULES} == {True}
+    official, strict = profile_named("official"), profile_named("strict")
+    assert {getattr(official, rule) for rule in RULES} == {False}
+    assert {getattr(strict, rule) for rule in RULES} == {True}
 
 
 def test_every_rule_is_described_in_one_table() -> None:

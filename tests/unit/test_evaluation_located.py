@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -376,3 +377,9 @@ def test_of_several_calls_of_a_message_without_the_name_it_is_the_first(domain: 
 def test_a_database_as_it_should_be_has_no_note(domain: Domain) -> None:
     info = graded(domain, task({"actions": [], "reward_basis": ["DB"]}))
     assert [(each.met, each.note) for each in DB.located(info, evidence(info))] == [(True, "")]
+
+
+def test_evidence_cannot_be_exchanged() -> None:
+    found = evidence(RewardInfo(reward=0.0))
+    with pytest.raises(FrozenInstanceError):
+        found.rows = []  # type: ignore[misc]

@@ -195,3 +195,9 @@ def test_a_foreign_judge_changes_copies_of_the_messages() -> None:
     said = [agent("Go away.")]
     run(judge_statements(Rewrites(), STATEMENTS, said))
     assert said[0].content == "Go away."
+
+
+def test_a_judge_is_not_asked_about_nothing(domain: Domain) -> None:
+    judge = Judge(BOTH)
+    graded(domain, task({"actions": [], "reward_basis": ["DB"]}), agent("Hi"), judge=judge)
+    assert judge.asked == 0

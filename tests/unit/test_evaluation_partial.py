@@ -111,6 +111,12 @@ def test_only_the_arguments_that_the_action_names_are_compared(domain: Domain) -
     assert (found["arguments"], found["actions"]) == (1, 1)
 
 
+def test_an_argument_that_the_action_names_has_to_be_equal(domain: Domain) -> None:
+    wanted = task({"actions": [action("f", compare=["a"], a=1, b=1)]})
+    found = partial(graded(domain, wanted, agent(call("f", a=2, b=1))))
+    assert (found["arguments"], found["actions"]) == (0, 0)
+
+
 def test_what_the_agent_spelt_wrong_costs_the_arguments_and_not_the_selection(domain: Domain) -> None:
     wanted = task({"actions": [action("f", a=1, b=2, c=3)]})
     found = partial(graded(domain, wanted, agent(call("f", a=1, b=2, d=3))))
