@@ -10,7 +10,14 @@ import pytest
 
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.environment import ToolError, Toolkit, domain_of, tool
-from pytest_tau.evaluation.outside import OUTSIDE, Beginning, OutsideChanges, outside_lines, undeclared_write
+from pytest_tau.evaluation.outside import (
+    OUTSIDE,
+    Beginning,
+    OutsideChanges,
+    OutsideObserver,
+    outside_lines,
+    undeclared_write,
+)
 from pytest_tau.models import Difference
 from pytest_tau.participants import load_source
 from pytest_tau.runner import SimulationSettings, Trial
@@ -321,3 +328,9 @@ def test_an_unknown_tool_and_a_malformed_call_are_no_writes(domain: Domain) -> N
     broken = call("rename", item_id="lamp", name="Light").model_copy(update={"malformed": "{"})
     calls = [call("nothing"), broken, call("look", item_id="lamp"), call("count")]
     assert undeclared_write(domain.environment(WANTED), calls) is None
+
+
+def test_the_observer_is_no_factor_of_the_reward(domain: Domain) -> None:
+    environment = domain.environment(WANTED)
+    observer = OutsideObserver(environment, Beginning.of(environment))
+    assert observer.evaluate(WANTED, [], environment) == 1.0
