@@ -334,3 +334,11 @@ def test_the_observer_is_no_factor_of_the_reward(domain: Domain) -> None:
     environment = domain.environment(WANTED)
     observer = OutsideObserver(environment, Beginning.of(environment))
     assert observer.evaluate(WANTED, [], environment) == 1.0
+
+
+def test_calls_that_were_not_made_are_skipped_and_the_next_are_not(mislabelled: Domain) -> None:
+    broken = call("read_and_count").model_copy(update={"malformed": "{"})
+    assert undeclared_write(mislabelled.environment(WANTED), [broken]) is None
+    found = undeclared_write(mislabelled.environment(WANTED), [call("nothing"), broken, call("read_and_count")])
+    assert found is not None
+    assert (found.tool, found.place) == ("read_and_count", "counter")
