@@ -22,6 +22,7 @@ from .judges import with_deadline
 if TYPE_CHECKING:
     from ..chat import TrialModels
     from ..environment import Domain, Environment
+    from ..evaluation import Evaluation
     from ..evaluation.outside import Beginning
     from ..models import RewardInfo, Simulation, Task
     from .config import SimulationSettings
@@ -56,15 +57,8 @@ async def grade_trial(
     """
     if environment.fault is not None:
         return None  # replaying would lose another server
-    evaluation, reason = settings.evaluation, simulation.termination_reason
-    judge, timeout = evaluation.judge, settings.limits.timeout
-    if isinstance(judge, LazyJudge):
-        judge = judge.bind(models.get("judge"))
-    elif timeout is None:
-        timeout = settings.own_timeout
-    observer = OutsideObserver(environment, beginning)
-    evaluators = (observer, *evaluation.evaluators)
-    evaluation = replace(evaluation, judge=with_deadline(judge, timeout), evaluators=evaluators)
+    observer, reason = OutsideObserver(environment, beginning), simulation.termination_reason
+    evaluation = _evaluation(settings, models, observer)
     fault: BaseException | None = None
     try:
         verdict = await aevaluate(task, simulation.messages, reason, domain, evaluation)
@@ -84,6 +78,17 @@ async def grade_trial(
     if observer.found is not None:
         simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
     return fault
+
+
+def _evaluation(settings: SimulationSettings, models: TrialModels, observer: OutsideObserver) -> Evaluation:
+    """Return how the trial is graded: by a judge with a model and a deadline, and with an observer."""
+    evaluation, timeout = settings.evaluation, settings.limits.timeout
+    judge = evaluation.judge
+    if isinstance(judge, LazyJudge):
+        judge = judge.bind(models.get("judge"))
+    elif timeout is None:
+        timeout = settings.own_timeout
+    return replace(evaluation, judge=with_deadline(judge, timeout), evaluators=(observer, *evaluation.evaluators))
 
 
 def _check_domain(verdict: RewardInfo, observer: OutsideObserver) -> None:
