@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 #: The agent calls twice as often as the user.
 _SIDES: tuple[Requestor, ...] = ("assistant", "assistant", "user")
-_DOMAINS = ("mock", "airline", "retail", "telecom")
+_DOMAINS = ("mock", "airline", "retail", "telecom", "banking_knowledge")
 _ESCAPED, _HUNG = "exceptions that escaped", "calls of more than 10 s"
 _READ, _FAILED = "states changed by a read", "states changed by a call that failed"
 _OTHER, _UNKEPT = "environments changed by a call in another one", "results that cannot be stored"
