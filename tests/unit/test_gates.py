@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import itertools
-import math
 import random
+from dataclasses import FrozenInstanceError
 
 import pytest
 
 from pytest_tau.analysis.design.predictive import FEWEST_TASKS, Cell, probability_at_least
 from pytest_tau.analysis.gates import Gate
 from pytest_tau.analysis.gates.gate import Verdict
-from pytest_tau.analysis.gates.metrics import by_task, metric_named
-from pytest_tau.analysis.statistics import Interval, mean_interval, proportion_interval, share_interval
+from pytest_tau.analysis.gates.metrics import by_task
+from pytest_tau.analysis.statistics import Interval
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import ModelUsage
 from pytest_tau.runs.groups import Group
@@ -254,6 +254,7 @@ class TestBounds:
             ("pass^1>1", "'pass^1 > 1' can never be met, as pass^1 is from 0 to 1"),
             ("user_valid<0", "'user_valid < 0' can never be met, as user_valid is from 0 to 1"),
             ("duration<0", "'duration < 0' can never be met, as duration is at least 0"),
+            ("turns<-1", "'turns < -1' can never be met, as turns is at least 0"),
             ("policy.ask>=50", "'policy.ask >= 50' can never be met, as policy.ask is from 0 to 1: write 0.5 for 50 %"),
         ],
     )
@@ -266,7 +267,7 @@ class TestBounds:
     def test_the_ends_of_the_range_are_bounds(self, text):
         Gate.parse(text)
 
-    @pytest.mark.parametrize("bound", ["inf", "-inf", "nan"])
+    @pytest.mark.parametrize("bound", ["inf", "-inf", "nan", "1e999"])
     def test_a_bound_is_finite(self, bound):
         with pytest.raises(ConfigurationError, match="expected a number after >=, got"):
             Gate.parse(f"duration>={bound}")
@@ -275,6 +276,24 @@ class TestBounds:
     def test_equal_gates_are_one_key(self, text):
         """What was predicted of gates is kept by gate."""
         assert {Gate.parse(text): 1}[Gate.parse(text)] == 1
+
+    def test_a_long_text_is_cut(self):
+        def said(length):
+            with pytest.raises(ConfigurationError) as error:
+                Gate.parse("x" * length)
+            return str(error.value)
+
+        assert "…" not in said(80)
+        assert said(81).endswith(f"got '{'x' * 79}…'")
+
+    def test_it_cannot_be_changed(self):
+        with pytest.raises(FrozenInstanceError):
+            Gate.parse("pass^1>=0.5").bound = 0.1
+
+    @pytest.mark.parametrize(("bound", "within"), [(0.5, False), (0.6, True), (0.9, False)])
+    def test_a_bound_at_the_end_of_the_interval_is_not_within_it(self, bound, within):
+        found = Verdict(Gate.parse(f"reward>={bound}"), 0.95, Interval(0.5, 0.9), met=True)
+        assert str(found).endswith("lies within the interval") is within
 
 
 class TestUnderAttack:
@@ -345,91 +364,11 @@ class TestPredicted:
     def test_metrics_that_are_not_predicted_have_no_probability(self, text):
         assert Gate.parse(text).probabilities(self.waiting()) == {"": None}
 
-
-class TestMetrics:
-    """The numbers over trials: intervals, what they can become, and why there is none."""
-
-    def tasks(self, trials, **planned):
-        return list(by_task(trials, planned_tasks(**planned)).values())
-
-    def test_trials_that_are_waiting(self):
-        trials = [
-            record("a", 0),
-            record("a", 1, "error"),
-            record("a", 2, excluded=True),
-            record("b", 0),
-            record("b", 1),
-        ]
-        assert [task.waiting for task in self.tasks(trials, a=5, b=1, c=2)] == [2, 0, 2]
-
-    def test_how_many_trials_a_task_must_have(self):
-        names = {"pass^1": 1, "pass^3": 3, "errors": 1, "user_valid": 1, "reward": 1, "policy.ask": 1}
-        assert {name: metric_named(name).trials for name in names} == names
-
-    def test_the_share_of_errors(self):
-        trials, metric = records(a="pe", b="pf", c="fe", d="e"), metric_named("errors")
-        parts = [(2, 1), (2, 0), (2, 1), (1, 1)]
-        assert metric.interval(self.tasks(trials)) == proportion_interval(parts)
-        assert metric.reach(self.tasks(trials, a=3, d=3)) == (3 / 10, 6 / 10, True)
-        assert metric.reach(self.tasks([], a=3)) == (0, 1, False)
-        assert metric.reach(self.tasks(records(a="e"), b=1)) == (1 / 2, 1, True)
-
-    def test_the_share_of_trials_with_a_valid_user(self):
-        metric, faults = metric_named("user_valid"), {"user_faults": ("stopped early",)}
-        trials = [
-            record("a", 0),
-            record("a", 1, excluded=True, **faults),
-            record("b", **faults),
-            record("c", 0, "error"),
-        ]
-        assert metric.value(self.tasks(trials)) == 1 / 3
-        assert metric.value(self.tasks(trials[3:])) is None
-        assert metric.lacking(self.tasks(trials[3:])) == "no trial has a verdict"
-        assert metric.reach(self.tasks(trials, a=3, b=2)) == (1 / 5, 3 / 5, True)
-        assert metric.reach(self.tasks(trials[:1], b=1)) == (1 / 2, 1, True)
-        assert metric.reach(self.tasks([], a=2)) == (0, 1, False)
-        assert metric.reach([]) == (0, 1, False)
-        many = [record(str(number), user_faults=("stopped early",) if number < 3 else ()) for number in range(9)]
-        assert metric.interval(self.tasks(many)) == proportion_interval([(1, number >= 3) for number in range(9)])
-
-    def test_means_of_shares_and_others_have_their_intervals(self):
-        values = [1.0] * 8
-        trials = [
-            record(str(number), reward=value, turns=value, partial={"progress": value, "extra_writes": value})
-            for number, value in enumerate(values)
-        ]
-        lists = [[value] for value in values]
-        assert mean_interval(lists) != share_interval(lists)
-        expected = {"reward": mean_interval, "turns": mean_interval, "extra_writes": mean_interval}
-        for name, interval in {**expected, "progress": share_interval}.items():
-            assert metric_named(name).interval(self.tasks(trials)) == interval(lists), name
-
-    def test_what_a_mean_can_become(self):
-        reward, turns = metric_named("reward"), metric_named("turns")
-        trials = [record("a", reward=1.0, turns=4), record("b", reward=0.5, turns=2)]
-        assert reward.reach(self.tasks(trials)) == (0.75, 0.75, True)
-        assert reward.reach(self.tasks(trials, b=3)) == (1.5 / 4, 3.5 / 4, True)
-        assert turns.reach(self.tasks(trials)) == (3, 3, True)
-        assert turns.reach(self.tasks(trials, b=3)) == (6 / 4, math.inf, True)
-        assert reward.reach([]) == (0, 1, False)
-        assert turns.reach([]) == (0, math.inf, False)
-        assert reward.reach(self.tasks([], a=1)) == (0, 1, False)
-
-    def test_the_share_of_trials_that_kept_a_rule(self):
-        kept, breached = {"checked": ["ask", "stop"]}, {"checked": ["ask"], "counts": {"ask": 2}}
-        trials = [record("a", policy=kept), record("b", policy=breached), record("c")]
-        assert verdict("policy.ask>=0.5", trials).value == 0.5
-        assert verdict("policy.stop>=0.5", trials).value == 1
-        assert verdict("policy.no-such>=0", trials).why == "no trial was checked against the rule 'no-such'"
-        assert metric_named("policy.ask").reach(self.tasks(trials[:2], a=3)) == (1 / 4, 3 / 4, True)
-
-    def test_why_there_is_no_value(self):
-        assert verdict("reward>=0", records(a="e")).why == "no trial has a verdict"
-        unmeasured = record("a", partial={"progress": None})
-        assert verdict("progress>=0", [unmeasured]).why == "no trial has anything to measure"
-        assert metric_named("pass^2").lacking([]) == "no task has 2 trials with a verdict (at most 0)"
-
-    @pytest.mark.parametrize(("bound", "within"), [(0.5, False), (0.6, True), (0.9, False)])
-    def test_a_bound_at_the_end_of_the_interval_is_not_within_it(self, bound, within):
-        found = Verdict(Gate.parse(f"reward>={bound}"), 0.95, Interval(0.5, 0.9), met=True)
-        assert str(found).endswith("lies within the interval") is within
+    def test_the_probability_at_the_bound_itself(self):
+        outcomes = {f"t{number}": "pf" if number % 2 else "pp" for number in range(20)}
+        tasks = by_task(records(**outcomes), planned_tasks(**dict.fromkeys(outcomes, 4)))
+        at_least, more = (Gate.parse(f"pass^1{operator}0.75").probabilities(tasks)[""] for operator in (">=", ">"))
+        at_most, less = (Gate.parse(f"pass^1{operator}0.75").probabilities(tasks)[""] for operator in ("<=", "<"))
+        assert at_least + less == pytest.approx(1)
+        assert more + at_most == pytest.approx(1)
+        assert 0 < more < at_least < 1

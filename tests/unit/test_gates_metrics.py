@@ -1,0 +1,132 @@
+"""Metrics of gates: their values and intervals, what they can still become, and why there is no value."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import FrozenInstanceError
+from math import inf
+
+import pytest
+
+from pytest_tau.analysis.design.predictive import Cell
+from pytest_tau.analysis.gates.metrics import METRICS, by_task, metric_named
+from pytest_tau.analysis.statistics import mean_interval, proportion_interval, share_interval
+from pytest_tau.runs.groups import Group
+
+from .test_gates import record, records
+
+ERRORS, VALID = METRICS["errors"], METRICS["user_valid"]
+
+
+def listed(trials, **planned):
+    """The trials of each task, with how many were planned."""
+    counts = {Group("", "", "mock", task): number for task, number in planned.items()}
+    return list(by_task(trials, counts).values())
+
+
+class TestTrials:
+    def test_those_that_wait_were_planned_and_have_not_ended(self):
+        ended = [record(trial=0), record(trial=1, outcome="error", reward=0.0), record(trial=2, excluded=True)]
+        for planned, waiting in ((5, 2), (3, 0), (1, 0)):
+            assert listed(ended, t=planned)[0].waiting == waiting
+
+    def test_how_many_a_task_must_have(self):
+        names = {"pass^1": 1, "pass^3": 3, "errors": 1, "user_valid": 1, "reward": 1, "policy.ask": 1}
+        assert {name: metric_named(name).trials for name in names} == names
+
+    def test_a_metric_cannot_be_changed(self):
+        with pytest.raises(FrozenInstanceError):
+            ERRORS.trials = 2
+
+
+class TestErrors:
+    def test_the_interval_is_of_errors_among_all_trials(self):
+        found = listed(records(a="ppe", b="pee", c="ppp"))
+        assert ERRORS.interval(found) == proportion_interval([(3, 1), (3, 2), (3, 0)])
+
+    def test_all_waiting_ones_can_become_errors(self):
+        assert ERRORS.reach(listed(records(a="pe"), a=4)) == (0.25, 0.75, True)
+        assert ERRORS.reach(listed(records(a="e"), b=1)) == (0.5, 1, True)
+
+    def test_without_a_trial_nothing_is_certain(self):
+        assert ERRORS.reach(listed([], a=4)) == (0, 1, False)
+        assert ERRORS.reach([]) == (0, 1, False)
+
+    def test_they_are_predicted_from_errors_among_trials(self):
+        assert ERRORS.cells(listed(records(a="ppe", b="pp"), a=4, b=2)) == Counter([Cell(3, 1, 1), Cell(2, 0, 0)])
+
+
+class TestUserValid:
+    FAULTS = ("made-up-detail",)
+
+    def test_excluded_trials_count_and_errors_do_not(self):
+        trials = [
+            record(trial=0),
+            record(trial=1, user_faults=self.FAULTS),
+            record(trial=2, user_faults=self.FAULTS, excluded=True),
+            record(trial=3),
+            record(trial=4, outcome="error", reward=0.0),
+        ]
+        assert VALID.value(listed(trials)) == 0.5
+        assert VALID.interval(listed([*trials, record("u")])) == proportion_interval([(4, 2), (1, 1)])
+        assert VALID.reach(listed(trials, t=9)) == (2 / 8, 6 / 8, True)
+
+    def test_without_a_verdict_nothing_is_certain(self):
+        errors = records(a="e")
+        assert VALID.value(listed(errors)) is None
+        assert VALID.lacking(listed(errors)) == "no trial has a verdict"
+        assert VALID.reach([]) == (0, 1, False)
+        assert VALID.reach(listed([], t=2)) == (0, 1, False)
+        assert VALID.reach(listed(records(a="p"), a=1)) == (1, 1, True)
+
+
+class TestMeans:
+    def test_only_what_is_a_share_has_the_interval_of_one(self):
+        same = [record(task, turns=1, partial={"progress": 1, "extra_writes": 1}) for task in "abcdefgh"]
+        values = [[1.0]] * 8
+        assert mean_interval(values) != share_interval(values)
+        expected = {"reward": mean_interval, "turns": mean_interval, "extra_writes": mean_interval}
+        for name, interval in {**expected, "progress": share_interval}.items():
+            assert METRICS[name].interval(listed(same)) == interval(values), name
+
+    def test_waiting_trials_can_have_every_value(self):
+        reward, turns = METRICS["reward"], METRICS["turns"]
+        trials = [record("a", reward=1.0, turns=4), record("b", reward=0.5, turns=2)]
+        assert reward.reach(listed(trials)) == (0.75, 0.75, True)
+        assert reward.reach(listed(trials, b=3)) == (1.5 / 4, 3.5 / 4, True)
+        assert turns.reach(listed(trials)) == (3, 3, True)
+        assert turns.reach(listed(trials, b=3)) == (6 / 4, inf, True)
+
+    def test_without_a_trial_nothing_is_certain(self):
+        assert METRICS["reward"].reach([]) == (0, 1, False)
+        assert METRICS["reward"].reach(listed([], a=1)) == (0, 1, False)
+        assert METRICS["turns"].reach([]) == (0, inf, False)
+
+    def test_why_there_is_no_value(self):
+        progress = METRICS["progress"]
+        assert progress.lacking([]) == "no trial has a verdict"
+        assert progress.lacking(listed(records(a="e"))) == "no trial has a verdict"
+        assert progress.lacking(listed([record(partial={"progress": None})])) == "no trial has anything to measure"
+        assert METRICS["reward"].lacking(listed(records(a="e"))) == "no trial has a verdict"
+        assert metric_named("pass^4").lacking([]) == "no task has 4 trials with a verdict (at most 0)"
+
+
+class TestRules:
+    TRIALS = (
+        record("a", policy={"checked": ["confirm"]}),
+        record("b", policy={"checked": ["confirm"], "counts": {"confirm": 2}}),
+        record("c", policy={"checked": ["other"]}),
+        record("d"),
+    )
+
+    def test_one_is_kept_in_the_trials_in_which_it_was_checked(self):
+        kept = metric_named("policy.confirm")
+        assert kept.value(listed(self.TRIALS)) == 0.5
+        assert kept.interval(listed(self.TRIALS)) == share_interval([[1.0], [0.0]])
+        assert kept.reach(listed(self.TRIALS[:2], a=3)) == (1 / 4, 3 / 4, True)
+        assert metric_named("policy.other").value(listed(self.TRIALS)) == 1
+
+    def test_one_that_was_not_checked(self):
+        kept = metric_named("policy.confirm")
+        assert kept.reach([]) == (0, 1, False)
+        assert kept.lacking(listed(self.TRIALS[2:])) == "no trial was checked against the rule 'confirm'"
