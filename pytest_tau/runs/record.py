@@ -50,7 +50,7 @@ class TrialRecord:
         duration: Seconds.
         usage: The sums over model calls, by role.
         groups: What the task is counted under, by ``intent``, ``persona``, ``actions``, ``tags``; only what is known.
-        cost_told: USD in a result file of others, without saying for what.
+        stated_cost: USD in a result file of others, without saying for what.
         blame: Whose fault a failure looks like, and why; None if nothing failed.
         restored: It was taken from an earlier run.
         saw_reference: The sides that were given the reference actions: ``agent``, ``user``.
@@ -91,7 +91,7 @@ class TrialRecord:
     duration: float = 0.0
     usage: Mapping[str, ModelUsage] = field(default_factory=dict)
     groups: Mapping[str, str] = field(default_factory=dict)
-    cost_told: float | None = None
+    stated_cost: float | None = None
     blame: Mapping[str, Any] | None = None
     seed: int | None = None
     restored: bool = False
@@ -160,7 +160,7 @@ class TrialRecord:
     def cost(self) -> float | None:
         """Return the USD of all model calls; None if the price of any is unknown, or nothing was called."""
         if not self.usage:
-            return self.cost_told
+            return self.stated_cost
         return None if self.unpriced_calls else self.known_cost
 
     @property
@@ -251,7 +251,7 @@ class TrialRecord:
             duration=simulation.duration,
             usage=simulation.model_usage,
             groups=_with_persona(groups_of(task) if task else {}, simulation.conditions),
-            cost_told=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
+            stated_cost=None if simulation.model_usage else _sum(simulation.agent_cost, simulation.user_cost),
             blame=info.get("blame"),
             seed=simulation.seed,
             restored=restored,

@@ -125,7 +125,6 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
     """Return the settings that have a value, flat and readable, without secrets."""
     from ...chat.requests import public_arguments, without_login, without_secrets
     from ...participants.personas import shown_persona
-    from ...runner import MODEL_ROLES
 
     simulation, models = run.simulation, run.models
     found: dict[str, Any] = {
@@ -165,21 +164,30 @@ def recorded_settings(run: RunConfig) -> dict[str, Any]:
         "trial_budget": models.trial_budget,
         "tape": models.tape,
     }
+    found |= _of_models(run) | _strategy(simulation)
+    # Not by equality alone: a seed of 0 equals False.
+    given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
+    public: dict[str, Any] = without_secrets(json.loads(without_login(json.dumps(given, default=repr))))
+    return public
+
+
+def _of_models(run: RunConfig) -> dict[str, Any]:
+    """Return the settings of each role that a model plays."""
+    from ...chat.requests import public_arguments
+    from ...runner import MODEL_ROLES
+
+    found: dict[str, Any] = {}
     for role in MODEL_ROLES:
         if choice := run.choice(role):
             found[f"{role}_llm"] = choice.name
             # Also without where and how patiently it is asked.
             found[f"{role}_llm_args"] = public_arguments(choice.args)
-    found |= _strategy(simulation)
-    for side, prompting in simulation.prompting.items():
+    for side, prompting in run.simulation.prompting.items():
         if run.choice(side):
             found[f"{side}_prompt"] = prompting.name
             found[f"{side}_context"] = prompting.context_tokens
             found[f"{side}_tool_calls"] = "text" if prompting.text_tools else None
-    # Not by equality alone: a seed of 0 equals False.
-    given = {name: value for name, value in found.items() if value not in (None, [], {}) and value is not False}
-    public: dict[str, Any] = without_secrets(json.loads(without_login(json.dumps(given, default=repr))))
-    return public
+    return found
 
 
 def _strategy(simulation: SimulationSettings) -> dict[str, Any]:
