@@ -55,7 +55,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.soak", description="Tries to break the harness.")
     parser.add_argument("--minutes", type=float, default=10.0, metavar="N", help="minutes of each part (default: 10)")
-    parser.add_argument("--count", type=int, metavar="N", help="the most cases of each part (default: any number)")
+    parser.add_argument(
+        "--count",
+        type=int,
+        metavar="N",
+        help="the most cases of each part: environments with 40 calls, runs, files (default: any number)",
+    )
     parser.add_argument("--only", action="append", choices=PARTS, metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="the seed of the random choices (default: 0)")
     parser.add_argument("--data", type=Path, metavar="DIR", help="official data for calls and faults")
