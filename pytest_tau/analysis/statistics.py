@@ -166,7 +166,7 @@ def _ratio(pairs: Sequence[tuple[float, int]], counts: Sequence[int]) -> float:
     return above / below
 
 
-def _bca(found: Sequence[float], estimate: float, acceleration: float, level: float, slack: float = 0.0) -> Interval:
+def _bca(found: Sequence[float], estimate: float, acceleration: float, level: float, slack: float) -> Interval:
     """Return percentiles of the sorted estimates of resamples, corrected for bias and skewness.
 
     Args:

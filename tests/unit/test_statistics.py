@@ -223,20 +223,45 @@ class TestBCa:
 
     def test_without_bias_and_skewness_it_is_of_percentiles(self):
         found = [float(number) for number in range(1001)]
-        assert statistics_module._bca(found, 500.0, 0.0, 0.9) == pytest.approx((50.0, 950.0))
+        assert statistics_module._bca(found, 500.0, 0.0, 0.9, 0.0) == pytest.approx((50.0, 950.0))
 
     def test_an_estimate_outside_of_all_resamples_gives_their_end(self):
         found = [float(number) for number in range(1000)]
-        assert statistics_module._bca(found, 5000.0, 0.0, 0.95) == pytest.approx((998.999, 999.0), abs=1)
-        low, high = statistics_module._bca(found, -5000.0, 0.0, 0.95)
+        assert statistics_module._bca(found, 5000.0, 0.0, 0.95, 0.0) == pytest.approx((998.999, 999.0), abs=1)
+        low, high = statistics_module._bca(found, -5000.0, 0.0, 0.95, 0.0)
         assert (low, high) == pytest.approx((0.0, 0.001), abs=1)
 
     @pytest.mark.parametrize(("acceleration", "ends"), [(0.9, (0.0, 999.0)), (-0.9, (0.0, 999.0))])
     def test_past_the_pole_of_the_correction_the_extreme_is_meant(self, acceleration, ends):
         found = [float(number) for number in range(1000)]
-        interval = statistics_module._bca(found, 499.5, acceleration, 0.95)
+        interval = statistics_module._bca(found, 499.5, acceleration, 0.95, 0.0)
         pole = interval.high if acceleration > 0 else interval.low
         assert pole == ends[acceleration > 0]
+
+    def test_at_the_pole_itself_too(self):
+        found, reach = [float(number) for number in range(1000)], NormalDist().inv_cdf((1 + 0.9) / 2)
+        assert 1 - 1 / reach * reach == 0
+        assert statistics_module._bca(found, 499.5, 1 / reach, 0.9, 0.0).high == 999.0
+
+
+class TestRounding:
+    """Numbers that differ by how they were computed are equal."""
+
+    @pytest.mark.parametrize("trials", [1, 10, 30])
+    def test_an_interval_moves_with_its_values(self, trials):
+        values = [number / 20 for number in (*[0] * 10, 1, 1, 2, 3, 5, 8, 13, 21, 34, 55)]
+        low, high = mean_interval([[value] * trials for value in values])
+        moved = mean_interval([[value + 1e9] * trials for value in values])
+        assert moved == pytest.approx((low + 1e9, high + 1e9), abs=1e-5, rel=0)
+
+    @pytest.mark.parametrize("value", [1e12 + 1 / 3, 1e14 / 3])
+    def test_equal_means_of_tasks_have_an_interval_of_no_width(self, value):
+        interval = mean_interval([[value] * trials for trials in (1, 3, 7, 11)])
+        assert interval.low == interval.high
+
+    def test_shares_that_are_equal_but_for_rounding_have_an_interval_of_equal_ones(self):
+        assert 1 - 0.9999 != 0.0001
+        assert share_interval([[1 - 0.9999], [0.0001]]) == pytest.approx(share_interval([[0.0001], [0.0001]]))
 
 
 class TestWilson:
