@@ -91,6 +91,7 @@ def _in_child(work: Callable[[], int], folder: Path, output: int) -> None:
     status = ESCAPED
     try:
         os.setsid()
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.chdir(folder)
         os.environ.update(COLUMNS="200", HOME=str(folder))
         for name in ("TAU_DATA", "PYTEST_ADDOPTS", "CI", "GITHUB_ACTIONS"):

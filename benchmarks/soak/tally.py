@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import random
+import signal
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -34,13 +36,31 @@ class Limits:
     data: Path | None = None
 
     def cases(self, part: str) -> Iterator[random.Random]:
-        """Yield a source of random choices for each case, until the limit is reached."""
+        """Yield a source of random choices for each case, until the limit is reached, or Ctrl-C is pressed."""
         end = time.monotonic() + self.seconds
         numbers = itertools.count() if self.count is None else iter(range(self.count))
-        for number in numbers:
-            if number and time.monotonic() >= end:
-                return
-            yield random.Random(f"{self.seed}:{part}:{number}")  # noqa: S311 - repeatability is wanted, not secrecy
+        with _interrupts() as received:
+            for number in numbers:
+                if received or (number and time.monotonic() >= end):
+                    return
+                yield random.Random(f"{self.seed}:{part}:{number}")  # noqa: S311 - repeatability is wanted, not secrecy
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Yield a list to which Ctrl-C adds, so that what was counted is not lost; the second one ends the process."""
+    received: list[int] = []
+
+    def interrupted(number: int, frame: object) -> None:
+        del frame
+        received.append(number)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 @dataclass

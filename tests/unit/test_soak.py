@@ -106,6 +106,26 @@ def test_the_exit_status_says_whether_something_was_found(found, monkeypatch, ca
     assert ("MISSED" in text) == ("disasters: a big one" in text) == bool(found)
 
 
+def test_ctrl_c_ends_a_part_after_its_case():
+    before, cases = signal.getsignal(signal.SIGINT), 0
+    for _ in Limits(60.0).cases("calls"):
+        cases += 1
+        if cases == 2:
+            signal.raise_signal(signal.SIGINT)
+    assert cases == 2
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_the_second_ctrl_c_interrupts():
+    def case():
+        for _ in Limits(60.0).cases("calls"):
+            signal.raise_signal(signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)
+
+    with pytest.raises(KeyboardInterrupt):
+        case()
+
+
 @pytest.mark.parametrize(
     ("ended", "crashed"),
     [
