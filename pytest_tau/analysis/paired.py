@@ -130,7 +130,7 @@ class Paired:
         if not found:
             return 1.0
         further, equal = (_tail if self.exact else _sampled_tail)(self._sizes, found, self._seed)
-        return min(1.0, 2 * further + equal)
+        return 2 * further + equal
 
     @cached_property
     def interval(self) -> Interval | None:
@@ -142,7 +142,7 @@ class Paired:
             # All tasks changed alike: what 95 % confidence leaves open that none of so many tasks has shown.
             unseen = 1 - ((1 - LEVEL) / 2) ** (1 / tasks)
             seen = self.difference * (1 - unseen)
-            return Interval(max(-1.0, seen - unseen), min(1.0, seen + unseen))
+            return Interval(seen - unseen, seen + unseen)
         means = sorted(_subset_means(self._changes, self._seed, self._samples))
         mirrored = [-mean for mean in reversed(means)]
         share = (1 - LEVEL) / 2
@@ -161,7 +161,8 @@ def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, floa
     Adding it to itself, shifted, is what one more number does.
     """
     count = sum(sizes.values())
-    width, ways = count + 1, 1
+    # No sum is reached in all 2 ** count ways, so a digit of as many bits does not overflow.
+    width, ways = count, 1
     for size, tasks in sizes.items():
         for _ in range(tasks):
             ways += ways << (size * width)
@@ -169,7 +170,7 @@ def _tail(sizes: Mapping[int, int], found: int, _seed: int) -> tuple[float, floa
     least = (found + sum(size * tasks for size, tasks in sizes.items())) // 2
     upper, digit = ways >> (least * width), (1 << width) - 1
     equal = upper & digit
-    # The remainder by the base less one is the sum of the digits, which is too small to wrap around.
+    # The remainder by the base less one is the sum of the digits: at most half of the ways, too small to wrap around.
     further = (upper - equal) % digit
     return further / (1 << count), equal / (1 << count)
 

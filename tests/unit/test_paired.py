@@ -42,7 +42,7 @@ class TestRates:
 class TestProbability:
     """The chance that signs at random lead as far."""
 
-    @pytest.mark.parametrize("sizes", [{1: 5}, {1: 3, 2: 2}, {2: 1, 3: 3, 7: 2}])
+    @pytest.mark.parametrize("sizes", [{1: 1}, {3: 1}, {1: 2}, {1: 1, 2: 1}, {1: 5}, {1: 3, 2: 2}, {2: 1, 3: 3, 7: 2}])
     def test_it_is_that_of_every_sign_one_by_one(self, sizes):
         numbers = list(Counter(sizes).elements())
         sums = [sum(signed) for signed in itertools.product(*((-number, number) for number in numbers))]
