@@ -73,6 +73,8 @@ TOOL_FAULTS = "tool_faults"
 #: ``message_idx``, ``evidence``), and if they apply, the checks that its persona has ``excused``, ``excluded`` from
 #: rates, the number of ``attempts``, and the ``problem`` that has prevented the checks.
 USER_VALIDITY = "user_validity"
+#: The entry of a simulation's ``info`` with the class of pytest-tau's exception behind its ``error``.
+_ERROR_KIND = "error_kind"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
 _SAW_REFERENCE = "saw_reference"
 #: The key of ``vars(simulation)`` for the names of the tools that its trial had.
@@ -220,6 +222,15 @@ class Simulation(BaseModel):
     def note_reference_seen(self, side: str) -> None:
         """Record that a side was given the task's reference actions."""
         self.info = {**(self.info or {}), _SAW_REFERENCE: [*self.saw_reference, side]}
+
+    @property
+    def error_kind(self) -> str | None:
+        """The class of pytest-tau's exception behind ``error``, such as ``DomainError``; None for other errors."""
+        return (self.info or {}).get(_ERROR_KIND)
+
+    def note_error_kind(self, kind: str) -> None:
+        """Record the class of pytest-tau's exception behind ``error``."""
+        self.info = {**(self.info or {}), _ERROR_KIND: kind}
 
     @property
     def turns(self) -> int:

@@ -99,7 +99,8 @@ async def _make(source: ParticipantSource, context: ParticipantContext) -> Creat
     except (ConfigurationError, TaskFormatError):
         raise
     except (ModelError, ReplayError) as error:
-        return Created(Ending("infrastructure_error", error=describe(error)), error)
+        ending = Ending("infrastructure_error", error=describe(error), kind=type(error).__name__)
+        return Created(ending, error)
     except BaseException as error:
         if is_interrupt(error):
             raise

@@ -262,7 +262,9 @@ class Trial:
                 raise
             # A fault of the harness: kept with the messages so far instead of losing them.
             ending, self.fault = Ending("unexpected_error", error="".join(traceback.format_exception(error))), error
-        simulation.termination_reason, simulation.stop_token, simulation.error = ending
+        simulation.termination_reason, simulation.stop_token, simulation.error, kind = ending
+        if kind is not None:
+            simulation.note_error_kind(kind)
         simulation.end_time = clock.now()
         simulation.duration = clock.elapsed
         for participant in participants:
@@ -383,9 +385,7 @@ class Trial:
         return self.models.calling[side].seconds
 
     async def _grade(self, simulation: Simulation, beginning: Beginning) -> None:
-        found = await grade_trial(
-            simulation, self.task, self.domain, self.environment, self.settings, self.models, beginning
-        )
+        found = await grade_trial(self, simulation, beginning)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found
 
