@@ -152,7 +152,10 @@ def test_statements_are_accepted(lint: Lint) -> None:
     ("criteria", "why"),
     [
         (None, "the task has no evaluation criteria"),
-        ({"actions": []}, "there are no reference actions"),
+        (
+            {"actions": []},
+            "there are no reference actions: state what the agent has to say (communicate_info)",
+        ),
         ({"actions": [tiny.action("look", item_id="lamp")]}, "no reference action writes"),
         (
             {"actions": [tiny.action("rename", item_id="lamp", name="Lamp")]},
