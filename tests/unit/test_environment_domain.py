@@ -291,8 +291,16 @@ FUNCTION = {"env_type": "assistant", "func_name": "named", "arguments": {"item_i
 @pytest.mark.parametrize(
     ("state", "field", "told"),
     [
-        ({"initialization_data": {"agent_data": {"x": 1}}}, "initial_state.initialization_data", "x"),
-        ({"initialization_data": {"user_data": {"phone": 1}}}, "initial_state.initialization_data", "phone"),
+        (
+            {"initialization_data": {"agent_data": {"x": 1}}},
+            "initial_state.initialization_data.agent_data.x",
+            "unknown field 'x'",
+        ),
+        (
+            {"initialization_data": {"user_data": {"phone": 1}}},
+            "initial_state.initialization_data.user_data.phone",
+            "expected an object, got 1$",
+        ),
         ({"initialization_actions": [FUNCTION]}, "initial_state.initialization_actions.0", "no item sofa"),
         (
             {
