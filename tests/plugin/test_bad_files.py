@@ -170,6 +170,15 @@ def pytest_tau_domains():
 """
 
 
+@pytest.mark.parametrize("content", [None, b"\xff"])
+def test_a_policy_that_cannot_be_read_is_a_usage_error(shelf, content):
+    conftest, policy = shelf.path / "conftest.py", shelf.path / "shelf" / "policy.md"
+    conftest.write_text(conftest.read_text().replace(", policies=POLICIES", ""))
+    if content:
+        policy.write_bytes(content)
+    shelf.run("--tau-domain", "shelf").usage_error("policy of domain 'shelf': ", str(policy))
+
+
 class TestInitialStatesOfOwnTools:
     """Functions that exist already are not called while tests are collected."""
 

@@ -232,8 +232,10 @@ def test_unknown_policy_variant_lists_the_known_ones(domain: Domain) -> None:
 
 def test_a_missing_policy_file(folder: Path) -> None:
     (folder / "policy.md").unlink()
-    with pytest.raises(ConfigurationError, match="policy of domain 'tiny'"):
-        tiny.spec(folder).load().environment()
+    loaded = tiny.spec(folder).load()
+    for read in (loaded.environment, loaded.check_data):
+        with pytest.raises(ConfigurationError, match=r"^policy of domain 'tiny': there is no file .*policy.md: write"):
+            read()
 
 
 # Solo mode
