@@ -77,7 +77,7 @@ USER_VALIDITY = "user_validity"
 _ERROR_KIND = "error_kind"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
 _SAW_REFERENCE = "saw_reference"
-#: The key of ``vars(simulation)`` for the names of the tools that its trial had.
+#: The key of ``vars(simulation)`` for the names of the tools of its domain.
 _KNOWN_TOOLS = "_known_tools"
 
 
@@ -246,7 +246,8 @@ class Simulation(BaseModel):
         """Return whether either side called the tool, with at least these arguments.
 
         Raises:
-            ValueError: The trial has just been run, and had no such tool; suggests similar names.
+            ValueError: The trial has just been run, and its domain has no such tool in any variant; suggests similar
+                names.
         """
         found = any(
             made.call.name == name
@@ -258,7 +259,7 @@ class Simulation(BaseModel):
             raise ValueError(unknown_name("tool", name, known))
         return found
 
-    def know_tools(self, names: Iterable[str]) -> None:
-        """Keep the names of the tools of both sides for ``called``; they are not stored."""
+    def know_tools(self, names: frozenset[str]) -> None:
+        """Keep the names of the domain's tools for ``called``; they are not stored."""
         # As functools.cached_property does: no field, and no part of a comparison.
-        vars(self)[_KNOWN_TOOLS] = frozenset(names)
+        vars(self)[_KNOWN_TOOLS] = names

@@ -106,7 +106,6 @@ class Trial:
         clock = Clock(tape.times if tape else ())
         if self.environment.retrieval is not None:
             self.environment.retrieval.bind(self.models)
-        tools = tool_names(self.domain, self.environment)
         try:
             simulation = await self._valid_attempt(clock, agent, user)
         except BaseException:
@@ -115,7 +114,7 @@ class Trial:
             raise
         finally:
             self.environment.close()
-        simulation.know_tools(tools)
+        simulation.know_tools(tool_names(self.domain))
         self._add_usage(simulation)
         played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
         simulation.conditions = conditions_of(played)
