@@ -15,7 +15,7 @@ from ..errors import (
     UnusableReplyError,
 )
 from ..evaluation import LazyJudge, aevaluate
-from ..evaluation.outside import OUTSIDE, OutsideObserver
+from ..evaluation.outside import OUTSIDE, OutsideObserver, check_domain
 from .judges import with_deadline
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..environment import Domain, Environment
     from ..evaluation import Evaluation
     from ..evaluation.outside import Beginning
-    from ..models import RewardInfo, Simulation, Task
+    from ..models import Simulation, Task
     from .config import SimulationSettings
 
 #: The exceptions that leave a conversation without a verdict; all others are faults of the harness.
@@ -75,7 +75,7 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
     fault: BaseException | None = None
     try:
         verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation)
-        _check_domain(verdict, observer)
+        check_domain(verdict, observer.undeclared)
         simulation.reward_info = verdict
     except _WITHOUT_VERDICT as error:
         # How the conversation ended stays as it was: it can still be graded.
@@ -101,17 +101,3 @@ def _evaluation(settings: SimulationSettings, models: TrialModels, observer: Out
     elif timeout is None:
         timeout = settings.own_timeout
     return replace(evaluation, judge=with_deadline(judge, timeout), evaluators=(observer, *evaluation.evaluators))
-
-
-def _check_domain(verdict: RewardInfo, observer: OutsideObserver) -> None:
-    """Refuse a verdict that depends on a mistake of the domain.
-
-    Raises:
-        DomainError: A tool is not the kind that it is declared as, or an assertion returned something else than a bool.
-    """
-    if observer.undeclared is not None:
-        raise DomainError(str(observer.undeclared))
-    for check in verdict.env_assertions or []:
-        if check.returned is not None:
-            name = check.env_assertion.func_name
-            raise DomainError(f"assertion {name!r} returned {check.returned}: return True or False")
