@@ -1,8 +1,9 @@
 """Diagnosis of failures: where the final state went wrong, whose fault it looks like, and the report of both."""
 
-from .attribution import Attribution, annotate_failure, attribute
+from .attribution import annotate_failure, attribute
 from .divergence import Divergence, first_divergence
 from .explain import explain, message_lines, plain_text, verdict
+from .facts import Attribution
 
 __all__ = [
     "Attribution",

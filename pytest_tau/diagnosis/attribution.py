@@ -6,25 +6,14 @@ the failure, and no verdict.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
-from ..models import FAULTS, LIMITS, AssistantMessage, UserMessage, call_as_text
+from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
+from . import error_rules, user_rules
 from .divergence import first_divergence
-from .facts import (
-    AGENT_SPEAKING,
-    AGREEING,
-    ANNOUNCING,
-    CLOSING,
-    HANDING_OVER,
-    REQUEST,
-    Facts,
-    Said,
-    clipped,
-    first_line,
-    quoted,
-)
+from .facts import Attribution, Facts, Said, first_line, quoted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,41 +21,14 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Simulation, Task
     from .divergence import Divergence
-
-Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness"]
+    from .facts import Party
 
 #: The components that the reference actions meet if the task and its domain are right.
 _MET_BY_REFERENCE = ("DB", "ENV_ASSERTION", "ACTION")
-#: How the error of a tool server begins (``ToolServerError``).
-_SERVER_LOST = "the tool server of domain"
 #: Messages without a call of the agent's, after which it has nothing more to do.
 _IDLE = 4
 #: The components that depend on the calls of the conversation.
 _OF_CALLS = ("DB", "ENV_ASSERTION", "ACTION")
-_TRANSFER = "###TRANSFER###"
-#: The reason of an error that neither side has made: the run differs from its recording.
-NO_MATCH = "the recording does not match"
-_OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
-
-
-class Attribution(NamedTuple):
-    """The party that a failure looks like the fault of.
-
-    Attributes:
-        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``.
-        reason: The fault, in words.
-        message_idx: Number of the message that shows it, from 0; None if none does.
-        evidence: The text or call there, or the error.
-    """
-
-    party: Party
-    reason: str
-    message_idx: int | None
-    evidence: str
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return the value of ``simulation.info["blame"]``."""
-        return self._asdict()
 
 
 class Rule(NamedTuple):
@@ -121,69 +83,6 @@ def attribute(simulation: Simulation, divergence: Divergence | None) -> Attribut
     return next((one for one in found if one is not None), None)
 
 
-def _harness(facts: Facts) -> Attribution | None:
-    if facts.simulation.termination_reason != "unexpected_error":
-        return None
-    return Attribution("harness", "the harness failed", None, first_line(facts.error, last=True))
-
-
-def _recording(facts: Facts) -> Attribution | None:
-    if not facts.error.startswith("ReplayError") or facts.simulation.outcome != "error":
-        return None
-    return Attribution("harness", NO_MATCH, None, first_line(facts.error))
-
-
-def _lost_server(facts: Facts) -> Attribution | None:
-    if _SERVER_LOST not in facts.error or facts.simulation.outcome != "error":
-        return None
-    return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
-
-
-#: How the error of a server of the agent begins: over A2A, and with OpenAI's chat API.
-_AGENTS_SERVER = ("ModelError: a2a:", "ModelError: the agent's server refuses the key")
-
-
-def _provider(facts: Facts) -> Attribution | None:
-    if facts.simulation.termination_reason != "infrastructure_error":
-        return None
-    reason = "a model could not be called"
-    if facts.error.startswith("UnusableReplyError"):
-        reason = "the replies of a model could not be used"
-    elif facts.error.startswith(_AGENTS_SERVER):
-        reason = "the server of the agent refuses the key"
-    return Attribution("provider", reason, None, first_line(facts.error))
-
-
-def _user_error(facts: Facts) -> Attribution | None:
-    if facts.simulation.termination_reason != "user_error":
-        return None
-    return Attribution("user", "it failed with an error", None, first_line(facts.error))
-
-
-def _contradictory_domain(facts: Facts) -> Attribution | None:
-    if not facts.error.startswith("DomainError") or facts.simulation.outcome != "error":
-        return None
-    return Attribution("domain", "it contradicts what it declares", None, first_line(facts.error))
-
-
-def _ungraded(facts: Facts) -> Attribution | None:
-    if facts.simulation.reward_info is not None or facts.simulation.termination_reason in FAULTS:
-        return None
-    if facts.error.startswith("EvaluatorError"):
-        return Attribution("harness", "an evaluator failed", None, first_line(facts.error))
-    return Attribution("provider", "the judge failed", None, first_line(facts.error))
-
-
-def _agent_error(facts: Facts) -> Attribution | None:
-    reasons = {
-        "agent_error": "it failed with an error",
-        "timeout": "it took too long",
-        "context_window_exceeded": "it exceeded the context window of its model",
-    }
-    reason = facts.simulation.termination_reason
-    return Attribution("agent", reasons[reason], None, first_line(facts.error)) if reason in reasons else None
-
-
 def _never_stopped(facts: Facts) -> Attribution | None:
     reason, messages = facts.simulation.termination_reason, facts.simulation.messages
     idle = not any(isinstance(m, AssistantMessage) and m.tool_calls for m in messages[-_IDLE:])
@@ -233,71 +132,6 @@ def _reference_failed(facts: Facts) -> Attribution | None:
     found = _unmet(facts)
     reason = "gold carries out the reference actions, so the task or its domain is wrong"
     return None if found is None else Attribution("task", reason, None, found.evidence)
-
-
-def _spoke_as_agent(facts: Facts) -> Attribution | None:
-    if facts.stopped is None:
-        return None
-    for number, message in enumerate(facts.simulation.messages):
-        if isinstance(message, UserMessage) and AGENT_SPEAKING.search(message.text):
-            return Attribution("user", "it spoke as if it were the agent", number, quoted(message.text))
-    return None
-
-
-def _out_of_scope(facts: Facts) -> Attribution | None:
-    last = facts.stopped
-    if last is None or facts.token != _OUT_OF_SCOPE:
-        return None
-    failed = facts.calls[-1:] and facts.calls[-1].result is not None and facts.calls[-1].result.error
-    if failed:  # it asked for something because it could not go on itself
-        return None
-    return Attribution("user", "it ended the conversation as out of scope", last.message_idx, quoted(facts.said.end))
-
-
-def _agreed_and_left(facts: Facts) -> Attribution | None:
-    last, said = facts.stopped, facts.said
-    if last is None or facts.transfer or not REQUEST.search(said.end) or not AGREEING.search(last.words):
-        return None
-    if CLOSING.search(said.end) or HANDING_OVER.search(said.end):
-        return None
-    text = f"asked {quoted(said.words)!r}, it said {quoted(last.text)!r}"
-    return Attribution("user", "it agreed and ended the conversation in the same message", last.message_idx, text)
-
-
-def _left_while_working(facts: Facts) -> Attribution | None:
-    last, said = facts.stopped, facts.said
-    announced = ANNOUNCING.search(said.words)
-    if last is None or facts.transfer or HANDING_OVER.search(said.words) or announced is None:
-        return None
-    return Attribution(
-        "user",
-        "it ended the conversation when the agent was about to act",
-        last.message_idx,
-        clipped(said.words[announced.start() :]),
-    )
-
-
-def _asked_and_left(facts: Facts) -> Attribution | None:
-    last = facts.stopped
-    if last is None or facts.transfer or not last.words.endswith("?"):
-        return None
-    return Attribution(
-        "user", "it asked something and ended the conversation in the same message", last.message_idx, quoted(last.text)
-    )
-
-
-def _transferred_itself(facts: Facts) -> Attribution | None:
-    last, said = facts.stopped, facts.said
-    if last is None or facts.token != _TRANSFER or facts.transfer:
-        return None
-    if HANDING_OVER.search(said.words):  # promised in words, if not done
-        return None
-    return Attribution(
-        "user",
-        "it ended the conversation as transferred, but the agent had not transferred it",
-        last.message_idx,
-        quoted(said.end),
-    )
 
 
 def _broken_by_user(facts: Facts) -> Attribution | None:
@@ -360,21 +194,24 @@ def _unmet(facts: Facts) -> Attribution | None:
 
 #: The rules, in order. Those about how the user left apply if the final state could still have become right.
 RULES = (
-    Rule("the harness raised an exception", _harness),
-    Rule("a recorded conversation or model call does not match this run", _recording),
-    Rule("a tool server did not start, ended, or did not answer", _lost_server),
+    Rule("the harness raised an exception", error_rules.harness),
+    Rule("a recorded conversation or model call does not match this run", error_rules.recording),
+    Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),
     Rule(
         "a model could not be called, retries of its calls took most of the time limit, or the server of the agent "
         "refuses the key",
-        _provider,
+        error_rules.provider,
     ),
-    Rule("the user raised an exception, or took most of the time of a conversation that timed out", _user_error),
+    Rule(
+        "the user raised an exception, or took most of the time of a conversation that timed out",
+        error_rules.user_error,
+    ),
     Rule(
         "a tool that is not declared as a write has changed the state, or an assertion returned no bool",
-        _contradictory_domain,
+        error_rules.contradictory_domain,
     ),
-    Rule("the judge or an evaluator failed", _ungraded),
-    Rule("the agent raised an exception, timed out or exceeded its context window", _agent_error),
+    Rule("the judge or an evaluator failed", error_rules.ungraded),
+    Rule("the agent raised an exception, timed out or exceeded its context window", error_rules.agent_error),
     Rule(
         "cut off by the limit of steps although every check was met and the agent had nothing more to do",
         _never_stopped,
@@ -389,15 +226,18 @@ RULES = (
         "the agent is `gold`, its user is `gold` or `scripted`, and no tool fault or attack interfered",
         _reference_failed,
     ),
-    Rule("the user offered help, as the agent does", _spoke_as_agent),
-    Rule("the user agreed to a question and ended the conversation in the same message", _agreed_and_left),
-    Rule("the user ended the conversation after the agent had announced an action", _left_while_working),
-    Rule("the user asked something and ended the conversation in the same message", _asked_and_left),
+    Rule("the user offered help, as the agent does", user_rules.spoke_as_agent),
+    Rule("the user agreed to a question and ended the conversation in the same message", user_rules.agreed_and_left),
+    Rule("the user ended the conversation after the agent had announced an action", user_rules.left_while_working),
+    Rule("the user asked something and ended the conversation in the same message", user_rules.asked_and_left),
     Rule(
         "the user ended the conversation as transferred, but the agent had neither transferred it nor said so",
-        _transferred_itself,
+        user_rules.transferred_itself,
     ),
-    Rule("the user ended the conversation as out of scope, not right after a failed call of the agent", _out_of_scope),
+    Rule(
+        "the user ended the conversation as out of scope, not right after a failed call of the agent",
+        user_rules.out_of_scope,
+    ),
     Rule("the turning point is a call of the user", _broken_by_user),
     Rule("the turning point is a call of the agent", _broken_by_agent),
     Rule("writes are missing, and the agent transferred the user", _handed_over),

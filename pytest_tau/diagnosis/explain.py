@@ -13,7 +13,7 @@ from ..models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_
 from ..policy import PolicyReport
 from ..text import listed, plural, shorten
 from .attacks import attack_report
-from .attribution import NO_MATCH
+from .error_rules import NO_MATCH
 from .retrieval import retrieval_lines
 
 if TYPE_CHECKING:

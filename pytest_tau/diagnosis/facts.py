@@ -1,10 +1,10 @@
-"""Facts about a failed simulation, for the rules of attribution."""
+"""Facts about a failed simulation, as the rules of attribution see it, and the form of their answers."""
 
 from __future__ import annotations
 
 import functools
 import re
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from ..models import AssistantMessage, UserMessage
 from ..text import shorten
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ..models import Call, Message, Simulation
     from .divergence import Divergence
 
+Party: TypeAlias = Literal["agent", "user", "task", "domain", "provider", "harness"]
 #: Characters of a text that are quoted.
 _WIDTH = 160
 
@@ -42,6 +43,26 @@ ANNOUNCING = re.compile(
 AGENT_SPEAKING = re.compile(
     r"\b(anything else|how|what else) (that )?(i )?(can|may|could) (i )?(help|assist)", re.IGNORECASE
 )
+
+
+class Attribution(NamedTuple):
+    """The party that a failure looks like the fault of.
+
+    Attributes:
+        party: ``agent``, ``user``, ``task`` (or its domain), ``domain``, ``provider`` or ``harness``.
+        reason: The fault, in words.
+        message_idx: Number of the message that shows it, from 0; None if none does.
+        evidence: The text or call there, or the error.
+    """
+
+    party: Party
+    reason: str
+    message_idx: int | None
+    evidence: str
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the value of ``simulation.info["blame"]``."""
+        return self._asdict()
 
 
 class Facts:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
-from ..text import shorten
+from ..models.problems import json_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -64,12 +63,12 @@ def _misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pa
     if "const" in schema or "enum" in schema:
         allowed = schema["enum"] if "enum" in schema else [schema["const"]]
         if value not in allowed:
-            yield f"{where}: expected one of {', '.join(map(_short, allowed))}, got {_short(value)}"
+            yield f"{where}: expected one of {', '.join(map(json_text, allowed))}, got {json_text(value)}"
         return
     wanted = schema.get("type")
     names = [wanted] if isinstance(wanted, str) else wanted or []
     if names and not any(_TYPES[name](value) for name in names):
-        yield f"{where}: expected {' or '.join(names)}, got {_short(value)}"
+        yield f"{where}: expected {' or '.join(names)}, got {json_text(value)}"
     elif isinstance(value, dict):
         yield from _object(value, schema, definitions, path)
     elif isinstance(value, list):
@@ -86,7 +85,3 @@ def _object(value: dict[str, Any], schema: dict[str, Any], definitions: dict[str
     for name, part in value.items():
         expected = schema.get("properties", {}).get(name, others if isinstance(others, dict) else {})
         yield from _misfits(part, expected, definitions, f"{prefix}{name}")
-
-
-def _short(value: Any) -> str:
-    return shorten(json.dumps(value, ensure_ascii=False, default=str))

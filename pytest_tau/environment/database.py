@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import re
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
-from ..errors import ToolError
+from pydantic import ValidationError
+
+from ..errors import TaskFormatError, ToolError
 from ..models import clone
+from ..models.problems import json_text, place_and_problems
 from .changes import Change, value_changes
 from .records import Record, canonical, plain, same
 from .tables import Noted, Table
@@ -61,7 +65,7 @@ class Database(Record):
         """Return a state with an update merged into this one: objects merge, other values are replaced.
 
         Raises:
-            pydantic.ValidationError: The result does not fit the database's records.
+            TaskFormatError: The result does not fit the database's records; names the field.
 
         Source: τ²-bench v1.0.1, initialization data.
         """
@@ -69,14 +73,10 @@ class Database(Record):
         for name, part in update.items():
             old = getattr(state, name, None)
             if isinstance(old, Table) and not old.ordered and isinstance(part, dict):
-                field = type(self).model_fields[name]
-                (record_type,) = get_args(field.annotation)
-                noted = any(isinstance(each, Noted) for each in field.metadata)
-                for key, fields in (part.get("data", {}) if noted else part).items():
-                    old[key] = _record(record_type, overlay(plain(old.peek(key)), fields))
-                old.notes = part.get("notes", old.notes) if noted else old.notes
+                _merge_records(type(self), name, old, part)
             else:
-                state.__pydantic_validator__.validate_assignment(state, name, overlay(plain(old), part))
+                with _placed(type(self)):
+                    state.__pydantic_validator__.validate_assignment(state, name, overlay(plain(old), part))
         return state
 
     def misplaced_records(self) -> Iterator[tuple[str, str, str, Any]]:
@@ -87,8 +87,7 @@ class Database(Record):
         for name in type(self).model_fields:
             table = getattr(self, name)
             if isinstance(table, Table) and not table.ordered:
-                record_type: type[Any] = type(next(table.scan(), self))
-                id_field = _id_field(name, record_type) if issubclass(record_type, Record) else ""
+                id_field = _id_field(name, type(next(table.scan(), self)))
                 for key in table if id_field else ():
                     value = getattr(table.peek(key), id_field)
                     if value != key:
@@ -116,7 +115,10 @@ class Database(Record):
                 yield name
 
 
-def _id_field(table: str, record_type: type[Record]) -> str:
+def _id_field(table: str, record_type: Any) -> str:
+    """Return the field of a table's records that has their id; empty if there is none."""
+    if not (isinstance(record_type, type) and issubclass(record_type, Record)):
+        return ""
     singular = table[:-3] + "y" if table.endswith("ies") else table.removesuffix("s")
     of_type = re.sub(r"(?<!^)(?=[A-Z])", "_", record_type.__name__).lower()
     fields = record_type.model_fields
@@ -124,12 +126,51 @@ def _id_field(table: str, record_type: type[Record]) -> str:
     return next((name for name in names if name in fields and fields[name].annotation is str), "")
 
 
+def _merge_records(model: type[Database], name: str, table: Table[Any], part: dict[str, Any]) -> None:
+    """Merge initialization data into a table of a database.
+
+    Raises:
+        TaskFormatError: A record that does not fit, or that is not stored under its id.
+    """
+    field = model.model_fields[name]
+    (record_type,) = get_args(field.annotation)
+    id_field, noted = _id_field(name, record_type), any(isinstance(each, Noted) for each in field.metadata)
+    for key, fields in (part.get("data", {}) if noted else part).items():
+        place = f"{name}.data.{key}" if noted else f"{name}.{key}"
+        hint = "" if key in table else f"; {name} has no record {key!r}, so it is a new one"
+        with _placed(record_type, place, hint):
+            table[key] = record = _record(record_type, overlay(plain(table.peek(key)), fields))
+        if id_field and getattr(record, id_field) != key:
+            problem = f"the key differs from {id_field} {getattr(record, id_field)!r}: make them equal"
+            raise TaskFormatError(problem, field=place)
+    table.notes = part.get("notes", table.notes) if noted else table.notes
+
+
+@contextlib.contextmanager
+def _placed(model: Any, place: str = "", hint: str = "") -> Iterator[None]:
+    """Raise an error of pydantic as one that names the field.
+
+    Args:
+        model: The model that is validated.
+        place: The path of its value.
+        hint: What is added to the problem.
+
+    Raises:
+        TaskFormatError: There was one.
+    """
+    try:
+        yield
+    except ValidationError as error:
+        field, problems = place_and_problems(error, model=model)
+        raise TaskFormatError(problems + hint, field=".".join(filter(None, (place, field)))) from None
+
+
 def _record(record_type: Any, value: Any) -> Any:
     """Return a record of a table: validated, or as it is if the table has free ones."""
     if get_origin(record_type) is not dict:
         return record_type.model_validate(value)
     if not isinstance(value, dict):
-        raise ToolError(f"a record must be an object, got {value!r}")
+        raise ToolError(f"a record must be an object, got {json_text(value)}")
     return value
 
 

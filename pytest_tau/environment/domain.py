@@ -269,12 +269,13 @@ class Domain:
         """The knowledge base; None if the domain has none."""
         return self.spec.knowledge.load(self.folder) if self.spec.knowledge else None
 
-    def check_data(self, policy: str | None = None, retrieval: Retrieval | None = None) -> None:
-        """Read databases and documents, which are otherwise read when they are needed.
+    def check_data(self, policy: str | None = None, retrieval: Retrieval | None = None, *, solo: bool = False) -> None:
+        """Read databases, documents and the policy, which are otherwise read when they are needed.
 
         Args:
             policy: Variant of the policy; None for the default.
             retrieval: How the agent accesses the documents; None for the default.
+            solo: The agent works alone.
 
         Raises:
             ConfigurationError: A file cannot be read, or does not fit its type; names file, place and problem. Or the
@@ -282,7 +283,9 @@ class Domain:
         """
         _ = self._databases
         retriever = self.retriever(policy, retrieval)
-        if retriever is not None:
+        if retriever is None:
+            self._policy(policy, solo=solo)
+        else:
             sides = (self.spec.agent_tools, self.spec.user_tools)
             retriever.check({name for side in sides if side for name in side.tool_infos})
 
@@ -374,10 +377,14 @@ class Domain:
         return self._policies[key]
 
     def _read(self, name: str) -> str:
+        file = self.folder / name
         try:
-            return (self.folder / name).read_text(encoding="utf-8")
-        except OSError as error:
-            raise ConfigurationError(f"policy of domain {self.name!r}: {error}") from None
+            return file.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            problem = f"there is no file {file}: write the text that the agent must follow to it"
+        except (OSError, UnicodeDecodeError) as error:
+            problem = f"{file}: cannot be read: {error}"
+        raise ConfigurationError(f"policy of domain {self.name!r}: {problem}")
 
 
 def _digest(task: Task) -> bytes:

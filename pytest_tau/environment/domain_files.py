@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from ..documents import DocumentError, read_toml
 from ..errors import ConfigurationError, TaskFormatError
 from ..models import load_splits, load_task_file
+from ..models.problems import place_and_problems
 from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
 
 if TYPE_CHECKING:
@@ -133,9 +134,8 @@ def load_database(folder: Path, stem: str, model: type[Database]) -> Database:
             raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
         return _checked(model.model_validate(read_toml(path)), path)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = "/".join(map(str, first["loc"]))
-        raise ConfigurationError(f"{path}: {place}: {first['msg']}" if place else f"{path}: {first['msg']}") from None
+        place, problems = place_and_problems(error, "/", model)
+        raise ConfigurationError(f"{path}: {place}: {problems}" if place else f"{path}: {problems}") from None
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
 

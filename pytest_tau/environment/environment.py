@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
-from ..errors import ToolError, ToolServerError
+from ..errors import TaskFormatError, ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, paired_calls, writable
 from .results import result_text
 from .schemas import with_members
@@ -229,17 +229,17 @@ class Environment:
 
         Raises:
             ToolError: User data for a domain without a user side.
-            pydantic.ValidationError: The data does not fit the records.
+            TaskFormatError: The data does not fit the records; names the field.
         """
         aliases = self._merge_aliases or self.shared_db
         if agent_data:
-            self._agent.db = self._agent.db.merged(agent_data)
+            self._agent.db = _merged(self._agent.db, agent_data, "agent_data")
             if aliases and self._user:
                 self._user.db = self._agent.db
         if user_data:
             if self._user is None:
                 raise ToolError(f"{self.domain_name} has no user side")
-            self._user.db = self._user.db.merged(user_data)
+            self._user.db = _merged(self._user.db, user_data, "user_data")
             if aliases:
                 self._agent.db = self._user.db
         self.sync()
@@ -367,3 +367,10 @@ def same_result(recorded: str | None, replayed: str | None) -> bool:
         return bool(parse_json(recorded or "") == parse_json(replayed or ""))
     except DocumentError:
         return recorded == replayed
+
+
+def _merged(db: Database, data: dict[str, Any], side: str) -> Database:
+    try:
+        return db.merged(data)
+    except TaskFormatError as error:
+        raise TaskFormatError(error.problem, field=f"{side}.{error.field}") from None

@@ -103,6 +103,8 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
         if replay_history and state.message_history:
             environment.replay(state.message_history)
         environment.sync()
+    except TaskFormatError as error:  # of the data
+        raise TaskFormatError(error.problem, task_id=task.id, field=f"{where}.{error.field}") from None
     except Exception as error:
         # Any exception of a domain's function here means that the task does not fit the domain.
         raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error

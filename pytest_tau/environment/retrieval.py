@@ -103,6 +103,11 @@ class KnowledgeBase(Protocol):
         ...
 
     @property
+    def tool_names(self) -> Collection[str]:
+        """The names of the retrieval tools of all variants."""
+        ...
+
+    @property
     def documents(self) -> Any:
         """The documents, of which ``find`` returns one by its title or its id."""
         ...

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 
-from ..errors import ConfigurationError, ToolError
+from ..errors import ConfigurationError, ToolError, unknown_name
 
 if sys.version_info >= (3, 11):
     from typing import get_type_hints
@@ -20,6 +20,8 @@ else:  # pragma: no cover - in 3.10, whose own makes ``text: str = None`` option
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from docstring_parser import Docstring
 
 
 def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
@@ -34,9 +36,7 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     Raises:
         ConfigurationError: A ``Literal`` of members of an ``Enum``, which a call cannot pass.
     """
-    from docstring_parser import DocstringStyle, parse
-
-    doc = parse(inspect.cleandoc(function.__doc__ or ""), style=DocstringStyle.GOOGLE)
+    doc = _parsed(function.__doc__ or "")
     descriptions = {parameter.arg_name: parameter.description for parameter in doc.params}
     hints = get_type_hints(function, include_extras=True)
     fields: dict[str, Any] = {}
@@ -49,6 +49,35 @@ def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:
     schema = create_model("parameters", **fields).model_json_schema()
     description = "\n\n".join(part for part in (doc.short_description, doc.long_description) if part)
     return description, schema
+
+
+@functools.lru_cache(maxsize=1024)
+def _parsed(text: str) -> Docstring:
+    from docstring_parser import DocstringStyle, parse
+
+    return parse(inspect.cleandoc(text), style=DocstringStyle.GOOGLE)
+
+
+def check_docstring(function: Callable[..., Any]) -> None:
+    """Refuse a tool whose docstring describes a parameter that it does not have.
+
+    Raises:
+        ConfigurationError: It does, or the docstring cannot be read; names the tool and similar parameters.
+    """
+    from docstring_parser import ParseError
+
+    parameters = inspect.signature(function).parameters
+    # A tool made of a function has the other parameters; the first of the function may be the state.
+    known = {*parameters, *inspect.signature(inspect.unwrap(function)).parameters}
+    try:
+        entries = _parsed(function.__doc__ or "").params
+    except ParseError as error:
+        raise ConfigurationError(f"tool {function.__qualname__}: its docstring cannot be read: {error}") from None
+    for entry in entries:
+        name = entry.arg_name
+        if entry.args[0] == "param" and name.isidentifier() and name not in known:
+            unknown = unknown_name("parameter", name, parameters.keys() - {"self"})
+            raise ConfigurationError(f"tool {function.__qualname__}: its docstring describes the {unknown}")
 
 
 @functools.lru_cache(maxsize=1024)

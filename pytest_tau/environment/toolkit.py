@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, T
 from ..errors import ConfigurationError, unknown_name
 from ..models import clone
 from .database import Database
-from .schemas import describe
+from .schemas import check_docstring, describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +44,8 @@ def tool(kind: ToolKind, *, mutates: bool | None = None, hidden: bool = False) -
         hidden: Whether it can be called but is not offered, so that its name must be found out.
 
     Raises:
-        ConfigurationError: No kind or an unknown one, no docstring, or a parameter without a type.
+        ConfigurationError: No kind or an unknown one, no docstring or one with an unknown parameter, or a parameter
+            without a type.
     """
     if callable(kind):
         raise ConfigurationError(f"tool {kind.__qualname__}: expected a kind: {_KINDS}")
@@ -73,6 +74,7 @@ def _check_declaration(method: Callable[..., Any], kind: str) -> None:
                 f"parameter {parameter.name!r} has no type annotation: add one, for example '{parameter.name}: str'"
             )
             raise ConfigurationError(f"{name}: {problem}")
+    check_docstring(method)
 
 
 def _check_self(method: Callable[..., Any]) -> None:

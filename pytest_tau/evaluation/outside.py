@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ..environment.functions.sessions import SessionState
+from ..errors import DomainError
 from ..models import calls_in
 from .component import CustomComponent
 from .component_reports import Line, difference_texts
@@ -171,12 +172,30 @@ def _made(given: GradingInput) -> list[Call]:
     return [each for each in calls if each.result and each.result.executed and each.call.malformed is None]
 
 
-def _undeclared(live: Environment, given: GradingInput) -> UndeclaredWrite | None:
+def undeclared_in(given: GradingInput) -> UndeclaredWrite | None:
     """Return the first call of a conversation that grading would have had to replay, although it does not."""
-    if not live.agent_db.cheap_to_fork:
+    if not given.domain.spec.agent_db.cheap_to_fork:
         return None  # this would start servers
     start = given.domain.environment(given.task, solo=given.solo)
     return undeclared_write(start, (each.call for each in _made(given)))
+
+
+def check_domain(verdict: RewardInfo, undeclared: UndeclaredWrite | None) -> None:
+    """Refuse a verdict that depends on a mistake of the domain.
+
+    Args:
+        verdict: The verdict.
+        undeclared: The call of the conversation that grading would have had to replay; None if there is none.
+
+    Raises:
+        DomainError: There is one, or an assertion returned something else than a bool.
+    """
+    if undeclared is not None:
+        raise DomainError(str(undeclared))
+    for check in verdict.env_assertions or []:
+        if check.returned is not None:
+            name = check.env_assertion.func_name
+            raise DomainError(f"assertion {name!r} returned {check.returned}: return True or False")
 
 
 def _unexplained(
@@ -229,7 +248,7 @@ class OutsideObserver(CustomComponent):
         with contextlib.suppress(Exception):
             if same_state(self._live, given.environment):
                 return
-            self.undeclared = _undeclared(self._live, given)
+            self.undeclared = undeclared_in(given)
             if self.undeclared is None:
                 self.found = outside_changes(self._live, self._beginning, given)
 

@@ -14,7 +14,7 @@ from .measure import measure
 from .prompts import template_of, with_documents
 from .searching import Choice, Searcher
 from .shell.sandbox import check_sandbox
-from .tools import RetrievalTools, toolkit_type
+from .tools import EVERY_TOOL, RetrievalTools, toolkit_type
 from .variants import ALIASES, DEFAULT_VARIANT, FULL, OWN_INDEX, VARIANTS
 
 if TYPE_CHECKING:
@@ -73,6 +73,11 @@ class KnowledgeBase:
             ConfigurationError: They cannot be read.
         """
         return self._store.documents
+
+    @property
+    def tool_names(self) -> Collection[str]:
+        """The names of the retrieval tools of all variants."""
+        return EVERY_TOOL
 
     @property
     def digest(self) -> str:

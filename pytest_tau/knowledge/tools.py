@@ -96,6 +96,10 @@ class _Every(RetrievalTools):
         return self.searcher.shell(checked(command, "command"))
 
 
+#: The names of all retrieval tools.
+EVERY_TOOL = frozenset(_Every.tool_infos)
+
+
 @functools.cache
 def toolkit_type(names: tuple[str, ...]) -> type[RetrievalTools]:
     """Return the toolkit that has exactly these tools, in this order."""

@@ -81,7 +81,7 @@ def check_null(task: Task, domain: Domain, evaluation: Evaluation) -> list[Findi
     if task.evaluation_criteria is None:
         why = "the task has no evaluation criteria"
     elif not (task.criteria.actions or task.criteria.env_assertions):
-        why = "there are no reference actions"
+        why = "there are no reference actions: state what the agent has to say (communicate_info)"
     return [Finding("passes-without-agent", "error", task.id, f"a greeting alone earns reward 1: {why}")]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from .tasks import Action, EnvAssertion
 
@@ -39,12 +39,18 @@ class DBCheck(_Check):
 
 
 class EnvAssertionCheck(_Check):
-    """The check of one statement about the final environment; ``error`` is set if it could not be run."""
+    """The check of one statement about the final environment.
+
+    Attributes:
+        error: Why it could not be run, or that it returned no bool.
+        returned: The type of its value, if that was no bool; not stored.
+    """
 
     env_assertion: EnvAssertion
     met: bool
     reward: float
     error: str | None = None
+    returned: str | None = Field(default=None, exclude=True)
 
 
 class ActionCheck(_Check):

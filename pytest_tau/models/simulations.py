@@ -73,9 +73,11 @@ TOOL_FAULTS = "tool_faults"
 #: ``message_idx``, ``evidence``), and if they apply, the checks that its persona has ``excused``, ``excluded`` from
 #: rates, the number of ``attempts``, and the ``problem`` that has prevented the checks.
 USER_VALIDITY = "user_validity"
+#: The entry of a simulation's ``info`` with the class of pytest-tau's exception behind its ``error``.
+_ERROR_KIND = "error_kind"
 #: The entry of a simulation's ``info`` that names the sides that were given the reference actions.
 _SAW_REFERENCE = "saw_reference"
-#: The key of ``vars(simulation)`` for the names of the tools that its trial had.
+#: The key of ``vars(simulation)`` for the names of the tools of its domain.
 _KNOWN_TOOLS = "_known_tools"
 
 
@@ -222,6 +224,15 @@ class Simulation(BaseModel):
         self.info = {**(self.info or {}), _SAW_REFERENCE: [*self.saw_reference, side]}
 
     @property
+    def error_kind(self) -> str | None:
+        """The class of pytest-tau's exception behind ``error``, such as ``DomainError``; None for other errors."""
+        return (self.info or {}).get(_ERROR_KIND)
+
+    def note_error_kind(self, kind: str) -> None:
+        """Record the class of pytest-tau's exception behind ``error``."""
+        self.info = {**(self.info or {}), _ERROR_KIND: kind}
+
+    @property
     def turns(self) -> int:
         """The number of turns: messages of the agent or the user, with a text or with tool calls."""
         return sum(isinstance(message, AssistantMessage | UserMessage) for message in self.messages)
@@ -235,7 +246,8 @@ class Simulation(BaseModel):
         """Return whether either side called the tool, with at least these arguments.
 
         Raises:
-            ValueError: The trial has just been run, and had no such tool; suggests similar names.
+            ValueError: The trial has just been run, and its domain has no such tool in any variant; suggests similar
+                names.
         """
         found = any(
             made.call.name == name
@@ -247,7 +259,7 @@ class Simulation(BaseModel):
             raise ValueError(unknown_name("tool", name, known))
         return found
 
-    def know_tools(self, names: Iterable[str]) -> None:
-        """Keep the names of the tools of both sides for ``called``; they are not stored."""
+    def know_tools(self, names: frozenset[str]) -> None:
+        """Keep the names of the domain's tools for ``called``; they are not stored."""
         # As functools.cached_property does: no field, and no part of a comparison.
-        vars(self)[_KNOWN_TOOLS] = frozenset(names)
+        vars(self)[_KNOWN_TOOLS] = names

@@ -13,6 +13,7 @@ from ..documents import DocumentError, read_json
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from ..garbage import without_collections
 from .json_values import writable
+from .problems import place_and_problems
 from .tasks import Task
 
 if TYPE_CHECKING:
@@ -147,26 +148,11 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         task = Task.model_validate(entry)
     except ValidationError as error:
         named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
-        problems = [(_path(problem["loc"]), _describe(problem)) for problem in error.errors()]
-        first, text = problems[0]
-        more = "".join(f"; {path}: {each}" for path, each in problems[1:4])
+        field, problems = place_and_problems(error)
         raise TaskFormatError(
-            text + more, file=file, task_id=entry["id"] if named else f"#{position}", field=first
+            problems, file=file, task_id=entry["id"] if named else f"#{position}", field=field or "(the task)"
         ) from None
     if writable(task.id) != task.id:
         problem = f"{writable(task.id)!r} has a lone surrogate, which is not a character"
         raise TaskFormatError(problem, file=file, task_id=f"#{position}", field="id")
     return task
-
-
-def _path(location: tuple[int | str, ...]) -> str:
-    # A union adds the name of the tried branch to the path; it is not a field.
-    return ".".join(str(part) for part in location if part not in ("Instructions", "str")) or "(the task)"
-
-
-def _describe(problem: Any) -> str:
-    if problem["type"] == "extra_forbidden":
-        return "unknown field"
-    if problem["type"] == "missing":
-        return "missing"
-    return f"{problem['msg'][:1].lower()}{problem['msg'][1:]}, got {str(problem['input'])[:60]!r}"

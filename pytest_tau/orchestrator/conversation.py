@@ -50,11 +50,19 @@ class Limits:
 
 
 class Ending(NamedTuple):
-    """The end of a conversation: the reason, the user's stop token, and the error."""
+    """The end of a conversation.
+
+    Attributes:
+        reason: How it ended.
+        stop_token: The token of the user, if one has ended it.
+        error: What went wrong, if anything did.
+        kind: The class of pytest-tau's exception behind the error; None for other errors.
+    """
 
     reason: TerminationReason
     stop_token: str | None = None
     error: str | None = None
+    kind: str | None = None
 
 
 def ending_by(error: BaseException, side: Side) -> Ending:
@@ -64,7 +72,8 @@ def ending_by(error: BaseException, side: Side) -> Ending:
     if isinstance(error, ModelError | ReplayError | UnusableReplyError):
         # No verdict; but the length of an agent's requests is its own fault.
         own = side == "agent" and isinstance(error, ContextWindowError)
-        return Ending("context_window_exceeded" if own else "infrastructure_error", error=describe(error))
+        reason: TerminationReason = "context_window_exceeded" if own else "infrastructure_error"
+        return Ending(reason, error=describe(error), kind=type(error).__name__)
     # Any other exception of a participant is its own fault.
     return Ending(_FAULT[side], error=describe(error, place=True))
 

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
+from ..errors import unknown_name
 from ..text import printable, relative_path, shorten
+from . import hookspecs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -68,11 +70,29 @@ def call_each(config: pytest.Config, hook: Any, /, **arguments: Any) -> Iterator
     for one in reversed(own):
         if one.plugin not in wrappers:
             alone = manager.subset_hook_caller(hook.name, everybody - wrappers - {one.plugin})
-            call = HookCall(hook.name, _place(config, one.function), None)
+            call = HookCall(hook.name, _place(Path(config.invocation_params.dir), one.function), None)
             found = _call(call, alone, arguments)
             if not hook.spec.opts["firstresult"]:
                 found = found[0] if found else None
             yield call._replace(result=found)
+
+
+def check_names(plugin: object, hooks: Iterable[Any]) -> None:
+    """Refuse a plugin that implements hooks which do not exist, unless it marks them as optional.
+
+    Args:
+        plugin: The plugin, such as the module of a ``conftest.py``.
+        hooks: The hooks that do not exist.
+
+    Raises:
+        pytest.UsageError: It does; names the file, the line and similar hooks.
+    """
+    for hook in hooks:
+        for one in hook.get_hookimpls():
+            if one.plugin is plugin and not one.optionalhook:
+                one.optionalhook = True  # else pytest's own check at the end of the collection is an INTERNALERROR
+                known = [name for name in vars(hookspecs) if name.startswith("pytest_tau_")]
+                raise pytest.UsageError(f"{_place(Path.cwd(), one.function)}: {unknown_name('hook', hook.name, known)}")
 
 
 def first_call(config: pytest.Config, hook: Any, /, **arguments: Any) -> HookCall | None:
@@ -269,10 +289,10 @@ def shown(value: object) -> str:
     return f"{'an' if kind[0] in 'AEIOUaeio' else 'a'} {kind}"
 
 
-def _place(config: pytest.Config, function: Any) -> str:
-    """Return the file, as seen from where pytest was started, and the line of a function."""
+def _place(folder: Path, function: Any) -> str:
+    """Return the file, as seen from the folder in which pytest was started, and the line of a function."""
     code = getattr(inspect.unwrap(function), "__code__", None)
     if code is None:
         return str(getattr(function, "__module__", function))
-    file = relative_path(Path(code.co_filename), Path(config.invocation_params.dir))
+    file = relative_path(Path(code.co_filename), folder)
     return f"{file}:{code.co_firstlineno}"

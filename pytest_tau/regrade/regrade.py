@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple
 from ..environment import canonical
 from ..errors import ConfigurationError, JudgeError, TaskFormatError, TauError
 from ..evaluation import OFFICIAL, Evaluation, Grading
+from ..evaluation.component import GradingInput
 from ..evaluation.evaluate import grade
 from ..evaluation.judge import judge_statements
+from ..evaluation.outside import check_domain, undeclared_in
 from ..runner.policy import note_policy
 from ..runs.results.entries import StoredSimulation, Unreadable
 from ..runs.results.files import ResultFile
@@ -199,6 +201,9 @@ class _Regrader:
         if replayed is not None:
             replayed.sync()
         fresh = self._grade(graded, simulation, evaluation, verdicts, replayed)
+        if simulation.error_kind == "DomainError":  # in the run; the domain may have been corrected since
+            conversation = GradingInput(graded, simulation.messages, self._domain, settings.grading, solo)
+            check_domain(fresh, undeclared_in(conversation))
         return Regraded(
             entry=run.entry,
             id=simulation.id,

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, get_args
+import functools
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..environment import Tool
 from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError
-from ..models import Requestor
 from ..orchestrator import Ending
 from ..participants import DONE
 from ..participants.base import BuiltIn
@@ -16,7 +16,7 @@ from ..participants.containment import describe, is_interrupt
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from ..environment import Domain, Environment
+    from ..environment import Domain
     from ..models import TerminationReason
     from ..participants import Participant, ParticipantContext, ParticipantSource
     from ..protocol import Texts
@@ -99,7 +99,8 @@ async def _make(source: ParticipantSource, context: ParticipantContext) -> Creat
     except (ConfigurationError, TaskFormatError):
         raise
     except (ModelError, ReplayError) as error:
-        return Created(Ending("infrastructure_error", error=describe(error)), error)
+        ending = Ending("infrastructure_error", error=describe(error), kind=type(error).__name__)
+        return Created(ending, error)
     except BaseException as error:
         if is_interrupt(error):
             raise
@@ -138,8 +139,12 @@ async def _within(work: Coroutine[Any, Any, T], seconds: float | None) -> T | No
     return task.result() if in_time else None
 
 
-def tool_names(domain: Domain, environment: Environment) -> set[str]:
-    """Return the names of the tools of both sides, including those that the agent has to discover, and ``done``."""
-    spec = domain.spec
-    names = {DONE, *spec.agent_tools.tool_infos, *(spec.user_tools.tool_infos if spec.user_tools else ())}
-    return names | {tool.name for side in get_args(Requestor) for tool in environment.shared_tools(side)}
+@functools.lru_cache(maxsize=16)
+def tool_names(domain: Domain) -> frozenset[str]:
+    """Return the names of all tools that a trial of a domain may have, in any variant and mode.
+
+    They include those that the agent has to discover, and ``done``.
+    """
+    sides = (domain.spec.agent_tools, domain.spec.user_tools)
+    names = {name for side in sides if side for name in side.tool_infos}
+    return frozenset({DONE, *names, *(domain.knowledge.tool_names if domain.knowledge else ())})

@@ -26,3 +26,4 @@ def end_recording(tape: Tape, models: TrialModels, simulation: Simulation, clock
     except (ReplayError, OSError) as error:
         simulation.termination_reason = "infrastructure_error"
         simulation.error = f"{type(error).__name__}: {error}"
+        simulation.note_error_kind(type(error).__name__)

@@ -106,7 +106,6 @@ class Trial:
         clock = Clock(tape.times if tape else ())
         if self.environment.retrieval is not None:
             self.environment.retrieval.bind(self.models)
-        tools = tool_names(self.domain, self.environment)
         try:
             simulation = await self._valid_attempt(clock, agent, user)
         except BaseException:
@@ -115,7 +114,7 @@ class Trial:
             raise
         finally:
             self.environment.close()
-        simulation.know_tools(tools)
+        simulation.know_tools(tool_names(self.domain))
         self._add_usage(simulation)
         played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
         simulation.conditions = conditions_of(played)
@@ -262,7 +261,9 @@ class Trial:
                 raise
             # A fault of the harness: kept with the messages so far instead of losing them.
             ending, self.fault = Ending("unexpected_error", error="".join(traceback.format_exception(error))), error
-        simulation.termination_reason, simulation.stop_token, simulation.error = ending
+        simulation.termination_reason, simulation.stop_token, simulation.error, kind = ending
+        if kind is not None:
+            simulation.note_error_kind(kind)
         simulation.end_time = clock.now()
         simulation.duration = clock.elapsed
         for participant in participants:
@@ -383,9 +384,7 @@ class Trial:
         return self.models.calling[side].seconds
 
     async def _grade(self, simulation: Simulation, beginning: Beginning) -> None:
-        found = await grade_trial(
-            simulation, self.task, self.domain, self.environment, self.settings, self.models, beginning
-        )
+        found = await grade_trial(self, simulation, beginning)
         self._unusable = isinstance(found, UnusableReplyError)
         self.fault = self.fault if found is None or self._unusable else found
 

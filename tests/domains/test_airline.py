@@ -13,7 +13,7 @@ from hypothesis import given, settings, strategies as st
 from pydantic import ValidationError
 
 from pytest_tau.environment import Change, Environment
-from pytest_tau.errors import ConfigurationError
+from pytest_tau.errors import ConfigurationError, TaskFormatError
 from pytest_tau.models import ToolMessage
 from pytest_tau_domains.airline import domain
 from pytest_tau_domains.airline.models import AirlineDB, User
@@ -634,7 +634,7 @@ class TestData:
         ],
     )
     def test_invalid_data_is_reported(self, env: Environment, part: dict[str, Any]) -> None:
-        with pytest.raises(ValidationError):
+        with pytest.raises(TaskFormatError):
             env.merge(part, None)
 
     def test_a_user_read_from_json_keeps_the_kinds_of_payment_methods(self) -> None:

@@ -61,7 +61,12 @@ class TestTaskFiles:
         self._refused(project, [a_task(), task], "task #1", "id", "missing")
 
     def test_wrong_type(self, project, a_task):
-        self._refused(project, [a_task(criteria={"actions": "all"})], "evaluation_criteria.actions", "got 'all'")
+        self._refused(
+            project,
+            [a_task(criteria={"actions": "all"})],
+            "evaluation_criteria.actions",
+            'expected an array, got "all"',
+        )
 
     def test_unknown_reward_basis(self, project, a_task):
         task = a_task(criteria={"reward_basis": ["DB", "COMUNICATE"]})
@@ -135,8 +140,9 @@ class TestInitialStates:
     def test_bad_data_are_usage_errors(self, project, a_task):
         state = {"initialization_data": {"agent_data": {"tasks": {"task_9": {"title": 3}}}}}
         project.tasks("mock/t.tau.json", [a_task(initial_state=state)])
-        where = "task buy-milk", "initial_state.initialization_data: cannot be applied"
-        project.run("--collect-only").usage_error("t.tau.json", *where)
+        where = "task buy-milk", "initial_state.initialization_data.agent_data.tasks.task_9.task_id: missing"
+        problems = "title: expected a valid string, got 3", "tasks has no record 'task_9', so it is a new one"
+        project.run("--collect-only").usage_error("t.tau.json", *where, *problems)
 
     def test_only_selected_tasks_are_checked(self, project, a_task):
         state = self._action(user_id="nobody", title="Buy milk")
@@ -162,6 +168,15 @@ class Notes:
 def pytest_tau_domains():
     return [domain_of("notes", make=Notes, tools=[Notes.note], policy="Write notes.")]
 """
+
+
+@pytest.mark.parametrize("content", [None, b"\xff"])
+def test_a_policy_that_cannot_be_read_is_a_usage_error(shelf, content):
+    conftest, policy = shelf.path / "conftest.py", shelf.path / "shelf" / "policy.md"
+    conftest.write_text(conftest.read_text().replace(", policies=POLICIES", ""))
+    if content:
+        policy.write_bytes(content)
+    shelf.run("--tau-domain", "shelf").usage_error("policy of domain 'shelf': ", str(policy))
 
 
 class TestInitialStatesOfOwnTools:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,11 @@ def run_domain(pytester: pytest.Pytester, name: str, agent: str) -> pytest.RunRe
     return pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain", name, "--tau-agent", agent)
 
 
+def lint(pytester: pytest.Pytester) -> list[str]:
+    main = "import sys; from pytest_tau.cli import main; sys.exit(main())"
+    return pytester.run(sys.executable, "-c", main, "lint").stdout.lines
+
+
 def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     text = section("A domain in ten minutes")
@@ -52,10 +58,11 @@ def test_the_domain_of_the_docs_runs(pytester: pytest.Pytester, monkeypatch: pyt
     assert write_files(pytester, text) == [*files, "library/tasks/lending.json", "conftest.py"]
     run_domain(pytester, "library", "gold").assert_outcomes(passed=3)
     result = run_domain(pytester, "library", "noop")
-    result.assert_outcomes(passed=1, failed=2)
-    assert len(shown_output(text)) == 2
-    for line in shown_output(text):
+    result.assert_outcomes(failed=3)
+    shown, linted = shown_output(text)[:2], shown_output(text)[2:]
+    for line in shown:
         assert line in result.stdout.str()
+    assert lint(pytester) == linted
 
 
 def test_each_way_to_change_a_database_works(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -92,6 +99,7 @@ def test_the_domains_over_tools_that_exist_run(
     text = section(title)
     assert write_files(pytester, text) == files
     run_domain(pytester, name, "gold").assert_outcomes(passed=1)
+    assert lint(pytester) == [f"{name}: 1 task; 0 errors, 0 warnings, 0 notes; an agent that only greets passes 0 of 1"]
     result = run_domain(pytester, name, "noop")
     result.assert_outcomes(failed=1)
     assert len(shown_output(text)) == 2

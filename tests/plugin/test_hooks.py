@@ -326,6 +326,29 @@ class TestMistakes:
         assert words == ["first 16", "second 15", "after noop"]
 
 
+class TestMisspelt:
+    """A hook that does not exist is never ignored."""
+
+    HOOK = "def pytest_tau_make_agnet(item, name):\n    return None\n"
+    SHOWN = "unknown hook 'pytest_tau_make_agnet'; did you mean 'pytest_tau_make_agent'"
+
+    def test_in_the_first_conftest(self, project):
+        project.write("conftest.py", self.HOOK)
+        project.run("--tau-domain", "mock").usage_error(f"conftest.py:1: {self.SHOWN}")
+
+    def test_in_a_conftest_that_is_loaded_late(self, project):
+        project.write("sub/conftest.py", self.HOOK)
+        project.write("sub/test_plain.py", "def test_plain(): pass")
+        run = project.run()
+        run.outcomes(errors=1)
+        run.line("UsageError: ", f"conftest.py:1: {self.SHOWN}")
+        run.lacks("INTERNALERROR")
+
+    def test_one_that_is_optional(self, project):
+        project.write("conftest.py", "import pytest\n@pytest.hookimpl(optionalhook=True)\n" + self.HOOK)
+        project.run("--tau-domain", "mock", "--tau-num-tasks", "1").outcomes(passed=1)
+
+
 class TestUnreadableDomain:
     """Data that cannot be read is reported once, before anything runs."""
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau.diagnosis.attribution import RULES, Attribution, annotate_failure, attribute
+from pytest_tau.diagnosis.attribution import RULES, annotate_failure, attribute
 from pytest_tau.diagnosis.divergence import first_divergence
 from pytest_tau.diagnosis.explain import explain
+from pytest_tau.diagnosis.facts import Attribution
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage
 from pytest_tau.runner import simulate
@@ -35,10 +36,11 @@ def graded(
     reason: TerminationReason = "user_stop",
     error: str | None = None,
     grading: bool = True,
+    kind: str | None = None,
 ) -> Simulation:
     """A finished conversation; of calls only those are made whose results are there."""
     info = evaluate(wanted, messages, termination_reason=reason, domain=domain) if grading else None
-    return Simulation(
+    simulation = Simulation(
         id="s",
         task_id="t",
         termination_reason=reason,
@@ -46,6 +48,9 @@ def graded(
         messages=list(messages),
         reward_info=info,
     )
+    if kind is not None:
+        simulation.note_error_kind(kind)
+    return simulation
 
 
 def blamed(domain: Domain, wanted: Task, *messages: Any, **how: Any) -> Attribution:
@@ -82,8 +87,16 @@ def ended(domain: Domain, asked: str, said: str) -> Attribution:
     ],
 )
 def test_errors_are_nobodys_who_talked(domain: Domain, reason: Any, error: str, party: str, evidence: str) -> None:
-    found = blamed(domain, WANTED, agent("Hello"), reason=reason, error=error, grading=False)
+    kind = error.partition(":")[0] if error else None
+    found = blamed(domain, WANTED, agent("Hello"), reason=reason, error=error, grading=False, kind=kind)
     assert (found.party, found.message_idx, found.evidence) == (party, None, evidence)
+
+
+def test_an_error_of_a_name_that_is_no_error_of_this_kind(domain: Domain) -> None:
+    """The text of an error is not looked at: an exception of the user's code may have any name."""
+    how: dict[str, Any] = {"reason": "user_error", "grading": False}
+    found = blamed(domain, WANTED, agent("Hello"), error="ReplayError: my own", **how)
+    assert (found.party, found.reason) == ("user", "it failed with an error")
 
 
 @pytest.mark.parametrize("reason", ["agent_error", "timeout", "context_window_exceeded"])

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings, strategies as st
-from pydantic import ValidationError
 
 from pytest_tau.environment import Change, KeyedBy, Table, canonical
+from pytest_tau.errors import TaskFormatError
 
 from .tiny import AGENT_DATA, Item, Seat, TinyDB
 
@@ -314,22 +314,33 @@ def test_merging_converts_as_loading_does(db: TinyDB) -> None:
 
 
 @pytest.mark.parametrize(
-    "update",
+    ("update", "field", "problem"),
     [
-        {"chairs": {}},
-        {"items": {"lamp": {"colour": "red"}}},
-        {"items": {"chair": {"name": "no id"}}},
-        {"items": {"lamp": None}},
-        {"items": []},
-        {"items": None},
-        {"seats": {"s1": {"taken_by": "Ada"}}},
-        {"seats": [{"seat_id": "s1"}, {"seat_id": "s1"}]},
-        {"counter": "many"},
+        ({"chairs": {}}, "chairs", "unknown field 'chairs' (known: "),
+        ({"items": {"lamp": {"colour": "red"}}}, "items.lamp.colour", "unknown field 'colour' (known: "),
+        (
+            {"items": {"chair": {"name": "no id"}}},
+            "items.chair.item_id",
+            "; items has no record 'chair', so it is a new",
+        ),
+        (
+            {"items": {"lamp": {"item_id": "sofa"}}},
+            "items.lamp",
+            "the key differs from item_id 'sofa': make them equal",
+        ),
+        ({"items": {"lamp": None}}, "items.lamp", "expected an object, got null"),
+        ({"items": []}, "items", "expected an object, got []"),
+        ({"items": None}, "items", "expected an object, got null"),
+        ({"seats": {"s1": {"taken_by": "Ada"}}}, "seats", "expected an array, got {"),
+        ({"seats": [{"seat_id": "s1"}, {"seat_id": "s1"}]}, "seats", "two records have the same seat_id, got ["),
+        ({"counter": "many"}, "counter", 'got "many"'),
     ],
 )
-def test_merging_what_does_not_fit_is_refused(db: TinyDB, update: dict[str, Any]) -> None:
-    with pytest.raises(ValidationError):
+def test_merging_what_does_not_fit_is_refused(db: TinyDB, update: dict[str, Any], field: str, problem: str) -> None:
+    with pytest.raises(TaskFormatError) as caught:
         db.merged(update)
+    assert caught.value.field == field
+    assert problem in caught.value.problem
     assert db.dump() == AGENT_DATA
 
 

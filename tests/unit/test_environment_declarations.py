@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from pytest_tau.environment import Database, DomainSpec, Record, Table, Toolkit, tool
+from pytest_tau.environment import Database, DomainSpec, Record, Table, Toolkit, domain_of, tool
 from pytest_tau.errors import ConfigurationError
 
 
@@ -48,6 +48,37 @@ def test_a_tool_without_a_docstring() -> None:
             @tool("write")
             def lend(self) -> None:
                 pass
+
+
+@pytest.mark.parametrize(
+    ("entry", "problem"),
+    [
+        ("book: The book.", r"describes the unknown parameter 'book'; did you mean 'book_id'\? \(known: book_id\)"),
+        ("None", r"cannot be read: Expected a colon"),
+    ],
+)
+def test_a_docstring_that_does_not_fit_the_parameters(entry: str, problem: str) -> None:
+    def lend(self: Any, book_id: str) -> None:
+        pass
+
+    lend.__doc__ = f"Lend.\n\nArgs:\n    {entry}\n"
+    with pytest.raises(ConfigurationError, match=rf"lend: its docstring {problem}"):
+        tool("write")(lend)
+
+
+def test_the_docstring_of_a_function_may_describe_the_state_that_it_is_called_with() -> None:
+    def lend(shelf: list[str], book_id: str) -> None:
+        """Lend.
+
+        Args:
+            shelf: The books.
+            book_id: The book.
+
+        Attributes:
+            other: No parameter.
+        """
+
+    domain_of("books", tools=[lend], make=list)
 
 
 def test_a_tool_without_self() -> None:

@@ -232,8 +232,10 @@ def test_unknown_policy_variant_lists_the_known_ones(domain: Domain) -> None:
 
 def test_a_missing_policy_file(folder: Path) -> None:
     (folder / "policy.md").unlink()
-    with pytest.raises(ConfigurationError, match="policy of domain 'tiny'"):
-        tiny.spec(folder).load().environment()
+    loaded = tiny.spec(folder).load()
+    for read in (loaded.environment, loaded.check_data):
+        with pytest.raises(ConfigurationError, match=r"^policy of domain 'tiny': there is no file .*policy.md: write"):
+            read()
 
 
 # Solo mode
@@ -291,8 +293,16 @@ FUNCTION = {"env_type": "assistant", "func_name": "named", "arguments": {"item_i
 @pytest.mark.parametrize(
     ("state", "field", "told"),
     [
-        ({"initialization_data": {"agent_data": {"x": 1}}}, "initial_state.initialization_data", "x"),
-        ({"initialization_data": {"user_data": {"phone": 1}}}, "initial_state.initialization_data", "phone"),
+        (
+            {"initialization_data": {"agent_data": {"x": 1}}},
+            "initial_state.initialization_data.agent_data.x",
+            "unknown field 'x'",
+        ),
+        (
+            {"initialization_data": {"user_data": {"phone": 1}}},
+            "initial_state.initialization_data.user_data.phone",
+            "expected an object, got 1$",
+        ),
         ({"initialization_actions": [FUNCTION]}, "initial_state.initialization_actions.0", "no item sofa"),
         (
             {

@@ -72,6 +72,13 @@ def test_one_that_raises_or_gives_no_bool_is_not_met(
     assert re.search(told, error)
 
 
+def test_the_type_of_what_is_no_bool_is_noted_and_not_stored(domain: Domain) -> None:
+    wanted = [check("counted"), check("half_done", item_id="lamp")]
+    checks = graded(domain, task({"env_assertions": wanted, "reward_basis": ["ENV_ASSERTION"]})).env_assertions or []
+    assert [each.returned for each in checks] == ["int", None]
+    assert "returned" not in checks[0].model_dump()
+
+
 def test_one_that_raises_does_not_stop_the_next(domain: Domain) -> None:
     assert outcome(domain, [check("nowhere"), check("phone_on", "user", value=False)])[1] == [False, True]
 

@@ -18,7 +18,7 @@ from pytest_tau.evaluation.outside import (
     outside_lines,
     undeclared_write,
 )
-from pytest_tau.models import Difference
+from pytest_tau.models import Difference, Simulation
 from pytest_tau.participants import load_source
 from pytest_tau.runner import SimulationSettings, Trial
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pytest_tau.environment import Domain, Environment
-    from pytest_tau.models import Simulation, Task
+    from pytest_tau.models import Task
 
 WANTED = task({"actions": [action("rename", item_id="lamp", name="Light")], "reward_basis": ["DB"]})
 
@@ -237,6 +237,8 @@ def test_an_assertion_without_a_bool_leaves_no_verdict(domain: Domain) -> None:
     simulation = talk(domain, ["Done."], wanted)
     assert simulation.outcome == "error"
     assert simulation.error == "DomainError: assertion 'counted' returned int: return True or False"
+    assert simulation.error_kind == "DomainError"
+    assert Simulation.model_validate_json(simulation.model_dump_json()).error_kind == "DomainError"
 
 
 def test_a_time_of_second_resolution_is_not_reported(tmp_path: Path) -> None:

@@ -17,6 +17,8 @@ from pytest_tau.knowledge.indexes.bm25 import BM25Index
 from pytest_tau.knowledge.indexes.grep import GrepIndex
 from pytest_tau.knowledge.indexes.pattern_search import PatternSearch
 from pytest_tau.models import Task
+from pytest_tau.runner import simulate
+from pytest_tau.runner.participants import tool_names
 
 
 class ShopDB(Database):
@@ -350,3 +352,15 @@ def test_index_is_made_at_the_first_search_and_once(folder):
         assert len(made) <= 1
         environment.fork().call("KB_search", {"query": "x"})
     assert len(made) == 1
+
+
+def test_a_simulation_knows_the_tools_of_every_variant(folder):
+    domain = shop(folder)
+    task = Task.model_validate({"id": "t", "user_scenario": {"instructions": "Ask."}})
+    simulation = simulate(task, domain=domain, agent="noop", user="noop")
+    assert not any(
+        simulation.called(name) for name in ("ping", "KB_search", "grep", "KB_search_dense", "shell", "done")
+    )
+    with pytest.raises(ValueError, match="unknown tool 'KB_serch'; did you mean 'KB_search'"):
+        simulation.called("KB_serch")
+    assert tool_names(domain) is tool_names(domain)

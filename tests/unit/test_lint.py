@@ -152,7 +152,10 @@ def test_statements_are_accepted(lint: Lint) -> None:
     ("criteria", "why"),
     [
         (None, "the task has no evaluation criteria"),
-        ({"actions": []}, "there are no reference actions"),
+        (
+            {"actions": []},
+            "there are no reference actions: state what the agent has to say (communicate_info)",
+        ),
         ({"actions": [tiny.action("look", item_id="lamp")]}, "no reference action writes"),
         (
             {"actions": [tiny.action("rename", item_id="lamp", name="Lamp")]},
@@ -391,7 +394,7 @@ def test_invalid_split_is_reported(lint: Lint) -> None:
         ({"actions": [], "reward_basis": ["LUCK"]}, None, "unknown reward basis 'LUCK'"),
         ({"env_assertions": [tiny.check("lit")]}, None, "unknown function 'lit'"),
         (None, {"initialization_actions": [{"env_type": "user", "func_name": "no"}]}, "unknown function 'no'"),
-        (None, {"initialization_data": {"agent_data": {"counter": "x"}}}, "cannot be applied"),
+        (None, {"initialization_data": {"agent_data": {"counter": "x"}}}, ".agent_data.counter: expected"),
     ],
 )
 def test_a_task_that_its_domain_cannot_begin_is_an_error_and_nothing_more(

@@ -91,7 +91,7 @@ def test_called_compares_the_named_arguments() -> None:
 
 def test_called_refuses_a_name_that_is_no_tool_of_the_trial() -> None:
     done = simulation(messages=TRAJECTORY)
-    done.know_tools(["rename", "remove"])
+    done.know_tools(frozenset({"rename", "remove"}))
     assert not done.called("remove")
     with pytest.raises(ValueError, match=r"unknown tool 'remov'; did you mean 'remove'\?"):
         done.called("remov")
@@ -102,7 +102,7 @@ def test_called_refuses_a_name_that_is_no_tool_of_the_trial() -> None:
 def test_known_tools_are_not_stored_and_not_compared() -> None:
     done = simulation(messages=TRAJECTORY)
     stored = done.model_dump_json()
-    done.know_tools(["rename"])
+    done.know_tools(frozenset({"rename"}))
     assert done.model_dump_json() == stored
     assert done == Simulation.model_validate_json(stored)
     assert not Simulation.model_validate_json(stored).called("remov")

@@ -49,7 +49,7 @@ def test_an_object_with_tasks_may_name_a_domain(file: Path, domain: str | None) 
         ([raw_task("one"), raw_task("one")], "two tasks have this id", "one", "id"),
         ([raw_task("one"), raw_task("two", colour="red")], "unknown field", "two", "colour"),
         ([raw_task("one"), {"user_scenario": {"instructions": "x"}}], "missing", "#1", "id"),
-        ([raw_task("one"), 7], "got '7'", "#1", "(the task)"),
+        ([raw_task("one"), 7], "expected an object, got 7", "#1", "(the task)"),
         ({"id": "one"}, "missing", "one", "user_scenario"),
     ],
 )

@@ -165,8 +165,10 @@ def test_a_bad_field_is_named(change: dict[str, Any], field: str) -> None:
 def test_problems_are_described_in_words() -> None:
     with pytest.raises(TaskFormatError, match=r"^task #4: id: missing; user_scenario: missing; colour: unknown field$"):
         parse_task({"colour": "red"}, position=4)
-    with pytest.raises(TaskFormatError, match=r"^task #0: id: .*, got '7'$"):
+    with pytest.raises(TaskFormatError, match=r"^task #0: id: expected a valid string, got 7$"):
         parse_task(raw_task() | {"id": 7})
+    with pytest.raises(TaskFormatError, match=r"^task t: ticket: expected a valid string, got \["):
+        parse_task(raw_task("t") | {"ticket": ["7", None]})
     with pytest.raises(TaskFormatError, match="task #2"):
         parse_task(["no object"], position=2)
 

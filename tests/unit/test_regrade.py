@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.environment import tool
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.evaluation import BUILT_IN_JUDGES, OFFICIAL, STRICT, Grading
 from pytest_tau.models import RewardInfo
@@ -214,6 +215,48 @@ def test_one_that_cannot_be_graded_stops_nothing(regrade: Regrade) -> None:
     )
     assert "LUCK" in reasons[1]
     assert reasons[2] == "not graded: tiny has no task 'unknown'"
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_domain_that_contradicts_itself_is_reported_as_in_the_run(regrade: Regrade, own: bool) -> None:
+    """The reference gives a verdict on results of others: an assertion without a bool is not met."""
+    criteria = {"env_assertions": [tiny.check("counted")], "reward_basis": ["ENV_ASSERTION"]}
+    fields = {"info": {"error_kind": "DomainError"}, "reward": None} if own else {"reward": 0.0}
+    report = regrade(simulation(SAID, **fields), criteria=criteria)
+    if own:
+        ((_, reason),) = report.unreadable
+        assert reason == "not graded: assertion 'counted' returned int: return True or False"
+    else:
+        assert only(report).agrees
+
+
+def test_an_undeclared_write_is_reported_until_the_domain_is_corrected(tmp_path: Path) -> None:
+    class Mislabelled(tiny.TinyTools):
+        @tool("read")
+        def put(self, value: int) -> str:
+            """Put a value."""
+            self.db.counter = value
+            return "put"
+
+    class Corrected(tiny.TinyTools):
+        @tool("write")
+        def put(self, value: int) -> str:
+            """Put a value."""
+            self.db.counter = value
+            return "put"
+
+    task = tiny.raw_task("t", {"actions": [], "reward_basis": ["DB"]})
+    done = simulation(*calls(("put", {"value": 5}, "put")), SAID, reward=None, info={"error_kind": "DomainError"})
+    document = {"info": {"environment_info": {"domain_name": "tiny"}}, "tasks": [task], "simulations": [done]}
+    (tmp_path / "r.json").write_text(json.dumps(document))
+
+    def regraded(toolkit: Any) -> FileReport:
+        shelf = Shelf(tiny=tiny.make(tmp_path / toolkit.__name__, agent_tools=toolkit))
+        return tiny.run(regrade_file(tmp_path / "r.json", RegradeSettings(), shelf))
+
+    ((_, reason),) = regraded(Mislabelled).unreadable
+    assert reason.startswith("not graded: tool 'put' is declared as read but has changed counter: declare it @tool(")
+    assert only(regraded(Corrected)).fresh.reward == 0
 
 
 @pytest.mark.parametrize(

@@ -31,17 +31,18 @@ def check_env_assertions(assertions: Sequence[EnvAssertion], final: Environment)
 
 
 def _check(assertion: EnvAssertion, final: Environment) -> EnvAssertionCheck:
-    error = None
+    error = returned = None
     try:
         value = final.run_function(assertion.env_type, assertion.func_name, assertion.arguments)
         met = value is assertion.assert_value
         if not isinstance(value, bool):
-            error = f"Function {assertion.func_name} returned {type(value).__name__} instead of bool"
+            returned = type(value).__name__
+            error = f"Function {assertion.func_name} returned {returned} instead of bool"
     except ToolServerError:
         raise  # no fault of the agent
     except Exception as problem:  # noqa: BLE001 - the tool boundary: an assertion may raise anything
         met, error = False, f"{type(problem).__name__}: {problem}"
-    return EnvAssertionCheck(env_assertion=assertion, met=met, reward=float(met), error=error)
+    return EnvAssertionCheck(env_assertion=assertion, met=met, reward=float(met), error=error, returned=returned)
 
 
 class EnvAssertionComponent(RewardComponent):

@@ -106,7 +106,7 @@ class TaskSelector:
         agent = self._context.source("agent", config)
         if agent.of_domain:
             domain_agent(agent.of_domain, domain.spec.agents, agent.name)
-        domain.check_data(settings.policy, settings.retrieval)
+        domain.check_data(settings.policy, settings.retrieval, solo=settings.solo)
         if settings.policy_rules:
             load_rules(domain.spec)
         if (retriever := domain.retriever(settings.policy, settings.retrieval)) is not None:

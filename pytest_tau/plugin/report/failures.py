@@ -62,7 +62,7 @@ def _regrade_lines(item: Any, simulation: Simulation) -> list[Line]:
     """Return the command that grades a trial without a verdict of the judge, so that it need not be run again."""
     file = require_context(item.config).writer.file
     unjudged = simulation.reward_info is None and simulation.termination_reason not in FAULTS
-    unjudged = unjudged and not (simulation.error or "").startswith("DomainError")
+    unjudged = unjudged and simulation.error_kind != "DomainError"
     if not unjudged or file is None or not file.is_file():
         return []
     shown = os.path.relpath(file.parent, item.config.invocation_params.dir)

@@ -1,0 +1,80 @@
+"""Rules of attribution about errors: of the harness, a provider, the domain, the user or the agent."""
+
+from __future__ import annotations
+
+from ..models import FAULTS
+from .facts import Attribution, Facts, first_line
+
+#: The reason of an error that neither side has made: the run differs from its recording.
+NO_MATCH = "the recording does not match"
+#: How the error of a lost tool server begins. A ``ToolServerError`` may also come from a search, whose model failed.
+_SERVER_LOST = "the tool server of domain"
+#: How the error of a server of the agent begins: over A2A, and with OpenAI's chat API.
+_AGENTS_SERVER = ("ModelError: a2a:", "ModelError: the agent's server refuses the key")
+
+
+def harness(facts: Facts) -> Attribution | None:
+    """Apply if the harness raised an exception."""
+    if facts.simulation.termination_reason != "unexpected_error":
+        return None
+    return Attribution("harness", "the harness failed", None, first_line(facts.error, last=True))
+
+
+def recording(facts: Facts) -> Attribution | None:
+    """Apply if a recording does not match the run."""
+    if facts.simulation.error_kind != "ReplayError" or facts.simulation.outcome != "error":
+        return None
+    return Attribution("harness", NO_MATCH, None, first_line(facts.error))
+
+
+def lost_server(facts: Facts) -> Attribution | None:
+    """Apply if a tool server was lost."""
+    if _SERVER_LOST not in facts.error or facts.simulation.outcome != "error":
+        return None
+    return Attribution("harness", "a tool server was lost", None, first_line(facts.error))
+
+
+def provider(facts: Facts) -> Attribution | None:
+    """Apply if a model could not be called."""
+    if facts.simulation.termination_reason != "infrastructure_error":
+        return None
+    reason = "a model could not be called"
+    if facts.simulation.error_kind == "UnusableReplyError":
+        reason = "the replies of a model could not be used"
+    elif facts.error.startswith(_AGENTS_SERVER):
+        reason = "the server of the agent refuses the key"
+    return Attribution("provider", reason, None, first_line(facts.error))
+
+
+def user_error(facts: Facts) -> Attribution | None:
+    """Apply if the user raised an exception, or took most of the time."""
+    if facts.simulation.termination_reason != "user_error":
+        return None
+    return Attribution("user", "it failed with an error", None, first_line(facts.error))
+
+
+def contradictory_domain(facts: Facts) -> Attribution | None:
+    """Apply if a domain contradicts what it declares."""
+    if facts.simulation.error_kind != "DomainError" or facts.simulation.outcome != "error":
+        return None
+    return Attribution("domain", "it contradicts what it declares", None, first_line(facts.error))
+
+
+def ungraded(facts: Facts) -> Attribution | None:
+    """Apply if the judge or an evaluator failed."""
+    if facts.simulation.reward_info is not None or facts.simulation.termination_reason in FAULTS:
+        return None
+    if facts.simulation.error_kind == "EvaluatorError":
+        return Attribution("harness", "an evaluator failed", None, first_line(facts.error))
+    return Attribution("provider", "the judge failed", None, first_line(facts.error))
+
+
+def agent_error(facts: Facts) -> Attribution | None:
+    """Apply if the agent raised an exception, timed out or exceeded its context window."""
+    reasons = {
+        "agent_error": "it failed with an error",
+        "timeout": "it took too long",
+        "context_window_exceeded": "it exceeded the context window of its model",
+    }
+    reason = facts.simulation.termination_reason
+    return Attribution("agent", reasons[reason], None, first_line(facts.error)) if reason in reasons else None

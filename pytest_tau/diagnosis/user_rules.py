@@ -1,0 +1,91 @@
+"""Rules of attribution about how the user left, while the final state could still have become right."""
+
+from __future__ import annotations
+
+from ..models import UserMessage
+from .facts import (
+    AGENT_SPEAKING,
+    AGREEING,
+    ANNOUNCING,
+    CLOSING,
+    HANDING_OVER,
+    REQUEST,
+    Attribution,
+    Facts,
+    clipped,
+    quoted,
+)
+
+_TRANSFER = "###TRANSFER###"
+_OUT_OF_SCOPE = "###OUT-OF-SCOPE###"
+
+
+def spoke_as_agent(facts: Facts) -> Attribution | None:
+    """Apply if the user offered help."""
+    if facts.stopped is None:
+        return None
+    for number, message in enumerate(facts.simulation.messages):
+        if isinstance(message, UserMessage) and AGENT_SPEAKING.search(message.text):
+            return Attribution("user", "it spoke as if it were the agent", number, quoted(message.text))
+    return None
+
+
+def out_of_scope(facts: Facts) -> Attribution | None:
+    """Apply if the user found that something is not in its scenario."""
+    last = facts.stopped
+    if last is None or facts.token != _OUT_OF_SCOPE:
+        return None
+    failed = facts.calls[-1:] and facts.calls[-1].result is not None and facts.calls[-1].result.error
+    if failed:  # it asked for something because it could not go on itself
+        return None
+    return Attribution("user", "it ended the conversation as out of scope", last.message_idx, quoted(facts.said.end))
+
+
+def agreed_and_left(facts: Facts) -> Attribution | None:
+    """Apply if the user agreed to a question and left."""
+    last, said = facts.stopped, facts.said
+    if last is None or facts.transfer or not REQUEST.search(said.end) or not AGREEING.search(last.words):
+        return None
+    if CLOSING.search(said.end) or HANDING_OVER.search(said.end):
+        return None
+    text = f"asked {quoted(said.words)!r}, it said {quoted(last.text)!r}"
+    return Attribution("user", "it agreed and ended the conversation in the same message", last.message_idx, text)
+
+
+def left_while_working(facts: Facts) -> Attribution | None:
+    """Apply if the user left after the agent had announced an action."""
+    last, said = facts.stopped, facts.said
+    announced = ANNOUNCING.search(said.words)
+    if last is None or facts.transfer or HANDING_OVER.search(said.words) or announced is None:
+        return None
+    return Attribution(
+        "user",
+        "it ended the conversation when the agent was about to act",
+        last.message_idx,
+        clipped(said.words[announced.start() :]),
+    )
+
+
+def asked_and_left(facts: Facts) -> Attribution | None:
+    """Apply if the user asked something and left."""
+    last = facts.stopped
+    if last is None or facts.transfer or not last.words.endswith("?"):
+        return None
+    return Attribution(
+        "user", "it asked something and ended the conversation in the same message", last.message_idx, quoted(last.text)
+    )
+
+
+def transferred_itself(facts: Facts) -> Attribution | None:
+    """Apply if the user took itself for transferred."""
+    last, said = facts.stopped, facts.said
+    if last is None or facts.token != _TRANSFER or facts.transfer:
+        return None
+    if HANDING_OVER.search(said.words):  # promised in words, if not done
+        return None
+    return Attribution(
+        "user",
+        "it ended the conversation as transferred, but the agent had not transferred it",
+        last.message_idx,
+        quoted(said.end),
+    )

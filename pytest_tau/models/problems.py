@@ -1,0 +1,57 @@
+"""What pydantic finds wrong with JSON values, in the words of the errors of this package."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from ..errors import unknown_name
+from ..text import shorten
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel, ValidationError
+
+#: The names of JSON's types, for pydantic's kinds of problems that name classes of Python.
+_JSON_TYPES = {"dict_type": "an object", "model_type": "an object", "list_type": "an array"}
+#: The problems of an error that are named.
+_MOST = 4
+
+
+def json_text(value: Any) -> str:
+    """Return a JSON value as JSON, so that its type is seen: texts have quotes, numbers have none."""
+    return shorten(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def place_and_problems(
+    error: ValidationError, separator: str = ".", model: type[BaseModel] | None = None
+) -> tuple[str, str]:
+    """Return the path of the first problem's field, and what is wrong there and at up to three other places.
+
+    Args:
+        error: The error.
+        separator: What separates the parts of a path.
+        model: The model of the value, whose fields are named if the value has an unknown one.
+    """
+    problems = [(_path(problem["loc"], separator), _text(problem, model)) for problem in error.errors()]
+    first, text = problems[0]
+    return first, text + "".join(f"; {path}: {each}" for path, each in problems[1:_MOST])
+
+
+def _path(location: tuple[int | str, ...], separator: str) -> str:
+    # A union adds the name of the tried branch to the path; it is not a field.
+    return separator.join(str(part) for part in location if part not in ("Instructions", "str"))
+
+
+def _text(problem: Any, model: type[BaseModel] | None) -> str:
+    kind, text = problem["type"], problem["msg"]
+    if kind in ("extra_forbidden", "no_such_attribute"):
+        if model is None or len(problem["loc"]) > 1:
+            return "unknown field"
+        return unknown_name("field", str(problem["loc"][0]), model.model_fields)
+    if kind == "missing":
+        return "missing"
+    if kind == "json_invalid":
+        return str(text)
+    if kind in _JSON_TYPES:
+        text = f"expected {_JSON_TYPES[kind]}"
+    return f"{text[:1].lower()}{text[1:]}, got {json_text(problem['input'])}".replace("input should be", "expected", 1)
