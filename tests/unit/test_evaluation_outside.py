@@ -15,10 +15,12 @@ from pytest_tau.evaluation.outside import (
     Beginning,
     OutsideChanges,
     OutsideObserver,
+    _overlap,
     outside_lines,
     undeclared_write,
 )
 from pytest_tau.models import Difference, Simulation
+from pytest_tau.orchestrator import parse_rule
 from pytest_tau.participants import load_source
 from pytest_tau.runner import SimulationSettings, Trial
 
@@ -344,3 +346,89 @@ def test_calls_that_were_not_made_are_skipped_and_the_next_are_not(mislabelled: 
     found = undeclared_write(mislabelled.environment(WANTED), [call("nothing"), broken, call("read_and_count")])
     assert found is not None
     assert (found.tool, found.place) == ("read_and_count", "counter")
+
+
+def test_only_calls_that_were_executed_explain_executions(domain: Domain) -> None:
+    faulty = {"tool_faults": (parse_rule("rename:1"),)}
+
+    def twice(made: Any) -> Callable[[Environment], Any]:
+        def reply(environment: Environment) -> Any:
+            rename(environment)
+            environment.call("look", {"item_id": "lamp"})
+            return made
+
+        return reply
+
+    not_made: list[tuple[Any, dict[str, Any]]] = [
+        ({"tool_calls": [{"name": "rename", "arguments": "[]"}]}, {}),
+        (agent(call("rename", item_id="lamp", name="Dark")), faulty),
+    ]
+    for made, options in not_made:
+        assert outside(talk(domain, [twice(made), "Done."], **options))["tools"] == {"rename": 1}
+
+
+def test_a_history_ends_before_the_first_call(domain: Domain) -> None:
+    wanted = task(
+        {"actions": [], "reward_basis": ["DB"]}, state={"message_history": [{"role": "user", "content": "Go."}]}
+    )
+
+    def change(environment: Environment) -> Any:
+        environment.agent_db.items["desk"].price = 1.0  # type: ignore[attr-defined]
+        return agent(call("rename", item_id="lamp", name="Light"))
+
+    assert outside(talk(domain, [change, "Done."], wanted))["tools"] == {}
+
+
+def test_calls_of_a_history_are_not_counted_as_made_before(domain: Domain) -> None:
+    history = [
+        {"role": "user", "content": "Go."},
+        {"role": "assistant", "tool_calls": [{"id": "1", "name": "count", "arguments": {"by": 3}}]},
+        {"role": "tool", "id": "1", "content": "3"},
+    ]
+    wanted = task({"actions": [], "reward_basis": ["DB"]}, state={"message_history": history})
+    found = outside(talk(domain, ["Done."], wanted, before=lambda environment: environment.call("count", {})))
+    assert (found["when"], found["tools"]) == ("before", {"count": 1})
+
+
+def test_what_a_write_changes_that_does_not_count_is_no_change_of_others(domain: Domain) -> None:
+    calls = agent(call("rename", item_id="lamp", name="Light"), call("count_unseen"))
+    assert outside(talk(domain, [calls, "Done."])) is None
+
+
+def test_the_first_place_is_named(tmp_path: Path) -> None:
+    class Thorough(tiny.TinyTools):
+        @tool("read")
+        def read_all(self) -> str:
+            """Change several places."""
+            self.db.items["lamp"].price = self.db.items["desk"].price = 7.0
+            self.db.counter += 1
+            return "read"
+
+    thorough = tiny.make(tmp_path / "thorough", agent_tools=Thorough).environment(WANTED)
+    before = thorough.fork()
+    found = undeclared_write(thorough, [call("read_all")])
+    assert found is not None
+    places = [change.path for change in before.agent_db.changes(thorough.agent_db)]
+    assert len(places) == 3
+    assert found.place == places[0]
+
+
+def test_a_beginning_with_one_database_for_both_sides(domain: Domain) -> None:
+    environment = domain.environment(WANTED)
+    assert environment.user_db is not None
+    assert Beginning.of(environment)._replace(user_db=None).is_of(domain.environment(WANTED))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "overlap"),
+    [
+        ("items/lamp", "items/lamp", True),
+        ("items/lamp", "items/lamp/name", True),
+        ("items/lamp/name", "items/lamp", True),
+        ("items/lamp", "items/lamps", False),
+        ("items/lamp/name", "items/lamp/price", False),
+    ],
+)
+def test_places_overlap_if_one_is_inside_of_the_other(one: str, other: str, overlap: bool) -> None:
+    assert _overlap(("agent", one), ("agent", other)) is overlap
+    assert not _overlap(("agent", one), ("user", other))
