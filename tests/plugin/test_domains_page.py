@@ -92,8 +92,9 @@ def test_each_way_to_change_a_database_works(pytester: pytest.Pytester, monkeypa
     ],
 )
 def test_the_domains_over_tools_that_exist_run(
-    pytester: pytest.Pytester, title: str, name: str, files: list[str]
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, title: str, name: str, files: list[str]
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     if name == "notes":
         pytest.importorskip("mcp")
     text = section(title)
