@@ -288,6 +288,7 @@ def test_regrade_without_the_project_names_what_is_missing(tau: Tau, project: Pa
     assert tau(tmp_path, "regrade", "project/results.json", "--rootdir", "project").status == 0
 
 
+@pytest.mark.usefixtures("warm_processes")
 def test_export_has_the_policy_of_the_project_s_domain(tau: Tau, project: Path) -> None:
     task = {**TASK, "evaluation_criteria": {**TASK["evaluation_criteria"], "reward_basis": ["DB"]}}  # type: ignore[dict-item]
     project.joinpath("tasks", "lending.json").write_text(json.dumps([task]))
