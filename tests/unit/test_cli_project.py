@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 import pytest
 
+from pytest_tau.cli.project import Project as CliProject
+
 DOMAIN = '''
 from pathlib import Path
 
@@ -286,6 +288,16 @@ def test_regrade_without_the_project_names_what_is_missing(tau: Tau, project: Pa
     assert ran.status == 1
     assert "unknown domain 'library'" in ran.out
     assert tau(tmp_path, "regrade", "project/results.json", "--rootdir", "project").status == 0
+
+
+def test_names_of_installed_domains_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for each task: the metadata of every installed distribution is read for them."""
+    read = []
+    monkeypatch.setattr("pytest_tau.cli.project.domain_names", lambda: read.append("names") or ["airline", "mock"])
+    project = CliProject(None)
+    assert [project.names(), project.names()] == [["airline", "mock"]] * 2
+    assert project.load("mock").name == "mock"
+    assert read == ["names"]
 
 
 @pytest.mark.usefixtures("warm_processes")
