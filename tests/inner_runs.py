@@ -21,7 +21,7 @@ from _pytest.config.argparsing import OptionGroup
 
 try:
     from pluggy import _impl as _implementations
-except ImportError:  # before 1.7
+except ImportError:  # of an older release
     from pluggy import _hooks as _implementations
 
 if TYPE_CHECKING:
