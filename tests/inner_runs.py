@@ -11,13 +11,18 @@ import functools
 import importlib.metadata
 import inspect
 import sys
-from types import FunctionType, ModuleType
+from types import FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any
 
 import pluggy._manager
-from _pytest import fixtures
+from _pytest import fixtures, pytester
 from _pytest._code import code
 from _pytest.config.argparsing import OptionGroup
+
+try:
+    from pluggy import _impl as _implementations
+except ImportError:  # of an older release
+    from pluggy import _hooks as _implementations
 
 if TYPE_CHECKING:
     import pytest
@@ -31,19 +36,36 @@ _find_hook = getattr(pluggy._manager, "_static_hook_attr", None)
 _find_source = inspect.getsource
 _cached_source = functools.cache(inspect.getsource)
 _find_statement = code.getstatementrange_ast
+_installed_version = functools.cache(importlib.metadata.version)
+_find_parameters_of_hook = _implementations.varnames
+_find_parameters_of_fixture = fixtures.getfuncargnames
 
 
 def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let the runs of one test use what others have found."""
     monkeypatch.setattr(importlib.metadata, "distributions", _distributions)
+    monkeypatch.setattr(importlib.metadata, "version", _version)
     # The functions of these modules that look for something call ``dir``.
     monkeypatch.setattr(pluggy._manager, "dir", _names_of_hooks, raising=False)
     monkeypatch.setattr(fixtures, "dir", _names_of_fixtures, raising=False)
     if _find_hook is not None:
         monkeypatch.setattr(pluggy._manager, "_static_hook_attr", _hook)
+    monkeypatch.setattr(_implementations, "varnames", _parameters_of_hook)
+    monkeypatch.setattr(fixtures, "getfuncargnames", _parameters_of_fixture)
+    monkeypatch.setattr(pytester.HookRecorder, "__init__", _record_interruptions)
     monkeypatch.setattr(OptionGroup, "addoption", _add_option)
     monkeypatch.setattr(inspect, "getsource", _source)
     monkeypatch.setattr(code, "getstatementrange_ast", _statement)
+
+
+def quick_options(*kept: str) -> list[str]:
+    """Return options for a run without other people's plugins, except for some, and without rewriting assertions.
+
+    Assertions would take a third of a run's time. The name of a plugin is an argument of its own: argparse compares one
+    that follows a short option with the names of all options.
+    """
+    others = {entry.name for entry in importlib.metadata.entry_points(group="pytest11")} - {"tau", "xdist", *kept}
+    return ["--assert=plain", *(word for name in sorted(others) for word in ("-p", f"no:{name}"))]
 
 
 class _Distribution:
@@ -64,6 +86,10 @@ class _Distribution:
         return self._distribution.metadata
 
     @functools.cached_property
+    def version(self) -> Any:
+        return self._distribution.version
+
+    @functools.cached_property
     def _normalized_name(self) -> Any:
         return self._distribution._normalized_name
 
@@ -80,6 +106,13 @@ def _distributions() -> list[Any]:
         for entry in sys.path
         for distribution in (_distributions_in(entry) if entry in _PATH else _find_distributions(path=[entry]))
     ]
+
+
+def _version(name: str) -> str:
+    """Return the version of a distribution, which each run shows in its first lines."""
+    own = [entry for entry in sys.path if entry not in _PATH]
+    found = next((distribution.version for distribution in _find_distributions(name=name, path=own)), None)
+    return found or _installed_version(name)
 
 
 def _is_known(part: Any) -> bool:
@@ -122,6 +155,28 @@ def _hook(plugin: Any, name: str) -> Any:
     return _find_hook(plugin, name)
 
 
+def _parameters_of_hook(function: Any) -> Any:
+    """Return the names of the parameters of a hook, without the one that is bound, and those with defaults."""
+    if isinstance(function, MethodType) and _is_known(function):
+        return _known_parameters_of_hook(function.__func__, bound=True)
+    if isinstance(function, FunctionType) and _is_known(function):
+        return _known_parameters_of_hook(function, bound=False)
+    return _find_parameters_of_hook(function)
+
+
+@functools.cache
+def _known_parameters_of_hook(function: Any, *, bound: bool) -> Any:
+    return _find_parameters_of_hook(MethodType(function, object()) if bound else function)
+
+
+def _parameters_of_fixture(function: Any, **settings: Any) -> Any:
+    is_known = isinstance(function, FunctionType) and _is_known(function)
+    return (_known_parameters_of_fixture if is_known else _find_parameters_of_fixture)(function, **settings)
+
+
+_known_parameters_of_fixture = functools.cache(fixtures.getfuncargnames)
+
+
 def _names_of_fixtures(holder: Any) -> list[str]:
     """Return the names of a plugin that may be fixtures."""
     kind = holder if isinstance(holder, ModuleType | type) else type(holder)
@@ -156,3 +211,21 @@ def _parsed(text: str) -> ast.AST:
 def _statement(lineno: int, source: Any, assertion: bool = False, astnode: Any = None) -> Any:
     """Return the range of a statement; a traceback asks for it in the same few files, as for an interruption."""
     return _find_statement(lineno, source, assertion, _parsed(str(source)) if astnode is None else astnode)
+
+
+class _Interruptions:
+    """Hook implementations that record what pytester itself asks a run for: whether Ctrl-C ended it."""
+
+    def __init__(self, calls: list[Any]) -> None:
+        self._calls = calls
+
+    def pytest_keyboard_interrupt(self, excinfo: Any) -> None:
+        self._calls.append(pytester.RecordedHookCall("pytest_keyboard_interrupt", {"excinfo": excinfo}))
+
+
+def _record_interruptions(self: Any, pluginmanager: Any, *, _ispytest: bool = False) -> None:
+    """Make a recorder of a run, which otherwise wraps each call of a hook."""
+    self._pluginmanager, self.calls, self.ret = pluginmanager, [], None
+    recorder = _Interruptions(self.calls)
+    pluginmanager.register(recorder)
+    self._undo_wrapping = functools.partial(pluginmanager.unregister, recorder)

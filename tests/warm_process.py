@@ -191,7 +191,10 @@ def _is_ours(command: Any, environment: Any) -> bool:
 
 
 def _of_python(environment: Any) -> dict[str, str]:
-    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
+    # A child's streams are made anew, whatever this says of those of Python.
+    return {
+        name: value for name, value in environment.items() if name.startswith("PYTHON") and name != "PYTHONUNBUFFERED"
+    }
 
 
 def main() -> list[str] | None:

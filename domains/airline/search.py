@@ -1,7 +1,7 @@
 """Finding flights that can be booked; shared records are read in database order and never copied."""
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from pytest_tau.environment import Table
@@ -49,7 +49,7 @@ def direct_flights(
         destination: Code of an airport; None for any.
         date: Day of departure, YYYY-MM-DD. Source: τ²-bench v1.0.1: not repeated in what is found.
     """
-    return [_shown(found) for found in _search(flights, origin, destination, date)]
+    return [_shown(found) for found in _search(flights.scan(), origin, destination, date)]
 
 
 def onestop_flights(
@@ -62,17 +62,20 @@ def onestop_flights(
     Source: τ²-bench v1.0.1: times are compared as text, so that after an arrival with ``+1`` the second flight
     cannot leave in the very same minute.
     """
+    departing: dict[str, list[Flight]] = {}
+    for flight in flights.scan():
+        departing.setdefault(flight.origin, []).append(flight)
     return [
         [_shown(first, date), _shown(second, onward)]
-        for first in _search(flights, origin, None, date)
+        for first in _search(flights.scan(), origin, None, date)
         for onward in (_day_of_arrival(first.flight, date),)
-        for second in _search(flights, first.flight.destination, destination, onward)
+        for second in _search(departing.get(first.flight.destination, ()), None, destination, onward)
         if second.flight.scheduled_departure_time_est >= first.flight.scheduled_arrival_time_est
     ]
 
 
-def _search(flights: Table[Flight], origin: str | None, destination: str | None, date: str) -> Iterator[_Found]:
-    for flight in flights.scan():
+def _search(flights: Iterable[Flight], origin: str | None, destination: str | None, date: str) -> Iterator[_Found]:
+    for flight in flights:
         if origin in (None, flight.origin) and destination in (None, flight.destination):
             day = flight.dates.get(date)
             if isinstance(day, Available):

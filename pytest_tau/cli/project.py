@@ -72,7 +72,7 @@ class Project:
 
     def names(self) -> list[str]:
         """Return the names of all domains, sorted: those of the project and the installed ones."""
-        return sorted({*self._provided.domains, *domain_names()})
+        return sorted({*self._provided.domains, *self._installed})
 
     def selected_names(self) -> tuple[str, ...]:
         """Return the names of the domains that the project's settings select (``tau_domain``)."""
@@ -90,10 +90,14 @@ class Project:
         """
         if name not in self._domains:
             own = self._provided.domains
-            if name not in own and name not in domain_names():
+            if name not in own and name not in self._installed:
                 raise ConfigurationError(unknown_name("domain", name, self.names()))
             self._domains[name] = own[name].load(self._data) if name in own else load_domain(name, self._data)
         return self._domains[name]
+
+    @functools.cached_property
+    def _installed(self) -> list[str]:
+        return domain_names()
 
     @property
     def evaluators(self) -> tuple[Evaluator, ...]:

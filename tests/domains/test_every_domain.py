@@ -28,6 +28,12 @@ def domain(request: pytest.FixtureRequest) -> Domain:
     return pytest_tau.load_domain(request.param)
 
 
+@pytest.fixture
+def untouched(domain: Domain) -> list[str]:
+    """The digests before anything is called: an example must not change them for any other, either."""
+    return digests(domain)
+
+
 def digests(domain: Domain) -> list[str]:
     environment = domain.environment()
     return [db.digest() for db in (environment.agent_db, environment.user_db) if db is not None]
@@ -35,8 +41,10 @@ def digests(domain: Domain) -> list[str]:
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
-def test_any_arguments_get_an_answer_and_affect_no_other_simulation(domain: Domain, data: st.DataObject) -> None:
-    before, environment = digests(domain), domain.environment()
+def test_any_arguments_get_an_answer_and_affect_no_other_simulation(
+    domain: Domain, untouched: list[str], data: st.DataObject
+) -> None:
+    environment = domain.environment()
     sides: list[Any] = ["assistant", "user"] if environment.user_db is not None else ["assistant"]
     for _ in range(data.draw(st.integers(1, 5))):
         side = data.draw(st.sampled_from(sides))
@@ -49,7 +57,7 @@ def test_any_arguments_get_an_answer_and_affect_no_other_simulation(domain: Doma
         assert isinstance(answer, ToolMessage)
         assert answer.model_dump_json()
     assert json.dumps(environment.dump())
-    assert digests(domain) == before
+    assert digests(domain) == untouched
 
 
 def test_the_order_of_simulations_changes_no_verdict_and_no_data(domain: Domain) -> None:

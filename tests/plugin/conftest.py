@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import textwrap
-from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from inner_runs import quick_options
 
 from pytest_tau.errors import ModelError
 
@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-#: Without other people's plugins, which have no part in what is tested here, and without rewriting assertions, which
-#: takes a third of a run's time.
-_OTHERS = {entry.name for entry in entry_points(group="pytest11")} - {"tau", "xdist"}
-_QUICK = ["--assert=plain", *(f"-pno:{name}" for name in sorted(_OTHERS))]
+#: Other people's plugins have no part in what is tested here.
+_QUICK = quick_options()
 
 
 class Run:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import textwrap
 
 import pytest
+from inner_runs import quick_options
 
-from .conftest import _QUICK, Run
+from .conftest import Run
 
 pytest.importorskip("pytest_asyncio")
 
@@ -19,6 +20,7 @@ import asyncio
 import logging
 
 import pytest
+from inner_runs import quick_options
 import pytest_asyncio
 
 from pytest_tau.testing import call
@@ -108,7 +110,7 @@ class AsyncProject:
         self.project.write(file, textwrap.dedent(head) + textwrap.dedent(source))
 
     def run(self, *args, user="gold", blocked=False):
-        quick = [option for option in _QUICK if blocked or option != "-pno:asyncio"]
+        quick = quick_options(*([] if blocked else ["asyncio"]))
         users = ("--tau-user", user) if user else ()
         return Run(self.project._pytester.runpytest_inprocess(*quick, "-s", *users, *args))
 

@@ -19,6 +19,7 @@ import time
 from xml.etree import ElementTree as ET
 
 import pytest
+from inner_runs import quick_options
 
 from .conftest import _QUICK, Run
 
@@ -30,6 +31,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from inner_runs import quick_options
 
 from pytest_tau.chat import ChatReply, Usage
 from pytest_tau.errors import ModelError
@@ -152,7 +154,7 @@ class World:
 
     def run(self, *args, plugins=(), llms=LLMS):
         self.project.path.joinpath("events.txt").unlink(missing_ok=True)
-        quick = [option for option in _QUICK if option.removeprefix("-pno:") not in plugins]
+        quick = quick_options(*plugins)
         pytester = self.project._pytester
         return Run(pytester.runpytest_inprocess(*quick, *llms, *args, no_reraise_ctrlc=True))
 

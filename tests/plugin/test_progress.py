@@ -179,7 +179,7 @@ class TestWaiting:
 
 
 @pytest.fixture
-def screen(project):
+def screen(project, warm_processes):
     """Runs pytest at a terminal; returns everything that was written, and what stands there at the end."""
 
     def run(*args):

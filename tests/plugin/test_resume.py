@@ -107,7 +107,7 @@ class Killable:
 
 
 @pytest.fixture
-def killable(project, a_task):
+def killable(project, a_task, warm_processes):
     project.tasks("mock/t.tau.json", [a_task(f"{kind}-{number}") for number in range(3) for kind in ("good", "bad")])
     project.write("agents.py", _AGENT)
     return Killable(project)

@@ -15,6 +15,8 @@ from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
+from inner_runs import quick_options
+
 from .normalise import Normaliser, dumped
 
 if TYPE_CHECKING:
@@ -22,9 +24,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-#: Without plugins of others, and without rewriting assertions, which takes a third of a run's time.
-_OTHERS = {entry.name for entry in entry_points(group="pytest11")} - {"tau", "xdist"}
-_QUIET = ["--assert=plain", *(f"-pno:{name}" for name in sorted(_OTHERS))]
+_QUICK = quick_options()
 #: Not written by the plugin.
 _FOREIGN = {".pytest_cache", "__pycache__", ".hypothesis", ".config", ".cache"}
 
@@ -113,7 +113,7 @@ class Recorder:
         return "\n".join(written)
 
     def _pytest(self, args: list[str]) -> tuple[int, list[str], list[str]]:
-        result = self._pytester.runpytest_inprocess(*_QUIET, *args, no_reraise_ctrlc=True)
+        result = self._pytester.runpytest_inprocess(*_QUICK, *args, no_reraise_ctrlc=True)
         return int(result.ret), result.outlines, result.errlines
 
     def _files(self) -> list[str]:

@@ -10,6 +10,8 @@ from typing import Any, NamedTuple, Protocol
 
 import pytest
 
+from pytest_tau.cli.project import Project as CliProject
+
 DOMAIN = '''
 from pathlib import Path
 
@@ -288,6 +290,17 @@ def test_regrade_without_the_project_names_what_is_missing(tau: Tau, project: Pa
     assert tau(tmp_path, "regrade", "project/results.json", "--rootdir", "project").status == 0
 
 
+def test_names_of_installed_domains_are_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not for each task: the metadata of every installed distribution is read for them."""
+    read = []
+    monkeypatch.setattr("pytest_tau.cli.project.domain_names", lambda: read.append("names") or ["airline", "mock"])
+    project = CliProject(None)
+    assert [project.names(), project.names()] == [["airline", "mock"]] * 2
+    assert project.load("mock").name == "mock"
+    assert read == ["names"]
+
+
+@pytest.mark.usefixtures("warm_processes")
 def test_export_has_the_policy_of_the_project_s_domain(tau: Tau, project: Path) -> None:
     task = {**TASK, "evaluation_criteria": {**TASK["evaluation_criteria"], "reward_basis": ["DB"]}}  # type: ignore[dict-item]
     project.joinpath("tasks", "lending.json").write_text(json.dumps([task]))

@@ -69,6 +69,7 @@ def test_a_task_is_played_to_its_end(play: Callable[..., Ran], tau: Tau, tmp_pat
     assert found["info"]["played"] == {"side": "agent", "peeked": [], "undone": False}
 
 
+@pytest.mark.usefixtures("warm_processes")
 def test_what_was_played_can_be_viewed_exported_and_replayed(
     play: Callable[..., Ran],
     tau: Tau,

@@ -114,6 +114,7 @@ def test_colours_are_shown_if_they_are_asked_for(
     assert "\x1b" not in tau("show", file).out
 
 
+@pytest.mark.usefixtures("warm_processes")
 @pytest.mark.parametrize(("pager", "marked"), [("sed s/^/|/", True), ("no-such-pager", False), ("cat", False)])
 def test_at_a_terminal_it_is_paged(tmp_path: Path, results: Callable[..., str], pager: str, marked: bool) -> None:
     environment = {**os.environ, "PAGER": pager, "TERM": "xterm", "COLUMNS": "80", "NO_COLOR": ""}
