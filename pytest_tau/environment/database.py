@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 from ..errors import ToolError
-from ..models import clone
+from ..models import clone, copy_with
 from .changes import Change, value_changes
 from .records import Record, canonical, plain, same
 from .tables import Noted, Table
@@ -40,11 +40,10 @@ class Database(Record):
 
     def fork(self) -> Self:
         """Return an independent state with the same content, in microseconds."""
-        copy = self.model_copy()
-        fields = copy.__dict__
-        for name, value in fields.items():
-            fields[name] = value.fork() if isinstance(value, Table) else clone(value)
-        return copy
+        values = vars(self).items()
+        return copy_with(
+            self, {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
+        )
 
     def dump(self) -> dict[str, Any]:
         """Return the whole state as JSON values, in the shape of the database file."""
@@ -114,6 +113,10 @@ class Database(Record):
             mine, theirs = getattr(self, name), getattr(other, name)
             if not (_same_table(mine, theirs) if isinstance(mine, Table) else same(mine, theirs)):
                 yield name
+
+
+def _forked(value: Any) -> Any:
+    return value.fork() if isinstance(value, Table) else clone(value)
 
 
 def _id_field(table: str, record_type: type[Record]) -> str:

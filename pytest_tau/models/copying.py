@@ -8,6 +8,7 @@ from typing import Any, TypeVar, cast
 from pydantic import BaseModel
 
 T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
 
 #: Types of values that need no copy. Looking a type up is much faster than asking pydantic whether it is a model.
 _LEAVES = frozenset({str, int, float, bool, type(None), date, datetime})
@@ -38,6 +39,18 @@ def _clone_fields(fields: dict[Any, Any]) -> dict[Any, Any]:
         for name, field in fields.items():
             if type(field) not in _LEAVES:
                 copy[name] = _clone(field)
+    return copy
+
+
+def copy_with(model: M, fields: dict[str, Any]) -> M:
+    """Return a copy of a model that has these values of its fields; it shares private ones and extra ones."""
+    kind = type(model)
+    copy = kind.__new__(kind)
+    _set(copy, "__dict__", fields)
+    _set(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    _set(copy, "__pydantic_extra__", None if extra is None else dict(extra))
+    _set(copy, "__pydantic_private__", None if private is None else dict(private))
     return copy
 
 
