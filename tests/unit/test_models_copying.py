@@ -122,3 +122,13 @@ def test_a_copy_with_other_values_is_what_pydantic_makes() -> None:
     assert (copy._seen is one._seen) == (expected._seen is one._seen)
     copy.other = 5  # type: ignore[attr-defined]
     assert one.model_extra == {"more": [2]}
+
+
+def test_types_of_which_nothing_is_known_are_returned_as_they_are() -> None:
+    class Own:
+        pass
+
+    one, many = Own(), [Own() for _ in range(3)]
+    assert clone(one) is one
+    assert clone({"a": (one, [many])}) == {"a": (one, [many])}
+    assert clone(many) is not many
