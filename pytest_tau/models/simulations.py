@@ -143,7 +143,7 @@ def paired_calls(messages: Iterable[Message]) -> list[PairedCall]:
     found: list[PairedCall] = []
     waiting: list[PairedCall] = []
     for number, message in enumerate(messages):
-        # Asking for the class of a model takes four times as long as its role, and this is done with every message.
+        # The class of a model takes longer to ask for than its role.
         if message.role == "tool":
             if waiting:
                 waiting.pop(0).result = message
