@@ -36,9 +36,13 @@ class PhoneFunctions(Toolkit[TelecomUserDB]):
     def simulate_network_search(self) -> None:
         """Search for a network with the phone."""
         phone, found = self._phone, search_network(self._phone, self._around)
-        phone.network_connection_status = found.connection
-        phone.network_technology_connected = found.technology
-        phone.network_signal_strength = found.signal
+        # Almost every function searches, and setting a field takes longer than to see that nothing has changed.
+        if phone.network_connection_status != found.connection:
+            phone.network_connection_status = found.connection
+        if phone.network_technology_connected != found.technology:
+            phone.network_technology_connected = found.technology
+        if phone.network_signal_strength != found.signal:
+            phone.network_signal_strength = found.signal
 
     def turn_airplane_mode_on(self) -> None:
         """Turn airplane mode on, by the switch that the user has."""

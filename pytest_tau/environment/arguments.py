@@ -56,9 +56,12 @@ def _misfits(value: Any, schema: dict[str, Any], definitions: dict[str, Any], pa
     where = path or "arguments"
     alternatives = schema.get("anyOf") or schema.get("oneOf")
     if alternatives:
-        tried = [list(_misfits(value, alternative, definitions, path)) for alternative in alternatives]
-        if all(tried):
-            yield from min(tried, key=len)
+        tried: list[list[str]] = []
+        for alternative in alternatives:
+            tried.append(list(_misfits(value, alternative, definitions, path)))
+            if not tried[-1]:
+                return  # before texts are made of what is wrong by the others
+        yield from min(tried, key=len)
         return
     if "const" in schema or "enum" in schema:
         allowed = schema["enum"] if "enum" in schema else [schema["const"]]

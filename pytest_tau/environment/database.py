@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 from pydantic import ValidationError
 
 from ..errors import TaskFormatError, ToolError
-from ..models import clone
+from ..models import clone, copy_with
 from ..models.problems import json_text, place_and_problems
 from .changes import Change, value_changes
 from .records import Record, canonical, plain, same
@@ -44,11 +44,10 @@ class Database(Record):
 
     def fork(self) -> Self:
         """Return an independent state with the same content, in microseconds."""
-        copy = self.model_copy()
-        fields = copy.__dict__
-        for name, value in fields.items():
-            fields[name] = value.fork() if isinstance(value, Table) else clone(value)
-        return copy
+        values = vars(self).items()
+        return copy_with(
+            self, {name: value.fork() if type(value) is Table else _forked(value) for name, value in values}
+        )
 
     def dump(self) -> dict[str, Any]:
         """Return the whole state as JSON values, in the shape of the database file."""
@@ -113,6 +112,10 @@ class Database(Record):
             mine, theirs = getattr(self, name), getattr(other, name)
             if not (_same_table(mine, theirs) if isinstance(mine, Table) else same(mine, theirs)):
                 yield name
+
+
+def _forked(value: Any) -> Any:
+    return value.fork() if isinstance(value, Table) else clone(value)
 
 
 def _id_field(table: str, record_type: Any) -> str:

@@ -201,7 +201,27 @@ class Domain:
             TaskFormatError: The initial state cannot be applied.
         """
         policy, retriever = self.check_mode(solo=solo, policy=policy, retrieval=retrieval)
+        return self._initial(task, policy, retriever, solo=solo, replay_history=replay_history)
 
+    def shared_environment(self, task: Task) -> Environment:
+        """Return an environment in a task's initial state that others may share, for reading only.
+
+        Raises:
+            TaskFormatError: The initial state cannot be applied.
+        """
+        policy, retriever = self.check_mode(solo=False, policy=None)
+        return self._initial(task, policy, retriever, shared=True)
+
+    def _initial(
+        self,
+        task: Task | None,
+        policy: str | None,
+        retriever: Retriever | None,
+        *,
+        solo: bool = False,
+        replay_history: bool = True,
+        shared: bool = False,
+    ) -> Environment:
         def make() -> Environment:
             environment = self._untouched(task, policy, retriever, solo=solo, for_replay=not replay_history)
             environment.sync()
@@ -214,7 +234,7 @@ class Domain:
             return make()
         # Without a history, an environment for a replay is like any other.
         replayed = replay_history or not task.initial_state.message_history
-        return self._initial_states.environment(task.initial_state, (policy, solo, replayed), make)
+        return self._initial_states.environment(task.initial_state, (policy, solo, replayed), make, shared=shared)
 
     def _untouched(
         self, task: Task | None, policy: str | None, retriever: Retriever | None, *, solo: bool, for_replay: bool
@@ -390,7 +410,7 @@ class Domain:
 def _digest(task: Task) -> bytes:
     """Return a digest of a task's content."""
     try:
-        content = task.model_dump_json()
+        content = task.__pydantic_serializer__.to_json(task)
     except ValueError:  # a value that is not JSON, or text that is not Unicode
-        content = canonical(task)
-    return hashlib.blake2b(content.encode(), digest_size=16).digest()
+        content = canonical(task).encode()
+    return hashlib.blake2b(content, digest_size=16).digest()

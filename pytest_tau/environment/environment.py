@@ -173,16 +173,19 @@ class Environment:
             The result as a message, and the value that the tool has returned: None if the call fails. The value may be
             a record of the state, for reading only.
         """
-        value = None
+        content, failed, value = self._outcome(name, arguments, requestor)
+        return ToolMessage(id=call_id, content=content, requestor=requestor, error=failed), value
+
+    def _outcome(self, name: str, arguments: Any, requestor: Requestor) -> tuple[str, bool, Any]:
+        """Run a tool and sync both sides; return the text of the result, whether the call failed, and the value."""
         try:
             result = self._execute(name, arguments, requestor)
             self.sync()
-            content, failed, value = result_text(result), False, result
+            return writable(result_text(result)), False, result
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
-            content, failed = f"Error: {error}", True
             if isinstance(error, ToolServerError):
                 self.fault = self.fault or str(error)
-        return ToolMessage(id=call_id, content=writable(content), requestor=requestor, error=failed), value
+            return writable(f"Error: {error}"), True, None
 
     def execute(self, name: str, arguments: Any, requestor: Requestor = "assistant") -> Any:
         """Run a tool without syncing and return a copy of what it returns.
@@ -298,7 +301,7 @@ class Environment:
     def _replayed(self, call: ToolCall) -> str | None:
         if call.malformed is not None or not self.mutates(call.name, call.requestor):
             return None
-        return self.call(call.name, call.arguments, call.requestor).content
+        return self._outcome(call.name, call.arguments, call.requestor)[0]
 
     def dump(self) -> dict[str, Any]:
         """Return both sides' states as JSON values: ``{"agent": {…}, "user": {…} or None}``."""

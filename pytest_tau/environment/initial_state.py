@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from ..models import FunctionCall, InitialState, Task
     from .environment import Environment
 
-#: Initial states that are kept, those that were used last.
-_MOST_STATES: Final = 512
+#: Initial states that are kept, those that were used last: 10 kB each in telecom. The check of all tasks at collection
+#: makes each state for the first time, and trials should find it.
+_MOST_STATES: Final = 4096
 #: Types of a toolkit's own attributes that copies of the toolkit can share.
 _SHARED: Final = (str, int, float, bool, frozenset, type(None))
 
@@ -36,7 +37,12 @@ class InitialStates:
         self._lock = threading.Lock()
 
     def environment(
-        self, state: InitialState, mode: tuple[str | None, bool, bool], make: Callable[[], Environment]
+        self,
+        state: InitialState,
+        mode: tuple[str | None, bool, bool],
+        make: Callable[[], Environment],
+        *,
+        shared: bool = False,
     ) -> Environment:
         """Return an environment in an initial state.
 
@@ -44,6 +50,7 @@ class InitialStates:
             state: The initial state, compared by content.
             mode: What else the environment depends on.
             make: Makes an environment, and carries out what the initial state says.
+            shared: Whether it is for reading only, and needs no copy.
         """
         key = (_digest(state), *mode)
         with self._lock:
@@ -51,14 +58,14 @@ class InitialStates:
             if known is not None:
                 self._made.move_to_end(key)
         if known is not None and is_equal:
-            return known.fork()
+            return known if shared else known.fork()
         made = make()
         if _is_data(made) and is_equal is None:
-            self._keep(key, made, known)
+            self._keep(key, made.fork() if known is None and not shared else made, known)
         return made
 
     def _keep(self, key: Hashable, made: Environment, known: Environment | None) -> None:
-        twin = made.fork() if known is None else known
+        twin = made if known is None else known
         is_equal = None if known is None else made.equals(known)
         with self._lock:
             self._made[key] = twin

@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from datetime import date
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 
 class Record(BaseModel):
@@ -49,9 +52,9 @@ def _same(one: Any, other: Any) -> bool | None:
     elif kind is float:
         found = float.__repr__(one) == float.__repr__(other)
     elif kind is dict:
-        found = _same_fields(one, other) if all(type(key) is str for key in (*one, *other)) else None
+        found = _same_fields(one, other) if _TEXT.issuperset(map(type, (*one, *other))) else None
     elif kind is list:
-        found = len(one) == len(other) and _same_fields(dict(enumerate(one)), dict(enumerate(other)))
+        found = len(one) == len(other) and _same_values(zip(one, other, strict=True))
     elif issubclass(kind, Record) and not one.__pydantic_private__ and not other.__pydantic_private__:
         found = _same(one.__pydantic_extra__, other.__pydantic_extra__) and _same_fields(one.__dict__, other.__dict__)
     else:
@@ -60,11 +63,17 @@ def _same(one: Any, other: Any) -> bool | None:
 
 
 def _same_fields(one: dict[Any, Any], other: dict[Any, Any]) -> bool | None:
-    if one.keys() != other.keys():
-        return False
+    return one.keys() == other.keys() and _same_values((value, other[key]) for key, value in one.items())
+
+
+def _same_values(pairs: Iterable[tuple[Any, Any]]) -> bool | None:
     all_known = True
-    for key, value in one.items():
-        found = value is other[key] or _same(value, other[key])
+    for mine, theirs in pairs:
+        if mine is theirs:
+            continue
+        kind = type(mine)
+        # Most values are these: they need no further call.
+        found = bool(mine == theirs) if kind in _EQUAL and kind is type(theirs) else _same(mine, theirs)
         if found is False:
             return False
         all_known = all_known and found is not None
@@ -74,6 +83,7 @@ def _same_fields(one: dict[Any, Any], other: dict[Any, Any]) -> bool | None:
 #: Types of JSON values, and types whose values have the same canonical text exactly if they are equal.
 _JSON = frozenset({str, int, float, bool, type(None), dict, list})
 _EQUAL = frozenset({str, int, bool, type(None), date})
+_TEXT = frozenset({str})
 
 
 def canonical(value: Any) -> str:

@@ -52,6 +52,8 @@ class Table(MutableMapping[str, R], Generic[R]):
 
     def scan(self) -> Iterator[R]:
         """Yield every record in order, for reading only."""
+        if not self._own and not self._dropped:
+            return iter(self._base.values())
         if self.keeps_order:
             return map(self._own.get, self._base, self._base.values())
         return (self._own[key] if key in self._own else self._base[key] for key in self)

@@ -223,7 +223,7 @@ def current_state(task: Task, domain: Domain, environment: Environment) -> float
     comparable = domain.spec.agent_db.cheap_to_fork
     if not comparable or (criteria.actions is None and criteria.env_assertions is None):
         return None
-    differing = _changed(domain.reference_environment(task), environment)
+    differing = _changed(domain.shared_reference(task), environment)
     return 1 - len(differing) / len(_by_reference(domain, task) | differing) if differing else 1.0
 
 
@@ -231,9 +231,9 @@ def _by_reference(domain: Domain, task: Task) -> frozenset[str]:
     """Return the leaves that the reference actions change."""
 
     def changed(task: Task) -> frozenset[str]:
-        initial = domain.environment(task)
+        initial = domain.shared_environment(task)
         initial.close()
-        return _changed(initial, domain.reference_environment(task))
+        return _changed(initial, domain.shared_reference(task))
 
     return domain.once_per_task(task, "changed leaves", changed)
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
 from datetime import date, datetime
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import BaseModel
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 T = TypeVar("T")
+M = TypeVar("M", bound=BaseModel)
 
 #: Types of values that need no copy. Looking a type up is much faster than asking pydantic whether it is a model.
 _LEAVES = frozenset({str, int, float, bool, type(None), date, datetime})
@@ -22,14 +27,28 @@ def clone(value: T) -> T:
 
 
 def _clone(value: Any) -> Any:
-    kind = type(value)
-    if kind is dict or isinstance(value, dict):
-        return _clone_fields(value)
-    if kind is list or isinstance(value, list):
-        return list(value) if _is_flat(map(type, value)) else [clone(item) for item in value]
-    if isinstance(value, tuple):  # a named one keeps its type
-        return tuple.__new__(kind, [clone(item) for item in value])
-    return _clone_model(value, kind) if isinstance(value, BaseModel) else value
+    kind: Any = type(value)  # which mypy does not take for hashable
+    return _copier(kind)(value)
+
+
+@functools.lru_cache(maxsize=1000)
+def _copier(kind: type) -> Callable[[Any], Any]:
+    """Return what copies the values of a type."""
+    if issubclass(kind, dict):
+        return _clone_fields
+    if issubclass(kind, list):
+        return _clone_list
+    if issubclass(kind, tuple):  # a named one keeps its type
+        return lambda value: tuple.__new__(kind, [clone(item) for item in value])
+    return _clone_model if issubclass(kind, BaseModel) else _itself
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _clone_list(value: list[Any]) -> list[Any]:
+    return list(value) if _is_flat(map(type, value)) else [clone(item) for item in value]
 
 
 def _clone_fields(fields: dict[Any, Any]) -> dict[Any, Any]:
@@ -41,11 +60,24 @@ def _clone_fields(fields: dict[Any, Any]) -> dict[Any, Any]:
     return copy
 
 
-def _clone_model(model: Any, kind: Any) -> Any:
+def copy_with(model: M, fields: dict[str, Any]) -> M:
+    """Return a copy of a model that has these values of its fields; it shares private ones and extra ones."""
+    kind = type(model)
+    copy = kind.__new__(kind)
+    _set(copy, "__dict__", fields)
+    _set(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
+    extra, private = model.__pydantic_extra__, model.__pydantic_private__
+    _set(copy, "__pydantic_extra__", None if extra is None else dict(extra))
+    _set(copy, "__pydantic_private__", None if private is None else dict(private))
+    return copy
+
+
+def _clone_model(model: Any) -> Any:
     """Return a deep copy of a model.
 
     It is what ``model_copy`` does, in a fifth of the time: a message is copied at each step, a record at each touch.
     """
+    kind: Any = type(model)
     copy = kind.__new__(kind)
     _set(copy, "__dict__", _clone_fields(model.__dict__))
     _set(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())

@@ -25,12 +25,12 @@ def json_copy(value: Any, depth: int = 0) -> Any:
     """
     if depth > _MAX_DEPTH:
         raise ValueError(f"nested more than {_MAX_DEPTH} levels deep")
+    if isinstance(value, str):  # as most values are
+        return writable(value)
     if isinstance(value, dict):
         return {writable(str(key)): json_copy(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [json_copy(item, depth + 1) for item in value]
-    if isinstance(value, str):
-        return writable(value)
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, int):

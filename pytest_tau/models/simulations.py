@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict
 
 from ..errors import ReplayError, TauError, unknown_name
-from .messages import AssistantMessage, Message, ToolCall, ToolMessage, UserMessage
+from .messages import Message, ToolCall, ToolMessage
 from .rewards import RewardInfo
 
 if TYPE_CHECKING:
@@ -145,10 +145,11 @@ def paired_calls(messages: Iterable[Message]) -> list[PairedCall]:
     found: list[PairedCall] = []
     waiting: list[PairedCall] = []
     for number, message in enumerate(messages):
-        if isinstance(message, ToolMessage):
+        # The class of a model takes longer to ask for than its role.
+        if message.role == "tool":
             if waiting:
                 waiting.pop(0).result = message
-        elif isinstance(message, AssistantMessage | UserMessage):
+        elif message.role != "system":
             waiting = [PairedCall(number, call) for call in message.tool_calls or ()]
             found += waiting
     return found
@@ -235,7 +236,7 @@ class Simulation(BaseModel):
     @property
     def turns(self) -> int:
         """The number of turns: messages of the agent or the user, with a text or with tool calls."""
-        return sum(isinstance(message, AssistantMessage | UserMessage) for message in self.messages)
+        return sum(message.role in ("assistant", "user") for message in self.messages)
 
     @property
     def calls(self) -> list[Call]:

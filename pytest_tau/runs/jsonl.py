@@ -5,6 +5,7 @@ Lines are copied as they are, and never parsed as a whole: one may be a long con
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -19,9 +20,11 @@ if TYPE_CHECKING:
     from ..environment import Domain
     from ..models import Simulation, Task
 
-#: No node id is longer, in bytes of JSON.
-_LONGEST_TEST = 1 << 16
+#: No node id is longer, in bytes of JSON, and few are longer than the first number.
+_USUAL_TEST, _LONGEST_TEST = 1 << 10, 1 << 16
 _PREFIX = TEST_PREFIX.encode()
+#: Bytes that are read at once.
+_BUFFER = 1 << 20
 _DECODER = json.JSONDecoder()
 
 
@@ -102,9 +105,10 @@ def read_lines(file: Path) -> Iterator[tuple[Place, bytes]]:
         OSError: The file cannot be read.
     """
     start = 0
-    with file.open("rb") as lines:
+    # Lines are longer than Python's buffer.
+    with file.open("rb", buffering=_BUFFER) as lines:
         for number, line in enumerate(lines, 1):
-            if line.strip():
+            if not line.isspace():
                 yield Place(file, number, start), line
             start += len(line)
 
@@ -126,11 +130,10 @@ def test_of(line: bytes) -> str | None:
     """Return the node id that a line of a run's simulations begins with; None if it begins otherwise."""
     if not line.startswith(_PREFIX):
         return None
-    try:
-        test, _ = _DECODER.raw_decode(line[:_LONGEST_TEST].decode("utf-8", "ignore"), len(TEST_PREFIX))
-    except (ValueError, RecursionError):
-        return None
-    return str(test)
+    for most in (_USUAL_TEST, _LONGEST_TEST):
+        with contextlib.suppress(ValueError, RecursionError):
+            return str(_DECODER.raw_decode(line[:most].decode("utf-8", "ignore"), len(TEST_PREFIX))[0])
+    return None
 
 
 def copy_lines(files: Iterable[Path], chosen: Collection[Place], target: Path) -> None:

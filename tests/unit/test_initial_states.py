@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from pytest_tau import load_domain
-from pytest_tau.environment import Toolkit, initial_state
+from pytest_tau.environment import Environment, Toolkit, check_initial_state, initial_state
 from pytest_tau.models import ToolCall
 
 if TYPE_CHECKING:
@@ -132,6 +132,30 @@ def test_toolkits_that_prepare_for_a_task_are_never_copied(
     for _ in range(4):
         domain.environment(task)
     assert made == [task.id] * 4
+
+
+def test_the_check_of_a_task_makes_its_state_for_the_first_time(
+    domain: Domain, made: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    forks = []
+    fork = Environment.fork
+    monkeypatch.setattr(Environment, "fork", lambda self: [forks.append(self), fork(self)][1])
+    task = tasks_with_states(domain)[0]
+    check_initial_state(task, domain)
+    domain.environment(task)
+    assert (made, forks) == ([task.id] * 2, [])
+    domain.environment(task)
+    assert (made, len(forks)) == ([task.id] * 2, 1)
+
+
+def test_an_environment_that_is_only_read_is_shared_once_it_is_known(domain: Domain, made: list[str]) -> None:
+    task = tasks_with_states(domain)[0]
+    dump = domain.environment(task).dump()
+    _, shared = domain.shared_environment(task), domain.shared_environment(task)
+    assert made == [task.id] * 2
+    assert shared is domain.shared_environment(task)
+    assert shared is not domain.environment(task)
+    assert shared.dump() == dump
 
 
 def test_the_states_used_last_are_kept(domain: Domain, made: list[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,7 +5,16 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from pytest_tau.models import AssistantMessage, Simulation, ToolCall, ToolMessage, UserMessage, clone, json_copy
+from pytest_tau.models import (
+    AssistantMessage,
+    Simulation,
+    ToolCall,
+    ToolMessage,
+    UserMessage,
+    clone,
+    copy_with,
+    json_copy,
+)
 
 
 class Pair(NamedTuple):
@@ -101,3 +110,25 @@ def test_a_dump_without_unset_fields_can_be_read_back() -> None:
     assert "cost" not in dump["messages"][0]
     assert Simulation.model_validate(dump) == simulation
     assert Simulation.model_validate_json(simulation.model_dump_json(exclude_unset=True)) == simulation
+
+
+def test_a_copy_with_other_values_is_what_pydantic_makes() -> None:
+    one = Odd.model_validate({"values": [[1]], "more": [2]})
+    one._seen.append(3)
+    copy, expected = copy_with(one, {"values": ([4],)}), one.model_copy(update={"values": ([4],)})
+    assert copy == expected
+    assert type(copy) is Odd
+    assert (copy.model_fields_set, copy.model_extra) == (expected.model_fields_set, {"more": [2]})
+    assert (copy._seen is one._seen) == (expected._seen is one._seen)
+    copy.other = 5  # type: ignore[attr-defined]
+    assert one.model_extra == {"more": [2]}
+
+
+def test_types_of_which_nothing_is_known_are_returned_as_they_are() -> None:
+    class Own:
+        pass
+
+    one, many = Own(), [Own() for _ in range(3)]
+    assert clone(one) is one
+    assert clone({"a": (one, [many])}) == {"a": (one, [many])}
+    assert clone(many) is not many
