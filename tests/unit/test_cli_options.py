@@ -179,7 +179,10 @@ def test_the_version_imports_no_subcommand() -> None:
         ),
         (["regrade"], ["required: FILE\n  FILE  a result file, or the folder of a run\n"]),
         (["export"], ["required: --format\n  RUN ", "\n  --format FORMAT  tau2 for "]),
-        (["submit", "check"], ["required: DIR\n  DIR  the folder of the submission", "'tau submit check -h' describes all arguments"]),
+        (
+            ["submit", "check"],
+            ["required: DIR\n  DIR  the folder of the submission", "'tau submit check -h' describes all arguments"],
+        ),
     ],
 )
 def test_missing_arguments_are_described(
