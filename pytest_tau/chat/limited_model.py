@@ -174,7 +174,7 @@ class LimitedModel:
 
 
 def _address(request: ChatRequest) -> str:
-    """Return what tells the servers of a run apart: the address in the arguments, or else the provider."""
+    """Return the name of the server that is called: the address in the arguments, or else the provider."""
     given = request.args.get("api_base") or request.args.get("base_url")
     return str(given or request.model.partition("/")[0])
 

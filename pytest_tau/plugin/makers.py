@@ -56,7 +56,7 @@ def own_parameters(test: pytest.Item, *, direct: bool = False) -> set[str]:
 
     Args:
         test: The test, or its definition.
-        direct: Return only those whose values are no parameters of a fixture.
+        direct: Exclude those whose values are parameters of a fixture.
     """
     found: set[str] = set()
     for marker in test.iter_markers("parametrize"):
