@@ -79,7 +79,7 @@ def inputs_of(item: pytest.Item) -> dict[str, str]:
     if any((maker_of(side, item) or "").startswith("hook") for side in SIDES):
         return {}
     requested = {name for found in info.name2fixturedefs.values() for each in found for name in each.argnames}
-    names = own_parameters(item, direct=True) - requested
+    names = (own_parameters(item, direct=True) & call.params.keys()) - requested
     return {name: reprlib.repr(call.params[name]) for name in sorted(names) if not name.startswith("tau_")}
 
 
