@@ -134,10 +134,18 @@ class ModelError(TauError):
     Attributes:
         kind: The fault: a ``ModelFault``.
         retry_after: Seconds after which the provider asks for a retry, if it gives them.
+        no_server: The connection was refused, and nothing has answered at this address before.
     """
 
-    def __init__(self, problem: str, *, kind: ModelFault = "unavailable", retry_after: float | None = None) -> None:
-        self.kind, self.retry_after = kind, retry_after
+    def __init__(
+        self,
+        problem: str,
+        *,
+        kind: ModelFault = "unavailable",
+        retry_after: float | None = None,
+        no_server: bool = False,
+    ) -> None:
+        self.kind, self.retry_after, self.no_server = kind, retry_after, no_server
         super().__init__(problem)
 
     @property

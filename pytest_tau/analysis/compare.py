@@ -320,21 +320,6 @@ def format_difference(name: str, paired: Paired) -> str:
     return f"{name} {paired.before:.3f} -> {paired.after:.3f}: {paired.difference:+.3f} ({reach}, {p})"
 
 
-def paired_groups(before: Iterable[TrialRecord], after: Iterable[Group]) -> list[Group]:
-    """Return the groups that an earlier run has as well, in their order.
-
-    Args:
-        before: The trials of the earlier run.
-        after: The groups of the later run.
-    """
-    later = list(after)
-    domains = {group.domain for group in later}
-    stand_in = domains.pop() if len(domains) == 1 else ""
-    earlier = (record.group for record in before)
-    known = [group if group.domain else group._replace(domain=stand_in) for group in earlier]
-    return list(match_groups(known, later))
-
-
 def _by_group(records: Iterable[TrialRecord], others: Iterable[TrialRecord]) -> dict[Group, _Counts]:
     """Return the trials of each group.
 

@@ -54,7 +54,8 @@ class Variants:
 
     Attributes:
         scores: The scores of each variant, by name.
-        pairs: The comparisons of each two variants that have at least two tasks in common.
+        pairs: The comparisons of each two variants that have at least two tasks in common, and the same inputs:
+            parameters that have no part in the trials, such as what an assertion looks for.
     """
 
     scores: tuple[Scores, ...]
@@ -73,6 +74,7 @@ class Variants:
             VariantPair(one, other, Paired(pairs), alone)
             for one, other in combinations(split, 2)
             if not (_is_attacked(split[one]) and _is_attacked(split[other]))
+            if _inputs(split[one]) == _inputs(split[other])
             if len(pairs := _pairs(counts[one], counts[other])) >= _FEWEST
         )
         return cls(scores, pairs)
@@ -93,6 +95,10 @@ class Variants:
 def _is_attacked(records: Sequence[TrialRecord]) -> bool:
     # An attack is compared with no attack, and not with other attacks.
     return any(record.group.is_attacked for record in records)
+
+
+def _inputs(records: Sequence[TrialRecord]) -> Mapping[str, str]:
+    return records[0].inputs if records else {}
 
 
 def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:

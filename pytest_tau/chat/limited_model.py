@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, ModelError
 from .call_arguments import refuse_arguments
 from .retries import RetryPolicy, call_with_retries
 
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..background import BackgroundLoop
-    from ..errors import ModelError
     from .prices import Price
     from .requests import ChatReply, ChatRequest
 
@@ -77,6 +76,8 @@ class LimitedModel:
         self._max_in_flight, self._options = max_in_flight, options
         # Used on the background loop only.
         self._semaphores: dict[str, asyncio.Semaphore] = {}
+        #: The addresses at which a call has ended otherwise than by a refused connection.
+        self._reached: set[str] = set()
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         """Return the model's answer.
@@ -110,9 +111,18 @@ class LimitedModel:
                 # Whatever was raised, the call has failed. The error is described, but not chained: its text and
                 # its frames contain the request, keys included.
                 failure = self._failure(error, request, limit)
+                self._note_answer(request, failure, refused=_is_refused(error))
             else:
+                self._reached.add(_address(request))
                 return self._reply(response, request, time.monotonic() - began)
         raise failure
+
+    def _note_answer(self, request: ChatRequest, failure: ModelError | ConfigurationError, *, refused: bool) -> None:
+        """Note that an address is in use, or that it is not: it has refused each connection so far."""
+        if not refused:
+            self._reached.add(_address(request))
+        elif isinstance(failure, ModelError):
+            failure.no_server = _address(request) not in self._reached
 
     def _semaphores_for(self, request: ChatRequest) -> list[asyncio.Semaphore]:
         """Return the limits on calls in flight: that of the model, then that of its provider, if there is one."""
@@ -161,3 +171,19 @@ class LimitedModel:
             ModelError: It has none.
         """
         raise NotImplementedError
+
+
+def _address(request: ChatRequest) -> str:
+    """Return the name of the server that is called: the address in the arguments, or else the provider."""
+    given = request.args.get("api_base") or request.args.get("base_url")
+    return str(given or request.model.partition("/")[0])
+
+
+def _is_refused(error: BaseException) -> bool:
+    """Return whether an exception, or one of its causes, is that of a refused connection."""
+    current: BaseException | None = error
+    for _ in range(10):  # a chain may be circular
+        if current is None or isinstance(current, ConnectionRefusedError):
+            break
+        current = current.__cause__ or current.__context__
+    return isinstance(current, ConnectionRefusedError)

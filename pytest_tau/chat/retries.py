@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from .requests import ChatReply
 
+#: The most attempts of a call if no server is there, such as one that was not started.
+_WITHOUT_SERVER = 3
 _LOGGER = logging.getLogger("pytest_tau")
 
 
@@ -124,6 +126,10 @@ class RetryPolicy:
     first_wait: float = 0.5
     longest_wait: float = 60.0
 
+    def most_attempts(self, fault: ModelError) -> int:
+        """Return the most attempts of a call whose last one has met a temporary fault."""
+        return min(self.attempts, _WITHOUT_SERVER) if fault.no_server else self.attempts
+
     def wait(self, attempt: int, retry_after: float | None) -> float:
         """Return the seconds to wait after an attempt, counted from 1; ``retry_after`` is the server's request."""
         longest = min(self.longest_wait, self.first_wait * 2.0 ** min(attempt - 1, 60))
@@ -139,7 +145,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
     Raises:
         ModelError: A permanent fault, or that of the last attempt, with the number of attempts.
     """
-    from tenacity import AsyncRetrying, retry_if_exception, stop_after_attempt
+    from tenacity import AsyncRetrying, retry_if_exception
 
     began, clock, call = time.monotonic(), current_retry_clock(), object()
     answered_in = 0.0
@@ -150,7 +156,7 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
         _log_retry(state, policy, model)
 
     retrying = AsyncRetrying(
-        stop=stop_after_attempt(policy.attempts),
+        stop=lambda state: state.attempt_number >= policy.most_attempts(_fault(state)),
         wait=lambda state: policy.wait(state.attempt_number, _fault(state).retry_after),
         retry=retry_if_exception(lambda error: isinstance(error, ModelError) and error.passing),
         before_sleep=note,
@@ -167,7 +173,10 @@ async def call_with_retries(attempt: Callable[[], Awaitable[ChatReply]], policy:
         first, _, rest = str(error).partition("\n")
         problem = f"{first} ({plural(made, 'attempt')} over {seconds:.3g} s)"
         exhausted = ModelError(
-            f"{problem}\n{rest}" if rest else problem, kind=error.kind, retry_after=error.retry_after
+            f"{problem}\n{rest}" if rest else problem,
+            kind=error.kind,
+            retry_after=error.retry_after,
+            no_server=error.no_server,
         )
     else:
         return reply
@@ -188,6 +197,6 @@ def _log_retry(state: RetryCallState, policy: RetryPolicy, model: str) -> None:
         model,
         _fault(state).kind,
         state.attempt_number + 1,
-        policy.attempts,
+        policy.most_attempts(_fault(state)),
         state.upcoming_sleep,
     )

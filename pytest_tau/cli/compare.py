@@ -37,7 +37,7 @@ def add_parser(commands: Any) -> None:
         ],
     )
     parser.add_argument("before", metavar="A", help=RUN_HELP.replace("the run", "the earlier run"))
-    parser.add_argument("after", metavar="B", nargs="*", help="later runs (default: the latest)")
+    parser.add_argument("after", metavar="B", nargs="*", default=[], help="later runs (default: the latest)")
     outcome = parser.add_argument_group("outcome")
     add_options(outcome, "fail-on", "all-pairs")
     add_options(parser.add_argument_group("output"), "compare-format", "out")

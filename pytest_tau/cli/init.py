@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import configparser
+import fnmatch
 import json
 import os
 import re
@@ -9,6 +11,7 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..documents import read_toml
 from ..errors import ConfigurationError
 from .options import add_options
 
@@ -16,6 +19,18 @@ if TYPE_CHECKING:
     import argparse
 
 TEMPLATES = Path(__file__).parent / "templates"
+#: The command that builds the wheel of pytest-tau, without the folder of its clone.
+_BUILD = "pip wheel --no-deps --wheel-dir vendor"
+_COMMIT = """`pip wheel` builds the wheel of pytest-tau that `requirements.txt` names. Commit the folder `vendor`: CI
+installs the wheel from there."""
+#: The files in which pytest looks for settings, in its order, with the tables or sections that have them.
+_SETTINGS = {
+    **dict.fromkeys(("pytest.toml", ".pytest.toml"), ("pytest",)),
+    **dict.fromkeys(("pytest.ini", ".pytest.ini"), ("pytest",)),
+    "pyproject.toml": ("tool", "pytest"),
+    "tox.ini": ("pytest",),
+    "setup.cfg": ("tool:pytest",),
+}
 #: The suffix of the templates, so that nothing takes them for modules of this package.
 _SUFFIX = ".in"
 
@@ -111,6 +126,9 @@ def project_files(folder: Path, agent: str = "plain", source: str | None = None)
         "replay": " --tau-replay" if llm else "",
         "run": "".join(f"$ {line}\n" for line in _run_lines(AGENTS[agent])),
         "workflow": f"{'../' * len(inside.parts)}.github/workflows/{workflow.name}",
+        "wheel": f"$ {_BUILD} PATH_TO_A_CLONE  # once\n" if _needs_wheel(source) else "",
+        "commit": f"\n\n{_COMMIT}" if _needs_wheel(source) else "",
+        "source": "the wheel of pytest-tau, which is committed" if _needs_wheel(source) else "the source of pytest-tau",
     }
     # A build excludes files whose names begin with a dot or with "__".
     special = {"github/tau.yml": workflow, "bookings/init.py": folder / "bookings" / "__init__.py"}
@@ -162,6 +180,11 @@ def _requirement(source: str | None, extras: tuple[str, ...]) -> str:
         return f"./vendor/pytest_tau-{version('pytest-tau')}-py3-none-any.whl{wanted}"
     is_url = "://" in source
     return f"pytest-tau{wanted} @ {source}" if is_url else f"{source}{wanted}"
+
+
+def _needs_wheel(source: str | None) -> bool:
+    """Return whether the requirements name a wheel that is not built yet."""
+    return source is None and _repository() is None
 
 
 def _direct_url() -> dict[str, Any]:
@@ -226,10 +249,47 @@ def _show(folder: Path, files: dict[Path, str], args: argparse.Namespace) -> Non
         ("tau lint", "check the tasks"),
         ("tau view --open", "read the conversations"),
     ]
-    if source is None and _repository() is None:
+    if _needs_wheel(source):
         url = str(_direct_url().get("url", ""))
         clone = shlex.quote(url.removeprefix("file://")) if url.startswith("file:") else "PATH_TO_A_CLONE"
-        build = f"pip wheel --no-deps --wheel-dir vendor {clone}"
-        steps.append((build, "for CI: commit this wheel, because requirements.txt names it"))
+        steps.append((f"{_BUILD} {clone}", "for CI: commit this wheel, because requirements.txt names it"))
     lines += [f"  {command:<24}  # {what}" if what else f"  {command}" for command, what in steps]
+    lines += _testpaths_note(folder)
     print("\n".join(lines))  # noqa: T201 - this is a command
+
+
+def _testpaths_note(folder: Path) -> list[str]:
+    """Return the lines about the ``testpaths`` of a folder above, if they do not include the project."""
+    resolved = folder.resolve()
+    found = ((parent / name, _testpaths(parent / name)) for parent in resolved.parents for name in _SETTINGS)
+    file, paths = next(((file, paths) for file, paths in found if paths is not None), (resolved, []))
+    inside = resolved.relative_to(file.parent)
+    # A pattern matches the project, or a folder that it is in.
+    folders = [part.as_posix() for part in (inside, *inside.parents)]
+    if not paths or any(fnmatch.fnmatchcase(each, path) for each in folders for path in paths):
+        return []
+    named = shlex.quote(inside.as_posix())
+    return [
+        "",
+        "note",
+        f"  pytest in {file.parent} does not run these tasks: the testpaths in {file.name} do not include {named}.",
+        f"  Run pytest in the new folder, or 'pytest {named}': the settings are in its pytest.toml.",
+    ]
+
+
+def _testpaths(file: Path) -> list[str] | None:
+    """Return the ``testpaths`` in a file with settings of pytest, without slashes at the end; None without settings."""
+    try:
+        if file.suffix == ".toml":
+            settings: Any = read_toml(file)
+        else:
+            parser = configparser.RawConfigParser()
+            parser.read_string(file.read_text(encoding="utf-8"))
+            settings = {name: dict(parser[name]) for name in parser.sections()}
+        for name in _SETTINGS[file.name]:
+            settings = settings[name]
+        given = settings.get("ini_options", settings).get("testpaths", [])
+    except (OSError, ValueError, LookupError, AttributeError, TypeError, configparser.Error):
+        return None  # pytest reports a file that it cannot read
+    paths = shlex.split(given) if isinstance(given, str) else [*map(str, given)]
+    return [path.removeprefix("./").rstrip("/") or "." for path in paths]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _WIDEST = 100
-_TITLES = {"positional arguments": "arguments", "options": "general"}
+#: How argparse begins the message about missing arguments.
+_REQUIRED = "the following arguments are required: "
 
 
 class _Formatter(argparse.RawDescriptionHelpFormatter):
@@ -57,6 +58,19 @@ class Parser(argparse.ArgumentParser):
         if self.statuses:
             text += "\nexit status:\n" + "".join(f"  {status}  {what}\n" for status, what in self.statuses.items())
         return text
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with a mistake; if arguments are missing, describe them and the positional ones as the help does."""
+        if not message.startswith(_REQUIRED):
+            super().error(message)
+        missing = message.removeprefix(_REQUIRED).split(", ")
+        formatter = self._get_formatter()
+        formatter.start_section(None)
+        formatter.add_arguments(
+            [each for each in self._actions if not each.option_strings or "/".join(each.option_strings) in missing]
+        )
+        formatter.end_section()
+        super().error(f"{message}\n{formatter.format_help()}'{self.prog} -h' describes all arguments")
 
     def _wrapped(self, text: str | None) -> str | None:
         import textwrap

@@ -6,7 +6,7 @@ Unknown fields are dropped: other producers add audio, streaming and provider fi
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     BaseModel,
@@ -17,13 +17,34 @@ from pydantic import (
     model_serializer,
 )
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 Requestor: TypeAlias = Literal["assistant", "user"]
 
 #: Texts by which a user ends a conversation.
 STOP_TOKENS = ("###STOP###", "###TRANSFER###", "###OUT-OF-SCOPE###")
 
 
-class ToolCall(BaseModel):
+#: Fields that a representation omits: facts about a model call.
+_NOT_SHOWN = frozenset({"role", "cost", "usage", "raw_data", "generation_time_seconds"})
+#: Fields that it has last.
+_SHOWN_LAST = ("id", "turn_idx", "timestamp")
+
+
+class _ShortRepr(BaseModel):
+    """Base of what failed assertions show: a representation without the fields that have their default."""
+
+    def __repr_args__(self) -> Iterator[tuple[str | None, Any]]:
+        """Yield the fields that are shown, first those that say what was said or called."""
+        fields, values = type(self).model_fields, dict(super().__repr_args__())
+        names = [name for name in fields if name in values and name not in _NOT_SHOWN]
+        for name in sorted(names, key=lambda name: name in _SHOWN_LAST):
+            if values[name] != fields[name].get_default(call_default_factory=True):
+                yield name, values[name]
+
+
+class ToolCall(_ShortRepr):
     """A request to run one tool.
 
     Attributes:
@@ -46,7 +67,7 @@ class ToolCall(BaseModel):
     problem: str | None = Field(default=None, exclude=True)
 
 
-class _WithRole(BaseModel):
+class _WithRole(_ShortRepr):
     """Base of everything that is recognised by its role."""
 
     def model_post_init(self, context: Any) -> None:

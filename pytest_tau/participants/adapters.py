@@ -228,6 +228,17 @@ _OFFERED = {
 }
 
 
+def takes_model(target: Any) -> bool:
+    """Return whether a participant that is not built in can be given the model of its side."""
+    if is_own_loop(built_class(target) or target):
+        return True
+    if not (built_class(target) or is_factory(target, "agent") or is_factory(target, "user")):
+        return False
+    parameters = _parameters(target)
+    named = any(parameter.name in ("model", "llm", "llm_args") for parameter in parameters)
+    return named or any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
+
+
 def _parameters(target: Callable[..., Any]) -> list[inspect.Parameter]:
     try:
         return list(inspect.signature(target).parameters.values())

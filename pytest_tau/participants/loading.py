@@ -15,7 +15,7 @@ from ..chat import without_login
 from ..endpoint.listener import load
 from ..errors import ConfigurationError, unknown_name
 from ..files import digest
-from .adapters import adapt, built_class, check_form, name_of
+from .adapters import adapt, built_class, check_form, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
 from .clients import asks_for_endpoint, imported_names
@@ -76,6 +76,11 @@ class ParticipantSource(NamedTuple):
         built = built_class(self.target)
         built_in = issubclass(built, BuiltIn) if built else isinstance(self.target, BuiltIn)
         return self.target is not None and not built_in
+
+    @property
+    def may_call_model(self) -> bool:
+        """Return whether the participant may call the model that the run names for its side."""
+        return not self.is_foreign or is_program(self.name) or takes_model(self.target)
 
     def needs_reference(self, domain_agents: Mapping[str, type | str]) -> bool:
         """Return whether the participant declares that it is to be given the whole task, with its reference actions."""

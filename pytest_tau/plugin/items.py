@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_ITEMS = 250_000
 #: The part of a node id that names a trial: ``task[trial-0]``, or ``test[task-trial-0]``.
 TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
+#: The fixtures that run a trial.
+_RUN_TRIALS = {"tau_simulation", "tau_run"}
 
 
 class TaskSpec(NamedTuple):
@@ -146,7 +148,7 @@ def attack_parameter(spec: TaskSpec) -> list[str]:
 def group_of(item: pytest.Item) -> Group | None:
     """Return the group of an item's trial; None for an item that runs none, such as a test of ``tau_env`` alone."""
     spec = spec_of(item)
-    if spec is None or "tau_simulation" not in getattr(item, "fixturenames", ()):
+    if spec is None or not _RUN_TRIALS & {*getattr(item, "fixturenames", ())}:
         return None
     from ..runs.groups import Group
 

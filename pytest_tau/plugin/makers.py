@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING, Any
 
 from .compat import fixture_info
@@ -48,6 +49,38 @@ def maker_of(side: Side, item: pytest.Item) -> str | None:
     """Return a short text that says which fixture or hook makes a side of a trial; None if it is the named one."""
     info, call = fixture_info(item), getattr(item, "callspec", None)
     return maker(side, item.ihook, info.name2fixturedefs if info else {}, call.params if call else ())
+
+
+def own_parameters(test: pytest.Item, *, direct: bool = False) -> set[str]:
+    """Return the names that the test's own ``parametrize`` markers give values to.
+
+    Args:
+        test: The test, or its definition.
+        direct: Exclude those whose values are parameters of a fixture.
+    """
+    found: set[str] = set()
+    for marker in test.iter_markers("parametrize"):
+        names = marker.args[0] if marker.args else marker.kwargs.get("argnames", ())
+        indirect = marker.args[2] if len(marker.args) > 2 else marker.kwargs.get("indirect", False)
+        if not (direct and indirect):
+            found.update(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
+    return found
+
+
+def inputs_of(item: pytest.Item) -> dict[str, str]:
+    """Return the parameters of a test that have no part in its trial, each with its value as a short text.
+
+    No fixture requests them, so that only the test itself uses them. What a hook or ``tau_run`` does with them is not
+    known.
+    """
+    info, call = fixture_info(item), getattr(item, "callspec", None)
+    if info is None or call is None or "tau_run" in info.names_closure:
+        return {}
+    if any((maker_of(side, item) or "").startswith("hook") for side in SIDES):
+        return {}
+    requested = {name for found in info.name2fixturedefs.values() for each in found for name in each.argnames}
+    names = (own_parameters(item, direct=True) & call.params.keys()) - requested
+    return {name: reprlib.repr(call.params[name]) for name in sorted(names) if not name.startswith("tau_")}
 
 
 def participant_of(side: Side, item: pytest.Item) -> str:

@@ -29,6 +29,8 @@ class WorkerInput(NamedTuple):
         results: The run's folder; empty if nothing is stored, and for a remote worker.
         sharers: The number of workers that have an equal share of the budget each; 1 if all share one budget.
         spent: USD that workers with this number have spent before.
+        baseline: The name of the run that decides by a comparison, and its groups, each with the numbers of trials that
+            have a verdict and that passed; None if none decides, or if it is not read yet.
     """
 
     place: int
@@ -40,6 +42,7 @@ class WorkerInput(NamedTuple):
     results: str
     sharers: int
     spent: float
+    baseline: tuple[str, list[tuple[str, str, str, str, int, int]]] | None
 
 
 class WorkerOutput(TypedDict, total=False):

@@ -21,6 +21,8 @@ _TRIAL = re.compile(r"(?:^|-)trial-\d+(?=-|$)")
 #: The attack among the ids of a test's parameters.
 _ATTACK = re.compile(rf"(?:^|-){re.escape(PARAMETER)}")
 _TASK_FILE = ".json"
+#: The entry of ``simulation.info`` about the parameters of a test that have no part in its trial.
+INPUTS = "inputs"
 #: The name of the items of task files and domains among test functions.
 _ITEMS = "task items"
 

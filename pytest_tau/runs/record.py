@@ -16,7 +16,7 @@ from ..policy import PolicyReport
 from ..runner.fork import FORK
 from ..text import one_line
 from ..validity import UserValidity
-from .groups import Group
+from .groups import INPUTS, Group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,6 +71,7 @@ class TrialRecord:
             the first breaches as ``lines`` (rule and text), and ``problems`` by rule; None if there are no rules.
         tool_faults: The number of calls that met a fault of a tool, by its kind; None if tools did not fail on purpose.
         review: The facts of a model's review (``Review.facts``); None if there is none.
+        inputs: The parameters of its test that have no part in the trial, each with its value as a text.
     """
 
     domain: str
@@ -110,6 +111,7 @@ class TrialRecord:
     attempts: int = 0
     first_reward: float | None = None
     review: Mapping[str, Any] | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def group(self) -> Group:
@@ -267,6 +269,7 @@ class TrialRecord:
             tool_faults=_tool_faults(info.get(TOOL_FAULTS)),
             **_validity(simulation),
             review=review.facts() if (review := any_review(info)) else None,
+            inputs=info.get(INPUTS) or {},
         )
 
 

@@ -476,6 +476,33 @@ class TestTestFunctions:
         run.outcomes(passed=1)
         run.line("cancelled")
 
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
+    def test_trials_of_tau_run_that_were_not_run_are_counted(self, asyncio_project, workers):
+        asyncio_project.conftest()
+        asyncio_project.project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks=["create-task", "complete-task", "two-requests"])
+            @pytest.mark.asyncio
+            async def test_it(tau_run, tau_task):
+                if tau_task.id == "complete-task":
+                    pytest.skip("not today")
+                assert tau_task.id != "two-requests"
+                await tau_run(agent="gold")
+            """,
+        )
+        run = asyncio_project.run("test_own.py", *workers)
+        run.outcomes(passed=1, skipped=1, failed=1)
+        run.line(
+            "tau: 3 tasks x 1 trial planned: 1 run,",
+            "1 not run (not today)",
+            "1 not run (the test ended without it)",
+        )
+        run = asyncio_project.run("test_own.py", "-k", "not create", "-x", *workers)
+        run.line("tau: 2 tasks x 1 trial planned:", "excluded: 1 deselected")
+
     def test_what_the_agent_logs_is_in_caplog(self, asyncio_project):
         asyncio_project.conftest(CLIENT.format(decorator="pytest_asyncio.fixture"), AGENT)
         asyncio_project.tests(

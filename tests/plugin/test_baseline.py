@@ -133,8 +133,17 @@ class TestFailOnRegression:
         found.line("tau: --tau-fail-on regression: no regression")
 
     @pytest.mark.parametrize("workers", WORKERS)
-    def test_too_few_tasks_to_find_a_loss_are_no_success(self, blessed, workers):
+    def test_too_few_tasks_to_find_a_loss_are_a_usage_error(self, blessed, workers):
         args = ["--tau-task", "t0", "--tau-task", "t1", "--tau-baseline", "baseline", "--tau-fail-on", "regression"]
+        blessed("Worse", *args, *workers, "--tb=short").usage_error(
+            "--tau-fail-on: a regression cannot be decided: 2 tasks with a pass in baseline (",
+            "); a significant loss takes at least 5: run more tasks that pass there, or use a gate, such as --tau-gate '",
+        )
+        blessed("Worse", *args, "--collect-only").lacks("cannot be decided")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_too_few_selected_tasks_to_find_a_loss_are_no_success(self, blessed, workers):
+        args = ["-k", "t0 or t2", "--tau-baseline", "baseline", "--tau-fail-on", "regression"]
         found = blessed("Worse", *args, *workers)
         assert found.ret == pytest.ExitCode.TESTS_FAILED
         found.line("--tau-fail-on regression: not decided: 2 tasks passed before, and a loss on fewer than 5 is never")
@@ -150,9 +159,28 @@ class TestFailOnRegression:
         args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "--tau-stop-early"]
         blessed("Agent", *args, "--tau-gate", "pass^1>=0.1").outcomes(passed=12)
 
+    def test_tasks_that_failed_before_may_show_a_significant_gain(self, run, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task(f"t{number}") for number in range(9)])
+        run("Worse", "--tau-results", "runs").outcomes(passed=1, failed=8)
+        name = next((project.path / "runs").iterdir()).name
+        args = ["--tau-results", "runs", "--tau-baseline", name, "--tau-fail-on", "regression"]
+        assert run("Agent", *args).ret == pytest.ExitCode.OK
+        found = run("Worse", *args)
+        assert found.ret == pytest.ExitCode.TESTS_FAILED
+        found.line("tau: --tau-fail-on regression: not decided: 1 task passed before")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_nothing_to_compare_is_a_usage_error(self, blessed, project, a_task, workers):
+        project.tasks("mock/t.tau.json", [a_task("other")])
+        found = blessed("Agent", "--tau-baseline", "baseline", "--tau-fail-on", "regression", *workers)
+        found.usage_error(
+            "--tau-fail-on: a regression cannot be decided: no task of this run has a verdict in baseline"
+        )
+
     def test_nothing_to_compare_is_no_success(self, blessed, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("other")])
-        found = blessed("Agent", "--tau-baseline", "baseline", "--tau-fail-on", "regression")
+        args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "mock/t.tau.json::other"]
+        found = blessed("Agent", *args)
         assert found.ret == pytest.ExitCode.TESTS_FAILED
         found.line("tau: --tau-fail-on regression: nothing to compare")
 

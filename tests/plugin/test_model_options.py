@@ -798,3 +798,63 @@ class TestStartUp:
         assert done.returncode == pytest.ExitCode.USAGE_ERROR
         assert "pip install 'pytest-tau[llm]'" in done.stdout + done.stderr
         assert "Traceback" not in done.stdout + done.stderr
+
+
+class TestUnusedModels:
+    """A model that is named and not called."""
+
+    OWN = """
+        from pytest_tau.testing import ScriptedParticipant, call
+
+        class Plain(ScriptedParticipant):
+            def __init__(self):
+                super().__init__([call("create_task", user_id="user_1", title="Buy milk"), "Done."])
+
+        class Asks(Plain):
+            def __init__(self, model):
+                super().__init__()
+        """
+
+    @pytest.mark.parametrize("workers", [[], ["-n2"]], ids=["here", "workers"])
+    def test_an_agent_that_takes_no_model_is_shown_without_it(self, models, project, workers):
+        project.write("own.py", self.OWN)
+        run = models.run("--tau-agent", "own.py:Plain", "mock", *workers)
+        run.outcomes(passed=1)
+        run.line("agent own.py:Plain, user llm (fake/user)")
+        run.line("tau: --tau-agent-llm is not used: no trial called fake/agent")
+        run.lacks("--tau-user-llm")
+        run = models.run("--tau-agent", "own.py:Asks", "mock", *workers)
+        run.line("agent own.py:Asks (fake/agent), user llm (fake/user)")
+
+    def test_users_of_markers_and_missing_assertions_leave_models_unused(self, models, project):
+        project.write(
+            "test_it.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", user="gold")
+            def test_it(tau_simulation):
+                pass
+            """,
+        )
+        run = models.run("test_it.py", "--tau-judge-llm", "fake/judge")
+        run.line("tau: --tau-user-llm is not used: no trial called fake/user")
+        run.line("tau: --tau-judge-llm is not used: no trial called fake/judge")
+        run.lacks("--tau-agent-llm")
+
+    def test_models_that_the_ini_names_and_models_that_tests_call_are_no_mistake(self, models, project):
+        project.write("own.py", self.OWN)
+        project.write(
+            "test_it.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="own.py:Plain", user="gold")
+            def test_it(tau_simulation, tau_model):
+                tau_model.complete_sync([{"role": "user", "content": "Hello"}])
+            """,
+        )
+        project.ini("tau_user_llm = fake/user")
+        run = project.run("test_it.py", "--tau-agent-llm", "fake/agent")
+        run.outcomes(passed=1)
+        run.lacks("is not used")

@@ -194,6 +194,30 @@ class TestRun:
         project.write("mock/test_mine.py", "def test_it():\n    pass\n")
         tasks().line("tau: 2 tasks x 1 trial planned: all run")
 
+    def test_failed_tests_of_passed_trials_are_counted(self, project):
+        project.write(
+            "test_mine.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks=["create-task", "complete-task"], agent="gold", user="gold")
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+                assert tau_simulation.task_id == "create-task"
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_tools(tau_env):
+                raise AssertionError
+            """,
+        )
+        run = project.run("--tau-results", "kept")
+        run.outcomes(passed=1, failed=2)
+        run.line("2 trials; 2 passed")
+        run.line("tau: 1 test failed although its trial passed")
+        (file,) = (project.path / "kept").glob("*/run.json")
+        assert json.loads(file.read_text())["excluded"] == {}
+        project.run("-k", "create").lacks("although")
+
     def test_a_project_without_tasks_hears_nothing(self, project):
         project.write("test_mine.py", "def test_it():\n    pass\n")
         project.run().lacks("tau:")

@@ -51,6 +51,15 @@ def test_one(tau_simulation):
 def test_other(tau_simulation):
     assert tau_simulation.messages
 """
+#: A test whose parameter is looked for in the conversation.
+INPUTS = """
+import pytest
+
+@pytest.mark.parametrize("word", ["refund", "card", "cash"])
+@pytest.mark.tau(domain="mock", tasks=["create-task", "transfer-deletion"], split="small")
+def test_one(tau_simulation, word):
+    assert word not in str(tau_simulation.messages[-1].content)
+"""
 USER = ("--tau-user", "parts.py:Brief")
 
 
@@ -215,6 +224,33 @@ class TestSummary:
         run = agents()
         assert sum(" -> Good" in line and "3 tasks; pass^1" in line for line in run.text.splitlines()) == 3
         run.lacks("significant")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_inputs_of_a_test_are_not_compared(self, in_domain, project, workers):
+        project.write("test_it.py", INPUTS)
+        run = in_domain("test_it.py", *workers)
+        for word in ("refund", "card", "cash"):
+            run.line(f"tau:  Bad-{word} -> Good-{word}: 2 tasks")
+        run.lacks("Bad-card -> Good-cash")
+        run.lacks("Good-card -> Good-cash")
+        project.write("conftest.py", "")
+        run = project.run(*USER, "--tau-agent", "parts.py:Good", *workers)
+        run.line("mock: 2 tasks, 3 variants, 6 trials")
+        run.lacks(" -> ")
+
+    @pytest.mark.parametrize(
+        "source",
+        [
+            "import pytest\n@pytest.fixture\ndef tau_agent(word):\n    return Good()",
+            "import pytest\n@pytest.fixture(autouse=True)\ndef setting(word):\n    pass",
+            "def pytest_tau_make_agent(item):\n    return Good()",
+        ],
+        ids=["agent", "autouse", "hook"],
+    )
+    def test_parameters_that_a_fixture_or_a_hook_may_use_are_compared(self, in_domain, project, source):
+        project.write("test_it.py", INPUTS)
+        project.write("conftest.py", f"from parts import Good\n{source}")
+        project.run(*USER, "test_it.py").line("tau:  card -> cash: 2 tasks")
 
     def test_only_one_of_them_is_shown_as_if_there_were_no_other(self, agents):
         run = agents("-k", "Good")

@@ -199,6 +199,47 @@ def test_it_prints_the_files_and_the_next_commands(tau: Any, tmp_path: Path) -> 
     assert lines[-1].startswith("  pip wheel --no-deps --wheel-dir vendor PATH_TO_A_CLONE")
 
 
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pytest.ini", "[pytest]\ntestpaths = tests other/*\n"),
+        ("pytest.toml", '[pytest]\ntestpaths = ["tests"]\n'),
+        ("pyproject.toml", '[tool.pytest]\ntestpaths = ["tests"]\n'),
+        ("pyproject.toml", '[tool.pytest.ini_options]\ntestpaths = "tests"\n'),
+        ("setup.cfg", "[tool:pytest]\ntestpaths = tests\n"),
+    ],
+)
+def test_testpaths_that_do_not_include_the_folder_are_named(tau: Any, tmp_path: Path, file: str, text: str) -> None:
+    tmp_path.joinpath(file).write_text(text)
+    _, out, err = tau("init", "evals")
+    assert out.splitlines()[-3:] == [
+        "note",
+        f"  pytest in {tmp_path} does not run these tasks: the testpaths in {file} do not include evals.",
+        "  Run pytest in the new folder, or 'pytest evals': the settings are in its pytest.toml.",
+    ]
+    assert not err
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("pytest.ini", "[pytest]\ntestpaths = tests ./agents/\n"),
+        ("pytest.ini", "[pytest]\ntestpaths = agents/ev*\n"),
+        ("pytest.ini", "[pytest]\ntestpaths = .\n"),
+        ("pytest.ini", "[pytest]\n"),
+        ("pytest.ini", "["),
+        ("pyproject.toml", "[project]\nname = 'a'\n"),
+        ("pyproject.toml", "tool = 1\n"),
+        ("pyproject.toml", "["),
+    ],
+)
+def test_other_settings_are_not_named(tau: Any, tmp_path: Path, file: str, text: str) -> None:
+    tmp_path.joinpath(file).write_text(text)
+    status, out, _ = tau("init", "agents/evals")
+    assert status == 0
+    assert "note" not in out.splitlines()
+
+
 def test_the_current_folder_is_the_default(tau: Any, tmp_path: Path) -> None:
     status, out, _ = tau("init")
     assert status == 0
@@ -286,7 +327,17 @@ def test_the_requirement_names_a_source(tau: Any, tmp_path: Path, given: str | N
     _, out, _ = tau("init", *(["--install-from", given] if given else []))
     lines = tmp_path.joinpath("requirements.txt").read_text().splitlines()
     assert [each for each in lines if not each.startswith("#")] == [line.format(version=version("pytest-tau"))]
-    assert ("pip wheel" in out) == (given is None)
+    readme = tmp_path.joinpath("README.md").read_text()
+    workflow = tmp_path.joinpath(".github/workflows/tau.yml").read_text()
+    for text, build in ((out, "pip wheel"), (readme, "Commit the folder `vendor`"), (workflow, "which is committed")):
+        assert (build in text) == (given is None)
+
+
+@pytest.mark.usefixtures("warm_processes")
+def test_the_example_of_one_task_runs_one(plain_project: Path) -> None:
+    (line,) = [line for line in plain_project.joinpath("README.md").read_text().splitlines() if "# one task" in line]
+    _, _, *args = line.partition("#")[0].split()
+    assert "1 passed" in command(plain_project, "pytest", "-p", "no:asyncio", *args).stdout
 
 
 @pytest.mark.parametrize(

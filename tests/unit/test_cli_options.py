@@ -168,3 +168,29 @@ def test_the_version_imports_no_subcommand() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     ours = [name for name in done.stdout.split() if name.startswith("pytest_tau.")]
     assert ours == ["pytest_tau.cli", "pytest_tau.cli.parser", "pytest_tau.errors", "pytest_tau.text"]
+
+
+@pytest.mark.parametrize(
+    ("argv", "parts"),
+    [
+        (
+            ["compare"],
+            ["required: A\n  A  the earlier run: its folder, its name below .tau/runs,", "\n  B  later runs"],
+        ),
+        (["regrade"], ["required: FILE\n  FILE  a result file, or the folder of a run\n"]),
+        (["export"], ["required: --format\n  RUN ", "\n  --format FORMAT  tau2 for "]),
+        (
+            ["submit", "check"],
+            ["required: DIR\n  DIR  the folder of the submission", "'tau submit check -h' describes all arguments"],
+        ),
+    ],
+)
+def test_missing_arguments_are_described(
+    argv: list[str], parts: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit) as end:
+        main(argv)
+    assert end.value.code == 2
+    text = capsys.readouterr().err
+    assert all(part in text for part in parts), text

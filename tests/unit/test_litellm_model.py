@@ -251,6 +251,14 @@ def test_transient_error_is_retried_and_reported_with_the_attempts(script: Any, 
     assert "(3 attempts over " in first
 
 
+def test_refused_connection_is_recognised() -> None:
+    with ModelServer(lambda _: "Hi") as server:
+        pass
+    with pytest.raises(ModelError, match="3 attempts") as caught:
+        run(quick(attempts=5).complete(asked(server)))
+    assert caught.value.no_server
+
+
 @pytest.mark.parametrize(("script", "kind", "words"), PERMANENT, ids=lambda value: None)
 def test_permanent_error_is_reported_at_once(script: Any, kind: str, words: str) -> None:
     error, requests = fault(script)

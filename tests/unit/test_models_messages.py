@@ -133,3 +133,29 @@ def test_unencodable_text_is_escaped() -> None:
     assert writable("plain") == "plain"
     assert writable("Zoë 日本 🙂") == "Zoë 日本 🙂"
     assert writable("odd \ud800 Zoë") == "odd \\ud800 Zoë"
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (
+            AssistantMessage(
+                content="Hi", turn_idx=3, timestamp="2026", usage={"tokens": 3}, raw_data={"a": 1}, cost=1
+            ),
+            "AssistantMessage(content='Hi', turn_idx=3, timestamp='2026')",
+        ),
+        (
+            UserMessage(tool_calls=[ToolCall(id="c1", name="look", arguments={"a": 1}, requestor="user")]),
+            "UserMessage(tool_calls=[ToolCall(name='look', arguments={'a': 1}, requestor='user', id='c1')])",
+        ),
+        (ToolMessage(content="no", error=True), "ToolMessage(content='no', error=True)"),
+        (
+            MultiToolMessage(tool_messages=[ToolMessage(content="a")]),
+            "MultiToolMessage(tool_messages=[ToolMessage(content='a')])",
+        ),
+        (SystemMessage(), "SystemMessage()"),
+        (ToolCall.model_construct(id="c1"), "ToolCall(id='c1')"),
+    ],
+)
+def test_a_representation_has_what_was_said_and_called(shown: BaseModel, text: str) -> None:
+    assert repr(shown) == text

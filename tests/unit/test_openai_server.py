@@ -122,6 +122,27 @@ def test_a_passing_fault_is_retried(fault, kind):
     assert caught.value.kind == kind
 
 
+def test_a_refused_connection_is_retried_twice_unless_the_server_has_answered_before():
+    chat = model(attempts=5)
+    with ModelServer(lambda _: "Hi") as server:
+        assert ask(server, chat=chat).text == "Hi"
+    with pytest.raises(ModelError, match="5 attempts"):
+        ask(server, chat=chat)
+    for attempts, made in ((5, "3 attempts"), (2, "2 attempts")):
+        with pytest.raises(ModelError, match=made) as caught:
+            ask(server, chat=model(attempts=attempts))
+        assert (caught.value.kind, caught.value.no_server) == ("unavailable", True)
+
+
+def test_a_server_with_faults_has_answered():
+    chat = model(attempts=4)
+    with ModelServer(lambda _: testing.ServerError()) as server, pytest.raises(ModelError, match="4 attempts"):
+        ask(server, chat=chat)
+    with pytest.raises(ModelError, match="4 attempts") as caught:
+        ask(server, chat=chat)
+    assert not caught.value.no_server
+
+
 def test_the_context_window_has_an_error_of_its_own():
     with ModelServer(lambda _: testing.ContextWindowExceeded()) as server, pytest.raises(ContextWindowError):
         ask(server)

@@ -13,6 +13,7 @@ from ..attacks.variants import with_attacks
 from ..compat import fixture_info
 from ..context.run_state import run_state
 from ..items import attack_parameter
+from ..makers import own_parameters
 from ..options_table import MOST_TRIALS
 from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
@@ -76,7 +77,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     try:
         specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), _marker_arguments(marker))
         fixtures = fixture_info(metafunc.definition).name2fixturedefs
-        specs = settle_user(specs, metafunc.definition.ihook, fixtures, _own_parameters(metafunc))
+        specs = settle_user(specs, metafunc.definition.ihook, fixtures, own_parameters(metafunc.definition))
         specs = with_attacks(specs, metafunc.config, ensure_context(metafunc.config).config)
     except (TauError, pytest.UsageError) as error:
         test, collector = metafunc.definition, metafunc.definition.parent
@@ -102,15 +103,6 @@ def _named_trials(definition: pytest.Function) -> int:
     named = [argument.partition("::") for argument in definition.config.args]
     parts = [node.partition("[") for path, _, node in named if folder / path == definition.path]
     return max((int(trial) + 1 for name, _, ids in parts if name == test for trial in _TRIAL.findall(ids)), default=0)
-
-
-def _own_parameters(metafunc: pytest.Metafunc) -> set[str]:
-    """Return the names that the test's own ``parametrize`` markers give values to."""
-    found: set[str] = set()
-    for marker in metafunc.definition.iter_markers("parametrize"):
-        names = marker.args[0] if marker.args else marker.kwargs.get("argnames", ())
-        found.update(name.strip() for name in (names.split(",") if isinstance(names, str) else names))
-    return found
 
 
 def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:

@@ -10,11 +10,14 @@ from ..context.run_state import get_context
 from ..makers import SIDES
 from ..options import OptionValues
 from ..report.header import chosen_participants, participant_lines
+from ..report.records import records_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, is_worker, output_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from ..wire import TrialReport
 
 #: How the text of a participant begins that a fixture or a parameter makes, and no name; a hook may return None.
 _MADE = ("fixture ", "parameter ")
@@ -36,6 +39,7 @@ class ChosenParticipants:
         self._config = config
         self._chosen: dict[tuple[str, ...], int] = {}
         self._made: dict[tuple[str, ...], int] = {}
+        self._called: set[str] = set()
 
     @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
@@ -52,6 +56,11 @@ class ChosenParticipants:
         self._chosen = {(agent, user): number for agent, user, number in given} or self._chosen
         self._made = self._chosen
 
+    def pytest_tau_phase_reported(self, trial: TrialReport) -> None:
+        """Note the roles whose models were called, by the conversation or by the test."""
+        conditions = trial.record.conditions if trial.record is not None else None
+        self._called |= {*(trial.usage or {}).get("roles", ()), *(conditions or {}).get("models", ())}
+
     def pytest_tau_summary_lines(self) -> SummaryBlock:
         """Return a line for each pair of agent and user that the header could not know."""
         return SummaryBlock("participants", self._lines())
@@ -66,3 +75,12 @@ class ChosenParticipants:
             if found and values.given(side) is not None and all(name.startswith(_MADE) for name in found):
                 made = ", ".join(sorted(found))
                 yield SummaryLine(f"tau: {values.label(side)} is not used: {made} makes the {side}", {"yellow": True})
+        yield from self._unused_models(values)
+
+    def _unused_models(self, values: OptionValues) -> Iterator[SummaryLine]:
+        """Yield a line for each model that the command line names and no trial has called."""
+        for role in ("agent", "user", "judge") if records_of(self._config) else ():
+            key = f"{role}_llm"
+            name = values.get(key)
+            if name is not None and not values.from_ini(key) and role not in self._called:
+                yield SummaryLine(f"tau: {values.label(key)} is not used: no trial called {name}", {"yellow": True})

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...files import atomic_write
-from ..context.run_state import run_state
+from ..context.run_state import get_context, run_state
 from ..items import TRIAL_ID
 from ..options import OptionValues, runs_no_test
 from ..seams import SummaryBlock, SummaryLine
@@ -67,8 +68,17 @@ class Controller:
             results=str(paths.results or "") if here else "",
             sharers=self._sharers,
             spent=self._spent.get(place, 0.0),
+            baseline=self._baseline,
         )
         give_input(node, given)
+
+    @cached_property
+    def _baseline(self) -> Any:
+        """Return the data of the run that decides by a comparison; None if none decides."""
+        baseline: Any = self._config.pluginmanager.get_plugin("tau-baseline")
+        # Without a context, an ini key names it in a run that may have no tasks.
+        known = baseline is not None and get_context(self._config) is not None
+        return baseline.counts() if known else None
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:

@@ -85,6 +85,18 @@ class Baseline:
             self._problems.append(f"{len(run.problems)} simulations of {run.name} cannot be read")
         return self._before
 
+    def counts(self) -> tuple[str, list[tuple[str, str, str, str, int, int]]] | None:
+        """Return the name of the baseline and how its groups have passed, if it decides; None if it cannot be read."""
+        if not self._decides:
+            return None
+        from ...analysis.decidable import pass_counts
+
+        try:
+            before = self.read()
+        except TauError:
+            return None  # the comparison reports it
+        return before.name, [(*group, *count) for group, count in pass_counts(before.records).items()]
+
     def pytest_sessionstart(self, session: pytest.Session) -> None:
         """Store the session, which has the items."""
         self._session = session

@@ -194,8 +194,8 @@ def examples_warning(context: RunContext, task_ids: Collection[str]) -> str | No
 
 
 def _participant(context: RunContext, side: Side) -> str:
-    name, choice = context.source(side, context.config).name, context.config.choice(side)
-    return f"{side} {name} ({choice.name})" if choice else f"{side} {name}"
+    source, choice = context.source(side, context.config), context.config.choice(side)
+    return f"{side} {source.name} ({choice.name})" if choice and source.may_call_model else f"{side} {source.name}"
 
 
 def _model_lines(run: RunConfig) -> list[str]:

@@ -117,14 +117,18 @@ class TrialCounter:
             self._counts.deselected = output["deselected"]
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
-        """Record why a trial was not run: it was skipped, or its setup failed."""
-        if report.when != "setup":
+        """Record why a trial was not run: its test was skipped, or ended without it."""
+        if report.when == "teardown" or trial.simulated:
             return
-        if report.skipped and not hasattr(report, "wasxfail"):
+        if report.skipped and hasattr(report, "wasxfail"):
+            self._counts.reasons[report.nodeid] = "expected to fail"
+        elif report.skipped:
             reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else "skipped"
             spent = trial.not_run == "budget"
             why = "the budget is spent" if spent else reason.removeprefix("Skipped: ").removeprefix("not run: ")
             self._counts.reasons[report.nodeid] = why
+        elif report.when == "call":
+            self._counts.reasons[report.nodeid] = "the test ended without it"
         elif report.failed:
             self._counts.reasons[report.nodeid] = "setup failed"
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...text import relative_path
+from ...text import plural, relative_path
 from ..context.run_state import get_context, run_state
 from ..items import get_item_state, group_of, spec_of
 from ..options import OptionValues
@@ -143,6 +143,7 @@ class Summary:
         records = records_of(self._config)
         if records:
             yield from self._domain_lines(records)
+            yield from self._failed_lines(records)
             yield from self._policy_lines(records)
         yield from self._remark_lines(graded=bool(records))
         if records and self._page is not None:
@@ -186,6 +187,13 @@ class Summary:
                 lines += detail_lines(details[name], verbosity=verbosity, width=room, partial=self._partial)
                 for line in lines:
                     yield SummaryLine(f"{_PREFIX}{line}")
+
+    def _failed_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
+        """Yield a line if tests have failed although their trials passed, as by an assertion of their own."""
+        failed = sum(record.passed and record.test in self._failed for record in records)
+        if failed:
+            their = "its trial" if failed == 1 else "their trials"
+            yield SummaryLine(f"{_PREFIX} {plural(failed, 'test')} failed although {their} passed", {"red": True})
 
     def _policy_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...reports.policy import breach_lines, problem_lines

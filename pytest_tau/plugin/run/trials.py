@@ -20,10 +20,12 @@ from ...participants import ParticipantSource, load_source
 from ...participants.clients import imported_clients
 from ...participants.containment import participant_traceback
 from ...runner import Trial
+from ...runs.groups import INPUTS
 from ..context.budget import skip_without_money
 from ..context.event_loop import BorrowedLoop
 from ..context.run_state import require_context, run_state
 from ..items import item_state, set_properties
+from ..makers import inputs_of
 from ..store.trial_log import TrialLog
 from .asyncio_fixtures import fixture_loop
 from .models import cassette_path, usage_facts
@@ -235,6 +237,8 @@ class TrialFuture:
                 simulation = await trial.run(agent, user)
                 await self._add_review(simulation)
             self._note_foreign(simulation, agent)
+            if inputs := inputs_of(self._item):
+                simulation.info = (simulation.info or {}) | {INPUTS: inputs}
             # Other faults, as of a provider, have no frames of a participant's code that would explain them.
             self._fault = trial.fault if simulation.termination_reason in _BY_PARTICIPANT else None
             self._end_log(simulation)

@@ -8,10 +8,10 @@ import pytest
 
 from ....text import plural, printable
 from ...compat import mark_last_failed
-from ...context.run_state import get_context
-from ...items import TRIAL_ID, spec_of
+from ...context.run_state import get_context, run_state
+from ...items import TRIAL_ID, group_of, spec_of
 from ...options import OptionValues, repetitions
-from ...wire import add_facts, is_worker, trial_report
+from ...wire import add_facts, is_worker, trial_report, worker_input
 from ..records import records_of
 from .gated import SHOWN, explain, gated, tolerate
 
@@ -105,27 +105,55 @@ class GatePlugin:
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
-        """Refuse gates that need more trials than any task has, before anything runs.
+        """Refuse gates that need more trials than any task has, and comparisons that decide nothing.
 
         What counts are the trials that tasks have, not those that are selected: a single trial that is run again, or
         a part of a matrix, leaves the gate undecided, and the settings are right.
 
         Raises:
-            pytest.UsageError: A gate cannot be reached.
+            pytest.UsageError: A gate cannot be reached, or the comparison cannot be decided.
         """
-        problem = self._out_of_reach([spec for item in items if (spec := spec_of(item)) is not None])
+        if self._config.option.collectonly or any(TRIAL_ID.search(argument) for argument in self._config.args):
+            return  # an editor lists the tests, or a single trial is run again: no gate is about that
+        specs = [spec for item in items if (spec := spec_of(item)) is not None]
+        problem = self._out_of_reach(specs) or self._undecidable(items, len(specs))
         if problem and is_worker(self._config):
             # An exception would be a crash of the worker, and xdist runs tests after errors of collection.
             items.clear()
-            report = pytest.CollectReport("--tau-gate", "failed", problem, [], tau_usage_error=True)
+            report = pytest.CollectReport(problem.partition(":")[0], "failed", problem, [], tau_usage_error=True)
             self._config.hook.pytest_collectreport(report=report)
         elif problem:
             raise pytest.UsageError(problem)
 
+    def _undecidable(self, items: Sequence[pytest.Item], trials: int) -> str | None:
+        """Return why the comparison with the baseline decides nothing, whatever the trials give."""
+        values, fork = OptionValues(self._config), run_state(self._config).fork
+        if values.get("fail_on") is None or fork or any("::" in argument for argument in self._config.args):
+            return None  # a part of the tests
+        groups = [group for item in items if (group := group_of(item)) is not None]
+        # A test may ask for its simulation while it runs: its trial is not known.
+        before = self._before() if groups and len(groups) == trials else None
+        if before is None:
+            return None
+        from ....analysis.decidable import why_undecidable
+        from ....analysis.paired import PassCount
+        from ....runs.groups import Group
+
+        name, rows = before
+        why = why_undecidable(name, {Group(*row[:4]): PassCount(*row[4:]) for row in rows}, groups)
+        remedy = "run more tasks that pass there, or use a gate, such as --tau-gate 'pass^1>=0.9'"
+        return f"{values.label('fail_on')}: a regression cannot be decided: {why}: {remedy}" if why else None
+
+    def _before(self) -> Any:
+        """Return the data of the baseline; None if it cannot be read."""
+        given = worker_input(self._config)
+        if given is not None:
+            return given.baseline
+        baseline: Any = self._config.pluginmanager.get_plugin("tau-baseline")
+        return baseline.counts() if baseline is not None else None
+
     def _out_of_reach(self, specs: Sequence[TaskSpec]) -> str | None:
         """Return what is wrong with the first gate that needs more trials than any task has."""
-        if self._config.option.collectonly or any(TRIAL_ID.search(argument) for argument in self._config.args):
-            return None  # an editor lists the tests, or a single trial is run again: no gate is about that
         for gate in self._gates:
             needed = gate.metric.trials
             trials = [spec.config.trials for spec in specs if gate.domain in (None, spec.domain.name)]

@@ -60,9 +60,10 @@ class BaselineLooks:
         """
         if self._before is None:
             return {}
-        from ....analysis.compare import paired_groups
+        from ....analysis.decidable import paired_groups
 
-        paired = set(paired_groups(self._before.records, dict.fromkeys(self._planned.trials.values())))
+        earlier = (record.group for record in self._before.records)
+        paired = paired_groups(earlier, dict.fromkeys(self._planned.trials.values()))
         found: dict[TaskId, int] = {}
         for number, group in enumerate(self._planned.trials.values(), 1):
             if group in paired:
