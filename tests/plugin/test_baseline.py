@@ -177,6 +177,14 @@ class TestFailOnRegression:
             "--tau-fail-on: a regression cannot be decided: no task of this run has a verdict in baseline"
         )
 
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_a_named_task_of_a_domain_is_run(self, run, project, workers):
+        run("Agent", "--tau-results", "runs")
+        name = next((project.path / "runs").iterdir()).name
+        args = ["--tau-domain", "mock", "--tau-user", "gold", "--tau-results", "runs", "--tau-baseline", name]
+        found = run("Agent", *args, "--tau-fail-on", "regression", "mock::create-task", *workers)
+        found.line("tau: --tau-fail-on regression: nothing to compare")
+
     def test_nothing_to_compare_is_no_success(self, blessed, project, a_task):
         project.tasks("mock/t.tau.json", [a_task("other")])
         args = ["--tau-baseline", "baseline", "--tau-fail-on", "regression", "mock/t.tau.json::other"]

@@ -127,8 +127,10 @@ class GatePlugin:
 
     def _undecidable(self, items: Sequence[pytest.Item], trials: int) -> str | None:
         """Return why the comparison with the baseline decides nothing, whatever the trials give."""
-        values, fork = OptionValues(self._config), run_state(self._config).fork
-        if values.get("fail_on") is None or fork or any("::" in argument for argument in self._config.args):
+        values, state = OptionValues(self._config), run_state(self._config)
+        named = any("::" in argument for argument in self._config.args)
+        named = named or any(selected.wanted for selected in state.selection.values())
+        if values.get("fail_on") is None or state.fork is not None or named:
             return None  # a part of the tests
         groups = [group for item in items if (group := group_of(item)) is not None]
         # A test may ask for its simulation while it runs: its trial is not known.
