@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import hashlib
 import warnings
 from copy import copy
 from dataclasses import dataclass, field
@@ -12,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError, unknown_name
 from ..models.task_files import DEFAULT_SPLIT
-from .domain_files import DomainTasks, load_database
+from .domain_files import DomainTasks, load_database, read_policy
 from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
-from .records import canonical
+from .records import digest
 from .retrieval import Retrieval
 
 if TYPE_CHECKING:
@@ -346,7 +345,7 @@ class Domain:
             what: The name of the result.
             compute: Computes it.
         """
-        key = (_digest(task), what)
+        key = (digest(task), what)
         if key not in self._of_tasks:
             self._of_tasks[key] = compute(task)
         found: T = self._of_tasks[key]
@@ -392,25 +391,6 @@ class Domain:
         key = (name, solo)
         if key not in self._policies:
             files = self._policy_files(name)
-            texts = [self._read(file) for file in (files.solo if solo else files.normal)]
+            texts = [read_policy(self.folder / file, self.name) for file in (files.solo if solo else files.normal)]
             self._policies[key] = self.spec.policy_text(texts)
         return self._policies[key]
-
-    def _read(self, name: str) -> str:
-        file = self.folder / name
-        try:
-            return file.read_text(encoding="utf-8")
-        except FileNotFoundError:
-            problem = f"there is no file {file}: write the text that the agent must follow to it"
-        except (OSError, UnicodeDecodeError) as error:
-            problem = f"{file}: cannot be read: {error}"
-        raise ConfigurationError(f"policy of domain {self.name!r}: {problem}")
-
-
-def _digest(task: Task) -> bytes:
-    """Return a digest of a task's content."""
-    try:
-        content = task.__pydantic_serializer__.to_json(task)
-    except ValueError:  # a value that is not JSON, or text that is not Unicode
-        content = canonical(task).encode()
-    return hashlib.blake2b(content, digest_size=16).digest()

@@ -140,6 +140,21 @@ def load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
+def read_policy(file: Path, domain: str) -> str:
+    """Return the text of a file of a domain's policy.
+
+    Raises:
+        ConfigurationError: There is no such file, or it cannot be read; names the domain and the file.
+    """
+    try:
+        return file.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        problem = f"there is no file {file}: write the text that the agent must follow to it"
+    except (OSError, UnicodeDecodeError) as error:
+        problem = f"{file}: cannot be read: {error}"
+    raise ConfigurationError(f"policy of domain {domain!r}: {problem}")
+
+
 def _checked(database: Database, path: Path) -> Database:
     """Return the database, if each record that carries its id is stored under it.
 

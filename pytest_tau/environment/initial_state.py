@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
 import threading
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from ..errors import TaskFormatError, ToolError
 from .database import Database
+from .records import digest
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ class InitialStates:
             make: Makes an environment, and carries out what the initial state says.
             shared: Whether it is for reading only, and needs no copy.
         """
-        key = (_digest(state), *mode)
+        key = (digest(state), *mode)
         with self._lock:
             known, is_equal = self._made.get(key), self._equal.get(key)
             if known is not None:
@@ -73,10 +73,6 @@ class InitialStates:
                 self._equal[key] = is_equal
             if len(self._made) > _MOST_STATES:
                 self._equal.pop(self._made.popitem(last=False)[0], None)
-
-
-def _digest(state: InitialState) -> bytes:
-    return hashlib.blake2b(state.model_dump_json().encode(), digest_size=16).digest()
 
 
 def _is_data(environment: Environment) -> bool:

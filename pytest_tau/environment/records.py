@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from datetime import date
 from enum import Enum
@@ -92,6 +93,15 @@ def canonical(value: Any) -> str:
     Source: τ²-bench v1.0.1, database hash: sorted keys, dates by ``str``; 1, 1.0 and true differ.
     """
     return json.dumps(value, sort_keys=True, default=_canonical_default)
+
+
+def digest(model: BaseModel) -> bytes:
+    """Return a digest of a model's content, in 16 bytes."""
+    try:
+        content = model.__pydantic_serializer__.to_json(model)
+    except ValueError:  # a value that is not JSON, or text that is not Unicode
+        content = canonical(model).encode()
+    return hashlib.blake2b(content, digest_size=16).digest()
 
 
 def _canonical_default(value: Any) -> Any:
