@@ -20,7 +20,6 @@ import asyncio
 import logging
 
 import pytest
-from inner_runs import quick_options
 import pytest_asyncio
 
 from pytest_tau.testing import call

@@ -31,7 +31,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from inner_runs import quick_options
 
 from pytest_tau.chat import ChatReply, Usage
 from pytest_tau.errors import ModelError
