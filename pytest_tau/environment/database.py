@@ -7,7 +7,8 @@ import re
 from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 
 from ..errors import ToolError
-from ..models import clone, copy_with
+from ..models import clone
+from ..models.copying import copy_with
 from .changes import Change, value_changes
 from .records import Record, canonical, plain, same
 from .tables import Noted, Table
