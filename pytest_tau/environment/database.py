@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, get_args, get_origin
 from pydantic import ValidationError
 
 from ..errors import TaskFormatError, ToolError
-from ..models import clone, copy_with
+from ..models import clone
+from ..models.copying import copy_with
 from ..models.problems import json_text, place_and_problems
 from .changes import Change, value_changes
 from .records import Record, canonical, plain, same

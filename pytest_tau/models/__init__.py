@@ -1,6 +1,6 @@
 """Plain data: messages, tasks, simulations and rewards."""
 
-from .copying import clone, copy_with
+from .copying import clone
 from .json_values import json_copy, strings_in, writable
 from .messages import (
     AssistantMessage,
@@ -119,7 +119,6 @@ __all__ = [
     "call_as_text",
     "calls_in",
     "clone",
-    "copy_with",
     "in_split",
     "json_copy",
     "load_json",

@@ -5,16 +5,8 @@ from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
-from pytest_tau.models import (
-    AssistantMessage,
-    Simulation,
-    ToolCall,
-    ToolMessage,
-    UserMessage,
-    clone,
-    copy_with,
-    json_copy,
-)
+from pytest_tau.models import AssistantMessage, Simulation, ToolCall, ToolMessage, UserMessage, clone, json_copy
+from pytest_tau.models.copying import copy_with
 
 
 class Pair(NamedTuple):
