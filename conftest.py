@@ -9,6 +9,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,14 +91,16 @@ _WORKERS_IMPORT = [
 def _warm() -> Iterator[Callable[[Any], Any]]:
     """Return a function that returns a process with these modules for an environment, or None."""
     made: dict[bool, Any] = {}
+    lock = threading.Lock()  # ``tau matrix`` starts runs from several threads
 
     def process_for(environment: Any) -> Any:
         if not hasattr(os, "fork"):
             return None
         with_litellm = sys.modules.get("litellm") is not None
-        if with_litellm not in made:
-            modules = [*_WORKERS_IMPORT, *(["litellm", "tenacity"] if with_litellm else [])]
-            made[with_litellm] = warm_process.WarmProcess(modules, {"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
+        with lock:
+            if with_litellm not in made:
+                modules = [*_WORKERS_IMPORT, *(["litellm", "tenacity"] if with_litellm else [])]
+                made[with_litellm] = warm_process.WarmProcess(modules, {"LITELLM_LOCAL_MODEL_COST_MAP": "True"})
         return made[with_litellm] if made[with_litellm].can_become(environment) else None
 
     yield process_for
