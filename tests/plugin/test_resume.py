@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import shutil
 import subprocess
 import sys
+import time
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -82,6 +85,16 @@ def info_of(folder):
     return json.loads((folder / "run.json").read_text(encoding="utf-8"))
 
 
+def _wait_for_group(leader):
+    """Wait for the workers of a controller that was killed: one still writes the trial that it was at."""
+    end = time.monotonic() + 60
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < end:
+            os.killpg(leader, 0)
+            time.sleep(0.01)
+        raise TimeoutError("a worker has outlived its controller")
+
+
 class Killable:
     """A project with twelve trials, and an agent that may end the run in the middle of them."""
 
@@ -93,10 +106,14 @@ class Killable:
         options = ["--tau-agent", "agents.py:Agent", "--tau-trials", "2", "--tau-results", home, *args]
         command = [sys.executable, "-m", "pytest", *_QUICK, "mock/t.tau.json", *options]
         environment = {"KILL": str(kill), "COLUMNS": "200", "PATH": "", "HOME": str(self.project.path)}
-        done = subprocess.run(
-            command, cwd=self.project.path, env=environment, capture_output=True, text=True, check=False, timeout=240
-        )
-        return done.returncode, done.stdout + done.stderr
+        log = self.project.path / "output.txt"
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                command, cwd=self.project.path, env=environment, stdout=output, stderr=output, start_new_session=True
+            )
+            status = process.wait(240)
+        _wait_for_group(process.pid)
+        return status, log.read_text()
 
     def built(self):
         """The trials that the agent was built for since this was last asked."""
