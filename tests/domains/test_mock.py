@@ -7,7 +7,6 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from pydantic import ValidationError
 
 import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
@@ -306,7 +305,8 @@ def test_data_for_both_sides_is_refused() -> None:
     task = world(agent_data={"users": {"user_1": {"name": "A"}}}, user_data={"notifications": {}})
     with pytest.raises(TaskFormatError) as caught:
         DOMAIN.environment(task)
-    assert isinstance(caught.value.__cause__, ValidationError)
+    assert caught.value.field == "initial_state.initialization_data.user_data.notifications"
+    assert "unknown field 'notifications' (known: tasks, users)" in caught.value.problem
 
 
 @pytest.mark.parametrize(
