@@ -53,6 +53,10 @@ CLAIMS = {
     "| `--tau-seed N`": (HERE, "test_the_options_reach_the_server"),
     "| `--tau-llm-timeout": (LIMITS, "test_a_slow_call_ends_by_its_own_limit_and_the_summary_says_so"),
     "| `--tau-llm-retries": (LIMITS, "test_the_number_of_retries_is_an_option"),
+    "| a refused connection to an address": (
+        U + "test_openai_server.py",
+        "test_a_refused_connection_is_retried_twice_unless_the_server_has_answered_before",
+    ),
     "| `--tau-llm-concurrency": (LITELLM, "test_only_so_many_calls_of_one_model_are_in_flight"),
     "| `--tau-provider-limit": (LIMITS, "test_the_calls_of_a_provider_are_limited"),
     "| `--tau-timeout": (HERE, "test_a_call_in_flight_is_cancelled_and_the_messages_are_kept"),
