@@ -56,7 +56,7 @@ def ending(domain: Domain, agents: Any, users: Any, **options: Any) -> Ending:
 def test_a_model_that_fails_is_nobodys_fault(domain: Domain, error: Exception) -> None:
     text = f"{type(error).__name__}: {error}"
     for sides in ((Player(error), Player(user("Hi"))), (Player(), Player(error))):
-        assert ending(domain, *sides) == ("infrastructure_error", None, text)
+        assert ending(domain, *sides) == ("infrastructure_error", None, text, type(error).__name__)
 
 
 def test_a_context_window_that_is_too_small_is_the_agents_fault_alone(domain: Domain) -> None:
@@ -67,7 +67,7 @@ def test_a_context_window_that_is_too_small_is_the_agents_fault_alone(domain: Do
 
 def test_a_recording_ends_as_the_recorded_conversation_did(domain: Domain) -> None:
     ended = RecordingEnded("max_steps", "200 steps, the limit is 200")
-    assert ending(domain, Player(), Player(ended)) == ("max_steps", None, "200 steps, the limit is 200")
+    assert ending(domain, Player(), Player(ended)) == ("max_steps", None, "200 steps, the limit is 200", None)
 
 
 @pytest.mark.parametrize("where", ["respond", "is_stop"])
@@ -177,7 +177,7 @@ class TestAlone:
 
     def test_it_may_say_that_it_is_done_by_its_own_stop(self, domain: Domain) -> None:
         found = ending(domain, Player(agent(call("count")), agent("Bye"), stops="Bye"), Player(), solo=True)
-        assert found == ("agent_stop", None, None)
+        assert found == ("agent_stop", None, None, None)
 
     def test_a_text_that_does_not_stop_is_an_error(self, domain: Domain) -> None:
         found = ending(domain, Player(agent("Hello?")), Player(), solo=True)
