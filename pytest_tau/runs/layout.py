@@ -27,6 +27,8 @@ RECORDS: Final = "records.jsonl"
 REVIEWS: Final = "reviews.jsonl"
 #: The file that the process of a run has locked while it runs.
 LOCK: Final = "run.lock"
+#: A pattern of the files that its xdist workers have locked, each until it ends.
+WORKER_LOCKS: Final = "run-*.lock"
 #: The HTML report, if no other file was named.
 REPORT: Final = "report.html"
 #: The index of a τ²-bench run that has a file for each simulation, and the folder of these files.

@@ -38,6 +38,7 @@ _AGENT = """
                 if "PYTEST_XDIST_WORKER" in os.environ:
                     os.kill(os.getppid(), 9)
                 os.kill(os.getpid(), 9)
+            time.sleep(float(os.environ.get("SLOW", "0")))
             made = call("create_task", user_id="user_1", title="Buy milk")
             super().__init__(["Well."] if task.id.startswith("bad") else [made, "Done."])
 
@@ -101,18 +102,28 @@ class Killable:
     def __init__(self, project):
         self.project = project
 
-    def run(self, *args, kill=0, home="runs"):
-        """Run pytest in a process of its own; returns its exit status and what it wrote."""
+    def run(self, *args, kill=0, home="runs", slow=0.0):
+        """Run pytest in a process of its own; returns its exit status and what it wrote.
+
+        With ``slow``, a trial takes so many seconds, and workers that outlive the process are not waited for.
+        """
         options = ["--tau-agent", "agents.py:Agent", "--tau-trials", "2", "--tau-results", home, *args]
         command = [sys.executable, "-m", "pytest", *_QUICK, "mock/t.tau.json", *options]
-        environment = {"KILL": str(kill), "COLUMNS": "200", "PATH": "", "HOME": str(self.project.path)}
+        environment = {
+            "KILL": str(kill),
+            "SLOW": str(slow),
+            "COLUMNS": "200",
+            "PATH": "",
+            "HOME": str(self.project.path),
+        }
         log = self.project.path / "output.txt"
         with log.open("w") as output:
             process = subprocess.Popen(
                 command, cwd=self.project.path, env=environment, stdout=output, stderr=output, start_new_session=True
             )
             status = process.wait(240)
-        _wait_for_group(process.pid)
+        if not slow:
+            _wait_for_group(process.pid)
         return status, log.read_text()
 
     def built(self):
@@ -176,6 +187,17 @@ class TestKilled:
         assert len(killable.built()) == 12 - len(kept)
         assert [file.name for file in sorted(folder.glob("sim*"))] == ["simulations.jsonl"]
         assert len(simulations(folder)) == 12
+
+    def test_a_worker_that_outlives_its_controller_is_waited_for(self, killable):
+        pytest.importorskip("xdist")
+        assert killable.run("-n2", kill=4, slow=1.5)[0] == -9
+        (folder,) = folders(killable.project, "runs")
+        kept = len(simulations(folder)) if list(folder.glob("sim*")) else 0
+        status, text = killable.run("--tau-resume")
+        assert status == pytest.ExitCode.TESTS_FAILED, text
+        assert f"tau: resume: {kept + 1} of 12 trials reused from the earlier run" in text
+        assert len(lines(folder)) == 12
+        assert [file.name for file in sorted(folder.iterdir())] == ["run.json", "simulations.jsonl"]
 
     def test_one_that_is_killed_again_and_again_gets_there(self, killable):
         for kill in (3, 6, 9):

@@ -1,6 +1,9 @@
 """The lock of a run's folder: one process at a time runs or continues a run.
 
-The operating system releases the lock when its process ends, however it ends. No library: filelock empties the file
+An xdist worker that has outlived its controller still stores the trial that it is at, so each worker has a lock of its
+own, and a process that continues the run waits for them.
+
+The operating system releases a lock when its process ends, however it ends. No library: filelock empties the file
 that names the process, and the rest is a call of ``fcntl.flock`` or ``msvcrt.locking``.
 """
 
@@ -11,10 +14,11 @@ import json
 import os
 import socket
 import sys
+import time
 from typing import TYPE_CHECKING
 
 from ...documents import DocumentError, read_json
-from ...runs.layout import LOCK
+from ...runs.layout import LOCK, WORKER_LOCKS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,6 +27,8 @@ if TYPE_CHECKING:
 _LOCKED_BYTE = 1 << 20
 #: Another process may delete the file between the opening and the locking of it; so often at most.
 _ATTEMPTS = 100
+#: Seconds after which a worker without a controller is not waited for any more. execnet ends it after 15.
+_PATIENCE = 30.0
 
 
 class FolderInUseError(Exception):
@@ -35,10 +41,11 @@ class RunLock:
     Args:
         folder: The run's.
         started: When this run has started, for the message of another process.
+        name: The name of the file.
     """
 
-    def __init__(self, folder: Path, started: str) -> None:
-        self._path, self._started = folder / LOCK, started
+    def __init__(self, folder: Path, started: str, name: str = LOCK) -> None:
+        self._path, self._started = folder / name, started
         self._file: int | None = None
 
     def acquire(self) -> None:
@@ -94,6 +101,38 @@ class RunLock:
             return f"process {found['pid']:d} on {found['host']} has used it since {found['started']}"
         except (OSError, DocumentError, KeyError, TypeError, ValueError):  # it is just about to write them
             return "another process uses it"
+
+
+def worker_lock(folder: Path, started: str, worker: str) -> RunLock:
+    """Return the lock of an xdist worker."""
+    return RunLock(folder, started, WORKER_LOCKS.replace("*", worker))
+
+
+def wait_for_workers(folder: Path) -> None:
+    """Wait until the workers of an earlier run have ended, and delete what they have left.
+
+    Raises:
+        FolderInUseError: A worker does not end.
+    """
+    end = time.monotonic() + _PATIENCE
+    for path in sorted(folder.glob(WORKER_LOCKS)):
+        lock = RunLock(folder, "", path.name)
+        while True:
+            try:
+                lock.acquire()
+                break
+            except FolderInUseError:
+                if time.monotonic() >= end:
+                    raise
+            time.sleep(0.05)
+        lock.release()
+
+
+def forget_workers(folder: Path) -> None:
+    """Delete the files of workers that have not done so yet."""
+    for path in folder.glob(WORKER_LOCKS):
+        with contextlib.suppress(OSError):
+            path.unlink()
 
 
 def _lock(file: int) -> None:

@@ -16,8 +16,8 @@ from ...files import file_name_of
 from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
 from ...text import relative_path
 from ..options import OptionValues, named_domains
-from ..wire import is_worker, worker_input
-from .lock import FolderInUseError, RunLock
+from ..wire import is_worker, worker_input, worker_name
+from .lock import FolderInUseError, RunLock, forget_workers, wait_for_workers, worker_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -95,24 +95,29 @@ class RunPaths:
         return self._made_shared
 
     def use(self) -> None:
-        """Make the run's own folder, and lock it until the end of the run; in a worker, which its controller does for.
+        """Make the run's own folder, and lock it until the end of the run; a worker has a lock of its own in it.
 
         Raises:
             pytest.UsageError: Another process uses it.
             OSError: The folder cannot be made.
         """
-        if is_worker(self._config) or self.results is None:
+        folder = self.results
+        if folder is None or self._lock is not None:
             return
-        if self._lock is None:
-            make_folder(self.results)
-            self._lock = lock = RunLock(self.results, self.started)
-            try:
-                lock.acquire()
-            except FolderInUseError as error:
-                where = relative_path(self.results, self._config.invocation_params.dir)
-                problem = f"{where} is in use: {error}; wait until it ends, or stop it"
-                raise pytest.UsageError(f"{self.resume_label}: {problem}") from None
-            self._config.add_cleanup(lock.release)
+        make_folder(folder)
+        worker = worker_name(self._config)
+        self._lock = worker_lock(folder, self.started, worker) if worker else RunLock(folder, self.started)
+        self._config.add_cleanup(self._lock.release)
+        try:
+            self._lock.acquire()
+            if self.resumes and not worker:
+                wait_for_workers(folder)
+        except FolderInUseError as error:
+            where = relative_path(folder, self._config.invocation_params.dir)
+            problem = f"{where} is in use: {error}; wait until it ends, or stop it"
+            raise pytest.UsageError(f"{self.resume_label}: {problem}") from None
+        if not worker:
+            self._config.add_cleanup(lambda: forget_workers(folder))
 
     def _new(self) -> Path | None:
         home = self.home
