@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import dataclasses
+import threading
 import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau import Limits
+from pytest_tau import Environment, Limits
 from pytest_tau.errors import ContextWindowError, ModelError, ReplayError
 from pytest_tau.models import RecordingEnded
 from pytest_tau.orchestrator import Conversation
@@ -215,3 +216,21 @@ def test_a_participant_that_ignores_its_cancellation_is_waited_for_a_second(doma
 def test_limits_do_not_change() -> None:
     with pytest.raises(dataclasses.FrozenInstanceError):
         Limits().max_steps = 1  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("waits", [True, False])
+def test_a_tool_that_waits_runs_in_another_thread(domain: Domain, monkeypatch: pytest.MonkeyPatch, waits: bool) -> None:
+    threads = []
+    answer = Environment.answer
+
+    def answered(self: Environment, made: Any) -> Any:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return answer(self, made)
+
+    monkeypatch.setattr(Environment, "waits_for", lambda *_: waits)
+    monkeypatch.setattr(Environment, "answer", answered)
+    found = ending(
+        domain, Player(agent(call("look", item_id="lamp")), agent("Done.")), Player(user("Hi"), user("###STOP###"))
+    )
+    assert found.reason == "user_stop"
+    assert threads == [not waits]

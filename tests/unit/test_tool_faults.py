@@ -263,3 +263,9 @@ def test_an_error_stays_an_error(domain: Domain) -> None:
     faults = ToolFaults([parse_rule("*:0.5")], "7", domain.environment(WANTED))
     failed = ToolMessage(id="1", content="[1, 2]", error=True)
     assert faults.after(ToolCall(name="look", arguments={}), failed, "partial") is failed
+
+
+def test_the_draws_of_a_seed_are_the_same_in_every_version(domain: Domain) -> None:
+    faults = ToolFaults([parse_rule("rename:0.3,timeout=0.3")], "7", domain.environment(WANTED))
+    made = talk(domain, [RENAME]).calls[0].call
+    assert [faults.before(made)[0] for _ in range(8)] == [faults.before(made)[0] for _ in range(8)]
