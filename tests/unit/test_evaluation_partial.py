@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pytest_tau.evaluation import CustomComponent
+from pytest_tau.evaluation import CustomComponent, partial
 from pytest_tau.evaluation.assignment import best_assignment
 from pytest_tau.evaluation.evaluate import evaluate
 from pytest_tau.evaluation.partial import COUNTS, SHARES, current_state
@@ -272,3 +272,20 @@ def test_a_task_without_a_reference_has_no_state(domain: Domain) -> None:
 
 def test_nothing_is_assigned_to_nothing() -> None:
     assert best_assignment([]) == best_assignment([[], []]) == []
+
+
+@pytest.mark.parametrize(
+    ("factors", "progress"),
+    [
+        ({"of a plugin": 1.0, "another": 0.0}, 0.5),
+        ({"of a plugin": 0.5}, 0.5),
+        ({"NL_ASSERTION": 0.0}, 0.0),
+        ({"NL_ASSERTION": 1.0, "another": 0.0}, 0.0),
+        ({"NL_ASSERTION": 1.0}, 1.0),
+    ],
+)
+def test_a_component_without_a_share_counts_if_it_is_not_met_or_a_plugins(
+    factors: dict[str, float], progress: float
+) -> None:
+    verdict = RewardInfo(reward=0.0, reward_breakdown=factors)
+    assert partial._progress(dict.fromkeys(partial._SHARE_OF.values()), verdict) == progress
