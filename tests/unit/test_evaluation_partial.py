@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from pytest_tau.evaluation import CustomComponent, partial
+from pytest_tau.evaluation import CustomComponent
 from pytest_tau.evaluation.assignment import best_assignment
 from pytest_tau.evaluation.evaluate import evaluate
-from pytest_tau.evaluation.partial import COUNTS, SHARES, current_state
+from pytest_tau.evaluation.partial import _SHARE_OF, COUNTS, SHARES, _progress, current_state
 from pytest_tau.models import CustomCheck, RewardInfo, ToolMessage
 
 from . import tiny
@@ -288,4 +288,4 @@ def test_a_component_without_a_share_counts_if_it_is_not_met_or_a_plugins(
     factors: dict[str, float], progress: float
 ) -> None:
     verdict = RewardInfo(reward=0.0, reward_breakdown=factors)
-    assert partial._progress(dict.fromkeys(partial._SHARE_OF.values()), verdict) == progress
+    assert _progress(dict.fromkeys(_SHARE_OF.values()), verdict) == progress
