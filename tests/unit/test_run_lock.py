@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.plugin.store import lock as module
-from pytest_tau.plugin.store.lock import FolderInUseError, RunLock, forget_workers, wait_for_workers, worker_lock
+from pytest_tau.plugin.store.lock import FolderInUseError, RunLock, wait_for_workers, worker_lock
 from pytest_tau.runs.layout import LOCK
 
 if TYPE_CHECKING:
@@ -114,26 +114,22 @@ class TestLocks:
         assert json.loads((tmp_path / LOCK).read_text())["started"] == STARTED
         lock.release()
 
-    def test_workers_are_waited_for_until_they_have_ended(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(module, "_PATIENCE", 0.2)
+    def test_workers_are_waited_for_until_they_have_ended(self, tmp_path: Path) -> None:
         (tmp_path / "run-gw0.lock").touch()  # of one that was killed
         lock = worker_lock(tmp_path, STARTED, "gw1")
         lock.acquire()
         with pytest.raises(FolderInUseError, match=f"process {os.getpid()} on .* has used it since {STARTED}"):
-            wait_for_workers(tmp_path)
+            wait_for_workers(tmp_path, 0.2)
         assert [path.name for path in tmp_path.iterdir()] == ["run-gw1.lock"]
         (tmp_path / "run.json").touch()
         threading.Timer(0.05, lock.release).start()
-        monkeypatch.setattr(module, "_PATIENCE", 60)
-        wait_for_workers(tmp_path)
+        wait_for_workers(tmp_path, 60)
         assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
     def test_what_workers_have_left_is_deleted(self, tmp_path: Path) -> None:
         (tmp_path / "run-gw0.lock").touch()
         (tmp_path / "run.json").touch()
-        forget_workers(tmp_path)
+        wait_for_workers(tmp_path, 0)
         assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
 
     @pytest.mark.parametrize("content", ["", "[]", "{}", '{"pid": "x", "host": 1, "started": 1}'])

@@ -28,7 +28,7 @@ _LOCKED_BYTE = 1 << 20
 #: Another process may delete the file between the opening and the locking of it; so often at most.
 _ATTEMPTS = 100
 #: Seconds after which a worker without a controller is not waited for any more. execnet ends it after 15.
-_PATIENCE = 30.0
+PATIENCE = 30.0
 
 
 class FolderInUseError(Exception):
@@ -108,13 +108,13 @@ def worker_lock(folder: Path, started: str, worker: str) -> RunLock:
     return RunLock(folder, started, WORKER_LOCKS.replace("*", worker))
 
 
-def wait_for_workers(folder: Path) -> None:
-    """Wait until the workers of an earlier run have ended, and delete what they have left.
+def wait_for_workers(folder: Path, seconds: float) -> None:
+    """Wait until the workers of a run have ended, and delete what they have left.
 
     Raises:
-        FolderInUseError: A worker does not end.
+        FolderInUseError: A worker has not ended in time.
     """
-    end = time.monotonic() + _PATIENCE
+    end = time.monotonic() + seconds
     for path in sorted(folder.glob(WORKER_LOCKS)):
         lock = RunLock(folder, "", path.name)
         while True:
@@ -126,13 +126,6 @@ def wait_for_workers(folder: Path) -> None:
                     raise
             time.sleep(0.05)
         lock.release()
-
-
-def forget_workers(folder: Path) -> None:
-    """Delete the files of workers that have not done so yet."""
-    for path in folder.glob(WORKER_LOCKS):
-        with contextlib.suppress(OSError):
-            path.unlink()
 
 
 def _lock(file: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import tempfile
@@ -17,7 +18,7 @@ from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
 from ...text import relative_path
 from ..options import OptionValues, named_domains
 from ..wire import is_worker, worker_input, worker_name
-from .lock import FolderInUseError, RunLock, forget_workers, wait_for_workers, worker_lock
+from .lock import PATIENCE, FolderInUseError, RunLock, wait_for_workers, worker_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,13 +112,13 @@ class RunPaths:
         try:
             self._lock.acquire()
             if self.resumes and not worker:
-                wait_for_workers(folder)
+                wait_for_workers(folder, PATIENCE)
         except FolderInUseError as error:
             where = relative_path(folder, self._config.invocation_params.dir)
             problem = f"{where} is in use: {error}; wait until it ends, or stop it"
             raise pytest.UsageError(f"{self.resume_label}: {problem}") from None
         if not worker:
-            self._config.add_cleanup(lambda: forget_workers(folder))
+            self._config.add_cleanup(lambda: _delete_worker_locks(folder))
 
     def _new(self) -> Path | None:
         home = self.home
@@ -177,3 +178,9 @@ def make_folder(folder: Path) -> None:
     """
     folder.mkdir(parents=True, exist_ok=True)
     ignore_in_git(folder.parent.parent)
+
+
+def _delete_worker_locks(folder: Path) -> None:
+    """Delete the locks that workers have left; a worker that has not ended keeps its own."""
+    with contextlib.suppress(FolderInUseError):
+        wait_for_workers(folder, 1.0)
