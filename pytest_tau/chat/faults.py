@@ -11,7 +11,7 @@ from ..errors import ContextWindowError, ModelError
 from .masking import mask_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
     from ..errors import ModelFault
     from .requests import ChatRequest
@@ -151,3 +151,13 @@ def _number(text: Any, divisor: float) -> float | None:
 def _shorten(text: str, length: int = 300) -> str:
     line = " ".join(text.split())
     return line if len(line) <= length else f"{line[:length]} …"
+
+
+def chain_of(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and its causes; chains are short, but may be circular."""
+    current: BaseException | None = error
+    for _ in range(10):
+        if current is None:
+            return
+        yield current
+        current = current.__cause__ or current.__context__

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import ConfigurationError, ModelError
 from .call_arguments import refuse_arguments
+from .faults import chain_of
 from .retries import RetryPolicy, call_with_retries
 
 if TYPE_CHECKING:
@@ -111,7 +112,8 @@ class LimitedModel:
                 # Whatever was raised, the call has failed. The error is described, but not chained: its text and
                 # its frames contain the request, keys included.
                 failure = self._failure(error, request, limit)
-                self._note_answer(request, failure, refused=_is_refused(error))
+                is_refused = any(isinstance(each, ConnectionRefusedError) for each in chain_of(error))
+                self._note_answer(request, failure, refused=is_refused)
             else:
                 self._reached.add(_address(request))
                 return self._reply(response, request, time.monotonic() - began)
@@ -177,13 +179,3 @@ def _address(request: ChatRequest) -> str:
     """Return the name of the server that is called: the address in the arguments, or else the provider."""
     given = request.args.get("api_base") or request.args.get("base_url")
     return str(given or request.model.partition("/")[0])
-
-
-def _is_refused(error: BaseException) -> bool:
-    """Return whether an exception, or one of its causes, is that of a refused connection."""
-    current: BaseException | None = error
-    for _ in range(10):  # a chain may be circular
-        if current is None or isinstance(current, ConnectionRefusedError):
-            break
-        current = current.__cause__ or current.__context__
-    return isinstance(current, ConnectionRefusedError)

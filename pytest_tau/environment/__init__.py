@@ -5,7 +5,8 @@ from ..models import Spoken
 from ..models.task_files import DEFAULT_SPLIT
 from .changes import Change, value_changes
 from .database import Database
-from .domain import Difficulty, Domain, DomainSpec, PolicyFiles
+from .domain import Difficulty, Domain, DomainSpec
+from .domain_files import PolicyFiles
 from .environment import Environment, same_result
 from .functions import domain_of
 from .records import Record, canonical

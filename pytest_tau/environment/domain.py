@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError, unknown_name
 from ..models.task_files import DEFAULT_SPLIT
-from .domain_files import DomainTasks, load_database, read_policy
+from .domain_files import DomainTasks, PolicyFiles, load_database, read_policy
 from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
 from .records import digest
@@ -26,14 +26,6 @@ if TYPE_CHECKING:
     from .toolkit import Toolkit, ToolTexts
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True)
-class PolicyFiles:
-    """The files of one variant of a policy, joined in order; ``solo`` for an agent that works alone."""
-
-    normal: tuple[str, ...]
-    solo: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -108,6 +100,12 @@ class DomainSpec:
             problem = "'spoken' on a toolkit is deprecated: pass it to the DomainSpec"
             warnings.warn(problem, DeprecationWarning, stacklevel=3)
             object.__setattr__(self, "spoken", from_toolkit)
+
+    @property
+    def tool_names(self) -> frozenset[str]:
+        """The names of the tools of both toolkits."""
+        sides = (self.agent_tools, self.user_tools)
+        return frozenset(name for side in sides if side for name in side.tool_infos)
 
     def load(self, data_dir: Path | str | None = None) -> Domain:
         """Load the domain with its bundled data, or with data laid out as τ²-bench's ``data/tau2``.
@@ -288,6 +286,11 @@ class Domain:
         """The knowledge base; None if the domain has none."""
         return self.spec.knowledge.load(self.folder) if self.spec.knowledge else None
 
+    @functools.cached_property
+    def tool_names(self) -> frozenset[str]:
+        """The names of the tools that a trial may have, in any variant and mode."""
+        return self.spec.tool_names.union(self.knowledge.tool_names if self.knowledge else ())
+
     def check_data(self, policy: str | None = None, retrieval: Retrieval | None = None, *, solo: bool = False) -> None:
         """Read databases, documents and the policy, which are otherwise read when they are needed.
 
@@ -305,8 +308,7 @@ class Domain:
         if retriever is None:
             self._policy(policy, solo=solo)
         else:
-            sides = (self.spec.agent_tools, self.spec.user_tools)
-            retriever.check({name for side in sides if side for name in side.tool_infos})
+            retriever.check(self.spec.tool_names)
 
     def retriever(self, policy: str | None, retrieval: Retrieval | None) -> Retriever | None:
         """Return the retrieval variant that these settings mean; None without a knowledge base."""

@@ -1,8 +1,9 @@
-"""The files of a domain: its tasks and its databases."""
+"""The files of a domain: its tasks, its databases and its policy."""
 
 from __future__ import annotations
 
 import functools
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -138,6 +139,14 @@ def load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         raise ConfigurationError(f"{path}: {place}: {problems}" if place else f"{path}: {problems}") from None
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
+
+
+@dataclass(frozen=True)
+class PolicyFiles:
+    """The files of one variant of a policy, joined in order; ``solo`` for an agent that works alone."""
+
+    normal: tuple[str, ...]
+    solo: tuple[str, ...] = ()
 
 
 def read_policy(file: Path, domain: str) -> str:

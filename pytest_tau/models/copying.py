@@ -60,28 +60,25 @@ def _clone_fields(fields: dict[Any, Any]) -> dict[Any, Any]:
     return copy
 
 
-def copy_with(model: M, fields: dict[str, Any]) -> M:
-    """Return a copy of a model that has these values of its fields; it shares private ones and extra ones."""
+def copy_with(model: M, fields: dict[str, Any], copied: Callable[[dict[str, Any]], dict[str, Any]] = dict) -> M:
+    """Return a copy of a model.
+
+    It is what ``model_copy`` does, in a fifth of the time: a message is copied at each step, a record at each touch.
+
+    Args:
+        model: The model.
+        fields: The values of the copy's fields.
+        copied: Copies the extra values and the private ones; by default the copy shares them.
+    """
     kind = type(model)
     copy = kind.__new__(kind)
     _set(copy, "__dict__", fields)
     _set(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
     extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    _set(copy, "__pydantic_extra__", None if extra is None else dict(extra))
-    _set(copy, "__pydantic_private__", None if private is None else dict(private))
+    _set(copy, "__pydantic_extra__", None if extra is None else copied(extra))
+    _set(copy, "__pydantic_private__", None if private is None else copied(private))
     return copy
 
 
 def _clone_model(model: Any) -> Any:
-    """Return a deep copy of a model.
-
-    It is what ``model_copy`` does, in a fifth of the time: a message is copied at each step, a record at each touch.
-    """
-    kind: Any = type(model)
-    copy = kind.__new__(kind)
-    _set(copy, "__dict__", _clone_fields(model.__dict__))
-    _set(copy, "__pydantic_fields_set__", model.__pydantic_fields_set__.copy())
-    extra, private = model.__pydantic_extra__, model.__pydantic_private__
-    _set(copy, "__pydantic_extra__", None if extra is None else _clone_fields(extra))
-    _set(copy, "__pydantic_private__", None if private is None else _clone_fields(private))
-    return copy
+    return copy_with(model, _clone_fields(model.__dict__), _clone_fields)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..environment import Tool
@@ -16,7 +15,6 @@ from ..participants.containment import describe, is_interrupt
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
 
-    from ..environment import Domain
     from ..models import TerminationReason
     from ..participants import Participant, ParticipantContext, ParticipantSource
     from ..protocol import Texts
@@ -137,14 +135,3 @@ async def _within(work: Coroutine[Any, Any, T], seconds: float | None) -> T | No
         in_time = task.done()
         task.cancel()
     return task.result() if in_time else None
-
-
-@functools.lru_cache(maxsize=16)
-def tool_names(domain: Domain) -> frozenset[str]:
-    """Return the names of all tools that a trial of a domain may have, in any variant and mode.
-
-    They include those that the agent has to discover, and ``done``.
-    """
-    sides = (domain.spec.agent_tools, domain.spec.user_tools)
-    names = {name for side in sides if side for name in side.tool_infos}
-    return frozenset({DONE, *names, *(domain.knowledge.tool_names if domain.knowledge else ())})

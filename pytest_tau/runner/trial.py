@@ -23,7 +23,7 @@ from ..evaluation import LazyJudge
 from ..evaluation.outside import Beginning
 from ..models import FAULTS, RETRIEVAL, AssistantMessage, Simulation, clone
 from ..orchestrator import GREETING, Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
-from ..participants import ParticipantContext, Prompting, view_of
+from ..participants import DONE, ParticipantContext, Prompting, view_of
 from ..participants.containment import is_interrupt
 from ..participants.personas import BEHAVIOUR, draw_persona
 from ..validity import check_simulation
@@ -32,7 +32,7 @@ from .attack import make_injection, note_attack
 from .conditions import Played, conditions_of
 from .discarded import DISCARDED, SEED_STEP, with_discarded
 from .grading import grade_trial
-from .participants import close_all, create, done_tool, tool_names
+from .participants import close_all, create, done_tool
 from .policy import note_policy
 from .recording import end_recording
 from .requirements import check_requirements
@@ -114,7 +114,7 @@ class Trial:
             raise
         finally:
             self.environment.close()
-        simulation.know_tools(tool_names(self.domain))
+        simulation.know_tools(self.domain.tool_names | {DONE})
         self._add_usage(simulation)
         played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
         simulation.conditions = conditions_of(played)

@@ -18,7 +18,6 @@ from pytest_tau.knowledge.indexes.grep import GrepIndex
 from pytest_tau.knowledge.indexes.pattern_search import PatternSearch
 from pytest_tau.models import Task
 from pytest_tau.runner import simulate
-from pytest_tau.runner.participants import tool_names
 
 
 class ShopDB(Database):
@@ -363,4 +362,4 @@ def test_a_simulation_knows_the_tools_of_every_variant(folder):
     )
     with pytest.raises(ValueError, match="unknown tool 'KB_serch'; did you mean 'KB_search'"):
         simulation.called("KB_serch")
-    assert tool_names(domain) is tool_names(domain)
+    assert domain.tool_names is domain.tool_names

@@ -17,7 +17,8 @@ from pydantic import PydanticUserError, validate_call
 
 from ...errors import ConfigurationError, ToolError, unknown_name
 from ..database import overlay
-from ..domain import DomainSpec, PolicyFiles
+from ..domain import DomainSpec
+from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
 from .jsonable import jsonable
 from .sessions import Session, SessionState

@@ -7,13 +7,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from ...chat.faults import build_model_error, fault_of, retry_after_of
+from ...chat.faults import build_model_error, chain_of, fault_of, retry_after_of
 from ...chat.masking import mask_secrets
 from ...errors import ConfigurationError
 from .credentials import describe_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from ...chat import ChatRequest
     from ...errors import ModelError, ModelFault
@@ -77,7 +77,7 @@ def missing_package(error: BaseException, request: ChatRequest) -> Configuration
 
     Nothing was sent then, although litellm reports a fault of the connection.
     """
-    missing = next((one for one in _chain(error) if isinstance(one, ImportError)), None)
+    missing = next((one for one in chain_of(error) if isinstance(one, ImportError)), None)
     if missing is None:
         return None
     package = (missing.name or "").partition(".")[0]
@@ -88,7 +88,7 @@ def missing_package(error: BaseException, request: ChatRequest) -> Configuration
 
 
 def _facts(error: BaseException) -> _Facts:
-    errors = list(_chain(error))
+    errors = list(chain_of(error))
     found: list[Any] = [getattr(one, "response", None) for one in errors]
     # litellm makes up responses for faults without an answer of a server; those have no headers.
     responses = [one for one in found if getattr(one, "headers", None) and hasattr(one, "status_code")]
@@ -105,16 +105,6 @@ def _facts(error: BaseException) -> _Facts:
         headers=responses[0].headers if responses else {},
         message=messages[0] if messages else _without_classes(str(error)),
     )
-
-
-def _chain(error: BaseException) -> Iterator[BaseException]:
-    """Yield an exception and its causes; chains are short, but may be circular."""
-    current: BaseException | None = error
-    for _ in range(10):
-        if current is None:
-            return
-        yield current
-        current = current.__cause__ or current.__context__
 
 
 def _kind(facts: _Facts) -> ModelFault:
