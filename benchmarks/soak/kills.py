@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .processes import pytest_run
+from .processes import kill_group, pytest_run
 from .tally import Tally
 
 if TYPE_CHECKING:
@@ -117,6 +118,9 @@ def _kill_and_resume(project: Path, mode: str, whole: _Run, random: Random, tall
         resumed = any(project.glob("runs/*/run.json"))
         if not resumed:
             tally.add(_EARLY)
+            # Its workers would begin a run that is not the one that is compared.
+            kill_group(ended.group)
+            shutil.rmtree(project / "runs", ignore_errors=True)
         if random.random() < 0.7:
             break
     ended = _run(project, *arguments, *(["--tau-resume"] if resumed else []))
@@ -134,7 +138,8 @@ def _compare(project: Path, whole: _Run, ended: Ended, case: str, tally: Tally) 
         tally.find(_OTHER_END, f"{case}: status {ended.status}")
     stored = _stored(project)
     found = dict(stored)
-    tally.find(_DOUBLED, case, len(stored) - len(found))
+    twice = [test for test, number in Counter(test for test, _ in stored).items() if number > 1]
+    tally.find(_DOUBLED, f"{case}: {', '.join(twice)}", len(stored) - len(found))
     tally.find(_LOST, case, len(whole.simulations.keys() - found.keys()))
     for test in whole.simulations.keys() & found.keys():
         if found[test] != whole.simulations[test]:

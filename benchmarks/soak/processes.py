@@ -37,11 +37,13 @@ class Ended(NamedTuple):
         status: Its exit status, negative for a signal; None if it hung.
         text: What it wrote, to both streams.
         seconds: How long it ran.
+        group: The group of its processes, of which some may still run.
     """
 
     status: int | None
     text: str
     seconds: float
+    group: int
 
     @property
     def crashed(self) -> bool:
@@ -82,8 +84,8 @@ def _forked(
         status = _wait(child, start, kill_after, whole_group=whole_group)
         seconds = time.monotonic() - start
         if kill_after is None or whole_group:
-            _kill_group(child)  # Workers of a process that hung.
-        return Ended(status, Path(output.name).read_text("utf-8", "replace"), seconds)
+            kill_group(child)  # Workers of a process that hung.
+        return Ended(status, Path(output.name).read_text("utf-8", "replace"), seconds, child)
 
 
 def _in_child(work: Callable[[], int], folder: Path, output: int) -> None:
@@ -120,17 +122,18 @@ def _wait(child: int, start: float, kill_after: float | None, *, whole_group: bo
         if kill_after is not None and seconds >= kill_after and not killed:
             killed = True
             if whole_group:
-                _kill_group(child)
+                kill_group(child)
             else:
                 os.kill(child, signal.SIGKILL)
         elif seconds >= LIMIT and not hung:
             hung = True
-            _kill_group(child)
+            kill_group(child)
             os.kill(child, signal.SIGKILL)
         time.sleep(0.005)
 
 
-def _kill_group(leader: int) -> None:
+def kill_group(leader: int) -> None:
+    """Kill the processes of a group that still run."""
     try:
         os.killpg(leader, signal.SIGKILL)
     except (ProcessLookupError, PermissionError):

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, fields, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict
 
+from ..files import atomic_write
+
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import pytest
 
     from ..runs.record import TrialRecord
 
 _KEY = "tau"
+#: The file of the planned trials, in the folder that a controller and its workers on the same machine share.
+_PLANNED = "planned.json"
+#: The group of each planned trial, by node id, in order; of plain types, as execnet sends no others.
+PlannedGroups: TypeAlias = "dict[str, tuple[str, ...]]"
 #: The outcome of a failed trial that does not fail the run, because gates decide.
 Gated: TypeAlias = Literal["failing", "broken"]
 
@@ -24,6 +33,7 @@ class WorkerInput(NamedTuple):
         workers: The number of workers.
         dist: The value of ``--dist``.
         remote: Whether the worker runs on another machine.
+        controller: The controller's process, by its number on its machine.
         started: The start of the run, ISO 8601.
         shared: The folder that controller and local workers share; empty for a remote worker.
         results: The run's folder; empty if nothing is stored, and for a remote worker.
@@ -37,6 +47,7 @@ class WorkerInput(NamedTuple):
     workers: int
     dist: str
     remote: bool
+    controller: int
     started: str
     shared: str
     results: str
@@ -61,7 +72,7 @@ class WorkerOutput(TypedDict, total=False):
     """
 
     has_context: bool
-    planned: dict[str, tuple[str, str, str, str]]
+    planned: PlannedGroups
     deselected: int
     shard: list[int]
     quarantine: dict[int, list[str]]
@@ -108,6 +119,21 @@ def output_of(node: Any) -> WorkerOutput:
     """Return the output of a finished worker, in the controller; empty if it was killed."""
     output: WorkerOutput = getattr(node, "workeroutput", {}).get(_KEY, {})
     return output
+
+
+def write_planned(folder: Path, planned: PlannedGroups) -> None:
+    """Write the planned trials to the folder that a controller shares with its workers; each plans the same ones."""
+    if planned and not (folder / _PLANNED).exists():
+        atomic_write(folder / _PLANNED, json.dumps(planned))
+
+
+def read_planned(folder: Path) -> PlannedGroups:
+    """Return the planned trials, in the controller; none if no worker on this machine has any."""
+    try:
+        found: PlannedGroups = json.loads((folder / _PLANNED).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    return found
 
 
 class TestGate(NamedTuple):

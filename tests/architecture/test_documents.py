@@ -22,7 +22,7 @@ ALLOWED = {
     "evaluation/components/db.py": "a copy of a value of this process",
     "plugin/snapshots/plugin.py": "a copy of a value of this process",
     "plugin/store/manifest.py": "a copy of a value of this process",
-    "plugin/report/verdicts/planned.py": "a worker's file in a folder of the run for temporary files",
+    "plugin/wire.py": "a worker's file in a folder of the run for temporary files",
     "plugin/distributed/journal.py": "a worker's file in a folder of the run for temporary files",
     "environment/task_schema.py": "a copy of a value of this process",
     "knowledge/indexes/pattern_search.py": "the answer of a process of this package",

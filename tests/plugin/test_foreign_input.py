@@ -172,6 +172,27 @@ class TestTwoAtOnce:
         (folder,) = project.path.glob(".tau/runs/*")
         assert sorted(file.name for file in folder.iterdir()) == ["run.json", "simulations.jsonl"]
 
+    def test_a_worker_stores_nothing_in_a_run_that_another_process_continues(self, project):
+        project.write("slow.py", SLOW)
+        project.write(
+            "conftest.py",
+            """
+            import json
+            from pathlib import Path
+
+            import pytest
+
+            @pytest.hookimpl(tryfirst=True)
+            def pytest_runtest_setup():
+                (lock,) = Path().glob(".tau/runs/*/run.lock")
+                lock.write_text(json.dumps({"pid": 1, "host": "here", "started": "today"}))
+            """,
+        )
+        (project.path / "go").touch()
+        run = project.run(*self.ARGS, "-n", "1")
+        run.line("is in use: process 1 on here has used it since today; wait until it ends, or stop it")
+        assert not [*project.path.glob(".tau/runs/*/*.jsonl")]
+
     @pytest.mark.skipif(os.name == "nt", reason="a signal of POSIX")
     def test_the_lock_of_a_killed_process_does_not_last(self, project):
         project.write("slow.py", SLOW)

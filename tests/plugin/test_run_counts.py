@@ -7,8 +7,7 @@ import json
 import pytest
 
 from pytest_tau.analysis.flaky import flaky_lines
-from pytest_tau.plugin.report.run_counts import TrialCounter, count_lines
-from pytest_tau.plugin.store.run_counts import RunCounts
+from pytest_tau.plugin.report.run_counts import count_lines
 from pytest_tau.runs.groups import Group
 from pytest_tau.runs.record import TrialRecord
 
@@ -223,10 +222,47 @@ class TestRun:
         project.run().lacks("tau:")
 
 
-def test_an_interrupted_controller_knows_what_was_planned_by_the_node_ids(pytestconfig):
-    counts = RunCounts()
-    ids = ["mock::a[trial-0]", "mock::a[trial-1]", "t.py::test_mine[a-trial-0]", "t.py::test_plain", "t.py::test_p[1]"]
-    TrialCounter(pytestconfig, counts).pytest_xdist_node_collection_finished(ids)
-    assert counts.trials == {"mock": {"a": 2}, "t.py": {"test_mine[a": 1}}
-    (line,) = count_lines(counts.planned, [])
-    assert line == "2 tasks, 3 trials planned: 0 run, 3 not run (session ended early)"
+class TestWorkers:
+    def test_an_interrupted_run_knows_what_was_planned(self, project):
+        """The controller ends at once; the workers do not say any more what they have planned."""
+        project.write(
+            "conftest.py",
+            """
+            import pytest
+
+            class Interrupt:
+                @pytest.hookimpl(optionalhook=True, trylast=True)
+                def pytest_xdist_node_collection_finished(self):
+                    pytest.exit("enough")
+
+            def pytest_configure(config):
+                if not hasattr(config, "workerinput"):
+                    config.pluginmanager.register(Interrupt())
+            """,
+        )
+        arguments = ["--tau-domain", "mock", "--tau-task", "create-task", "--tau-task", "complete-task"]
+        run = project.run(*arguments, "--tau-trials", "2", "-n", "2")
+        run.line("tau: 2 tasks x 2 trials planned: 0 run, 4 not run (session ended early)")
+
+    def test_other_tests_whose_ids_look_like_those_of_trials_are_none(self, project):
+        project.write(
+            "test_mine.py",
+            """
+            import os, signal
+            from pathlib import Path
+
+            import pytest
+
+            @pytest.mark.parametrize("number", [0, 1], ids=["trial-0", "trial-1"])
+            def test_it(number):
+                if number and "PYTEST_XDIST_WORKER" in os.environ:
+                    with Path("killed").open("a") as file:
+                        file.write("x")
+                    os.kill(os.getpid(), signal.SIGKILL)
+            """,
+        )
+        run = project.run("-n", "2")
+        run.lacks("tau:")
+        run.outcomes(passed=1, failed=1)
+        assert (project.path / "killed").read_text() == "x"
+        assert not (project.path / ".tau").exists()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.plugin.store import lock as module
-from pytest_tau.plugin.store.lock import FolderInUseError, RunLock, wait_for_workers, worker_lock
+from pytest_tau.plugin.store.lock import FolderInUseError, RunLock, check_controller, wait_for_workers, worker_lock
 from pytest_tau.runs.layout import LOCK
 
 if TYPE_CHECKING:
@@ -125,6 +125,17 @@ class TestLocks:
         threading.Timer(0.05, lock.release).start()
         wait_for_workers(tmp_path, 60)
         assert [path.name for path in tmp_path.iterdir()] == ["run.json"]
+
+    def test_a_worker_finds_out_that_another_process_continues_its_run(self, tmp_path: Path) -> None:
+        check_controller(tmp_path, os.getpid())  # nobody has the lock, or there are no locks
+        lock = RunLock(tmp_path, STARTED)
+        lock.acquire()
+        check_controller(tmp_path, os.getpid())
+        with pytest.raises(FolderInUseError, match=f"process {os.getpid()} on .* has used it since {STARTED}"):
+            check_controller(tmp_path, os.getpid() + 1)
+        (tmp_path / LOCK).write_text("", encoding="utf-8")
+        check_controller(tmp_path, os.getpid() + 1)  # it is not known
+        lock.release()
 
     def test_what_workers_have_left_is_deleted(self, tmp_path: Path) -> None:
         (tmp_path / "run-gw0.lock").touch()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -11,13 +12,12 @@ import pytest
 
 from ...files import atomic_write
 from ..context.run_state import get_context, run_state
-from ..items import TRIAL_ID
 from ..options import OptionValues, runs_no_test
 from ..seams import SummaryBlock, SummaryLine
 from ..store.manifest import write_remote_manifest
 from ..store.writer import SimulationFile, merge_worker_files
 from ..wire import WorkerInput, give_input, input_of, output_of
-from .crash_recovery import CrashRecovery
+from .crash_recovery import CrashRecovery, is_trial
 from .scheduling import make_scheduler
 from .worker import cassette_home
 
@@ -63,6 +63,7 @@ class Controller:
             workers=len(node.nodemanager.specs),
             dist=self._config.option.dist,
             remote=not here,
+            controller=os.getpid(),
             started=paths.started,
             shared=str(paths.make_shared()) if here else "",
             results=str(paths.results or "") if here else "",
@@ -81,9 +82,9 @@ class Controller:
         return baseline.counts() if known else None
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, ids: list[str]) -> None:
+    def pytest_xdist_node_collection_finished(self, node: Any, ids: list[str]) -> None:
         """Lock the run's folder before the first trial runs; the workers write into it."""
-        if any(TRIAL_ID.search(test) for test in ids) and not runs_no_test(self._config):
+        if any(is_trial(self._config, node, test) for test in ids) and not runs_no_test(self._config):
             with contextlib.suppress(OSError):  # the workers report it with their first simulations
                 run_state(self._config).paths.use()
 

@@ -11,7 +11,7 @@ from ..context.run_state import run_state
 from ..items import TRIAL_ID
 from ..report.junit import discard_rerun, uncount
 from ..seams import SummaryBlock, SummaryLine
-from ..wire import add_facts
+from ..wire import add_facts, input_of
 from .compat import controller_scheduler, mark_completed, run_again
 from .journal import MAX_CRASHES, JournalEntry
 
@@ -51,8 +51,8 @@ class CrashRecovery:
         """Schedule the test of a killed worker again; the worker may also have run prefetched trials."""
         worker = report.node.gateway.id
         entry = JournalEntry.read(run_state(self._config).paths.make_shared() / f"{worker}.lost")
-        is_trial = TRIAL_ID.search(crashitem) is not None
-        if not is_trial and not (entry and entry.running):
+        ran_trial = is_trial(self._config, report.node, crashitem)
+        if not ran_trial and not (entry and entry.running):
             return
         self._schedule = sched
         self._crashes[crashitem] += 1
@@ -61,7 +61,7 @@ class CrashRecovery:
                 self._workers += 1
                 self._discard_reports(crashitem, self._unfinished.pop(report.node, []))
                 report.outcome = "rerun"  # type: ignore[assignment]
-        elif is_trial:
+        elif ran_trial:
             _make_error(report, entry if entry and entry.test == crashitem else None)
 
     @pytest.hookimpl(trylast=True)
@@ -106,6 +106,12 @@ class CrashRecovery:
 
     def _lost(self) -> bool:
         return self._schedule is not None and bool(self._schedule.has_pending)
+
+
+def is_trial(config: pytest.Config, node: Any, test: str) -> bool:
+    """Return whether a test of a worker runs a trial; of a worker on another machine, by its node id."""
+    planned = test in run_state(config).counts.planned
+    return planned or (input_of(node).remote and TRIAL_ID.search(test) is not None)
 
 
 def _is_rerun(report: Any) -> bool:

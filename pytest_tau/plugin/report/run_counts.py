@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from ..context.run_state import run_state
-from ..items import TRIAL_ID, group_of
+from ..items import group_of
 from ..seams import SummaryBlock, SummaryLine
-from ..wire import give_output, output_of
+from ..wire import give_output, is_worker, output_of, read_planned, write_planned
 from .records import records_of
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ...runs.groups import Group
     from ...runs.record import TrialRecord
     from ..store.run_counts import RunCounts
-    from ..wire import TrialReport
+    from ..wire import PlannedGroups, TrialReport
 
 
 def count_lines(
@@ -81,40 +81,38 @@ class TrialCounter:
 
     def __init__(self, config: pytest.Config, counts: RunCounts) -> None:
         self._config, self._counts = config, counts
-        #: Whether a worker's output has given the planned trials.
-        self._informed = False
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count the trials that ``-k``, ``-m``, ``--lf`` and other plugins deselect."""
         self._counts.deselected += sum(group_of(item) is not None for item in items)
 
-    @pytest.hookimpl(trylast=True)
+    @pytest.hookimpl(tryfirst=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Record the planned trials; a worker passes them to its controller."""
+        """Record the planned trials; a worker passes them to its controller, before it says that it has collected."""
         self._counts.planned = {item.nodeid: group for item in session.items if (group := group_of(item)) is not None}
-        planned = {test: tuple(group) for test, group in self._counts.planned.items()}  # execnet takes plain types
+        planned = {test: tuple(group) for test, group in self._counts.planned.items()}
         give_output(self._config, planned=planned, deselected=self._counts.deselected)
+        folder = run_state(self._config).paths.shared if is_worker(self._config) else None
+        if folder is not None:
+            write_planned(folder, planned)
 
-    @pytest.hookimpl(optionalhook=True)
-    def pytest_xdist_node_collection_finished(self, ids: Sequence[str]) -> None:
-        """Take the planned trials from node ids, in the controller, in case the workers are interrupted."""
-        places = {test: test.rpartition("::") for test in ids if TRIAL_ID.search(test)}
-        if places and not self._informed:
-            from ...runs.groups import Group
-
-            names = {test: (file, TRIAL_ID.sub("", name)) for test, (file, _, name) in places.items()}
-            self._counts.planned = {test: Group("", "", *name) for test, name in names.items()}
+    @pytest.hookimpl(optionalhook=True, tryfirst=True)
+    def pytest_xdist_node_collection_finished(self) -> None:
+        """Take the planned trials from a worker on this machine, in the controller."""
+        self._take(read_planned(run_state(self._config).paths.make_shared()))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
         """Take the planned trials from a worker; every worker plans the same ones."""
         output = output_of(node)
-        if "planned" in output and not self._informed:
+        self._take(output.get("planned", {}))
+        self._counts.deselected = output.get("deselected", self._counts.deselected)
+
+    def _take(self, planned: PlannedGroups) -> None:
+        if planned and not self._counts.planned:
             from ...runs.groups import Group
 
-            self._informed = True
-            self._counts.planned = {test: Group(*group) for test, group in output["planned"].items()}
-            self._counts.deselected = output["deselected"]
+            self._counts.planned = {test: Group(*group) for test, group in planned.items()}
 
     def pytest_tau_phase_reported(self, report: pytest.TestReport, trial: TrialReport) -> None:
         """Record why a trial was not run: its test was skipped, or ended without it."""

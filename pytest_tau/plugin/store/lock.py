@@ -15,7 +15,7 @@ import os
 import socket
 import sys
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...documents import DocumentError, read_json
 from ...runs.layout import LOCK, WORKER_LOCKS
@@ -66,7 +66,7 @@ class RunLock:
                     return
             except (BlockingIOError, PermissionError):
                 os.close(file)
-                raise FolderInUseError(self._user()) from None
+                raise FolderInUseError(self.user()) from None
             except FileNotFoundError:
                 pass
             except OSError:
@@ -95,11 +95,20 @@ class RunLock:
             os.truncate(file, 0)
             os.write(file, text.encode())
 
-    def _user(self) -> str:
+    def owner(self) -> dict[str, Any] | None:
+        """Return the process that has the lock, or had it when it was killed; None if it is not known."""
         try:
             found = read_json(self._path)
+        except (OSError, DocumentError):  # it is just about to write it, or there are no locks
+            return None
+        return found if isinstance(found, dict) else None
+
+    def user(self) -> str:
+        """Return a text that names the process that has the lock."""
+        found = self.owner() or {}
+        try:
             return f"process {found['pid']:d} on {found['host']} has used it since {found['started']}"
-        except (OSError, DocumentError, KeyError, TypeError, ValueError):  # it is just about to write them
+        except (KeyError, TypeError, ValueError):
             return "another process uses it"
 
 
@@ -126,6 +135,25 @@ def wait_for_workers(folder: Path, seconds: float) -> None:
                     raise
             time.sleep(0.05)
         lock.release()
+
+
+def check_controller(folder: Path, pid: int) -> None:
+    """Check that a run is still that of a worker's controller, once the worker has its lock.
+
+    A worker whose controller was killed may have stored nothing yet, so that a process that continues the run did not
+    wait for it.
+
+    Args:
+        folder: The run's.
+        pid: The process of the controller.
+
+    Raises:
+        FolderInUseError: Another process continues the run.
+    """
+    lock = RunLock(folder, "")
+    found = lock.owner()
+    if found is not None and found.get("pid") != pid:
+        raise FolderInUseError(lock.user())
 
 
 def _lock(file: int) -> None:

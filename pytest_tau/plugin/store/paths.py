@@ -18,7 +18,7 @@ from ...runs.layout import MANIFEST, RUNS, ignore_in_git, latest_last
 from ...text import relative_path
 from ..options import OptionValues, named_domains
 from ..wire import is_worker, worker_input, worker_name
-from .lock import PATIENCE, FolderInUseError, RunLock, wait_for_workers, worker_lock
+from .lock import PATIENCE, FolderInUseError, RunLock, check_controller, wait_for_workers, worker_lock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -111,7 +111,9 @@ class RunPaths:
         self._config.add_cleanup(self._lock.release)
         try:
             self._lock.acquire()
-            if self.resumes and not worker:
+            if worker and self._input is not None:
+                check_controller(folder, self._input.controller)
+            elif self.resumes:
                 wait_for_workers(folder, PATIENCE)
         except FolderInUseError as error:
             where = relative_path(folder, self._config.invocation_params.dir)

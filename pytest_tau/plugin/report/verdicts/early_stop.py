@@ -114,11 +114,9 @@ class EarlyStop:
         """Put the trials into their random order, after other plugins have put them into theirs."""
         self.planned.order(items)
 
-    @pytest.hookimpl(trylast=True)
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        """Take the planned trials."""
+        """Take the session, whose tests may be skipped."""
         self._session = session
-        self.planned.collected(session.items)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, object, object]:

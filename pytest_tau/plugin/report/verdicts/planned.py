@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from ....files import atomic_write
 from ...context.run_state import get_context, run_state
 from ...items import group_of, trial_of
-from ...wire import is_worker
 from ..records import records_of
 
 if TYPE_CHECKING:
@@ -19,9 +16,6 @@ if TYPE_CHECKING:
 
     from ....runs.groups import Group
     from ....runs.record import TrialRecord
-
-#: The file of the planned trials, in the folder that controller and workers share.
-_FILE = "planned.json"
 
 
 class PlannedTrials:
@@ -35,23 +29,16 @@ class PlannedTrials:
 
     def __init__(self, config: pytest.Config, *, draw: bool, whole_tasks: bool) -> None:
         self._config, self._draw, self._whole_tasks = config, draw, whole_tasks
-        self._trials: dict[str, Group] = {}
         self._done: set[str] = set()
         self._reached = 0
 
     @property
     def trials(self) -> dict[str, Group]:
-        """Return the group of each trial by its node id, in order; in a controller, as its workers have written.
+        """Return the group of each trial by its node id, in order.
 
-        If all workers are on other machines, there are none.
+        If all workers are on other machines, there are none before the end.
         """
-        folder = shared_folder(self._config) if not self._trials else None
-        if folder is not None and (folder / _FILE).exists():
-            from ....runs.groups import Group
-
-            entries = json.loads((folder / _FILE).read_text(encoding="utf-8"))
-            self._trials = {nodeid: Group(*group) for nodeid, group in entries}
-        return self._trials
+        return run_state(self._config).counts.planned
 
     @property
     def counts(self) -> Counter[Group]:
@@ -75,14 +62,6 @@ class PlannedTrials:
                 keys[item] = (key, trial) if self._whole_tasks else (trial, key)
         for place, item in zip(places, sorted(keys, key=keys.__getitem__), strict=True):
             items[place] = item
-
-    def collected(self, items: list[pytest.Item]) -> None:
-        """Take the items as they will be run; a worker writes them to a file for its controller."""
-        self._trials = {item.nodeid: group for item in items if (group := group_of(item)) is not None}
-        folder = run_state(self._config).paths.shared if is_worker(self._config) else None
-        if folder is not None and not (folder / _FILE).exists():
-            entries = [[nodeid, list(group)] for nodeid, group in self._trials.items()]
-            atomic_write(folder / _FILE, json.dumps(entries))
 
     def is_done(self, nodeid: str) -> None:
         """Record that a trial is done: it has run, or was skipped."""
