@@ -43,7 +43,8 @@ class CrashRecovery:
         if error and journal.exists():
             journal.replace(journal.with_suffix(".lost"))
         sched = controller_scheduler(self._config)
-        if error and node in self._reported and sched:
+        # A run without trials is left to xdist.
+        if error and node in self._reported and sched and run_state(self._config).counts.planned:
             mark_completed(sched, node, self._reported[node])
 
     @pytest.hookimpl(optionalhook=True)
