@@ -142,14 +142,18 @@ def test_strict_forgives_limits_only(domain: Domain, reason: Any) -> None:
 
 def test_strict_takes_the_stop_of_an_agent_alone(domain: Domain) -> None:
     wanted = task({"actions": CRITERIA["actions"], "reward_basis": ["DB"]}, ticket="Rename it.")
-    messages = [ALL_DONE[0], agent("###STOP###")]
-    rewards = [
-        pytest_tau.evaluate(
+
+    def reward(last: Any, grading: str) -> float:
+        messages = [ALL_DONE[0], last]
+        return pytest_tau.evaluate(
             wanted, messages, termination_reason="max_steps", domain=domain, solo=True, grading=grading
         ).reward
-        for grading in ("official", "strict")
-    ]
-    assert rewards == [0.0, 1.0]
+
+    assert reward(agent("###STOP###"), "official") == 0.0
+    assert reward(agent("###STOP###"), "strict") == 1.0
+    # The limit came before the result, or before the agent's own words.
+    assert reward(agent(call("look", item_id="lamp")), "strict") == 0.0
+    assert reward(user("Thanks."), "strict") == 0.0
 
 
 # Grading profiles
