@@ -16,6 +16,7 @@ from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
 from .records import digest
 from .retrieval import Retrieval
+from .toolkit import argument_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -287,9 +288,10 @@ class Domain:
         return self.spec.knowledge.load(self.folder) if self.spec.knowledge else None
 
     @functools.cached_property
-    def tool_names(self) -> frozenset[str]:
-        """The names of the tools that a trial may have, in any variant and mode."""
-        return self.spec.tool_names.union(self.knowledge.tool_names if self.knowledge else ())
+    def tool_arguments(self) -> dict[str, frozenset[str] | None]:
+        """The arguments of each tool that a trial may have, in any variant and mode; None if they are not known."""
+        searches = self.knowledge.tool_names if self.knowledge else ()
+        return dict.fromkeys(searches) | argument_names(filter(None, (self.spec.agent_tools, self.spec.user_tools)))
 
     def check_data(self, policy: str | None = None, retrieval: Retrieval | None = None, *, solo: bool = False) -> None:
         """Read databases, documents and the policy, which are otherwise read when they are needed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, TypeAlias, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, get_args
 
 from ..errors import ConfigurationError, unknown_name
 from ..models import clone
@@ -12,7 +12,7 @@ from .database import Database
 from .schemas import check_docstring, describe
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from ..models import Requestor, Task
 
@@ -92,6 +92,18 @@ def _check_self(method: Callable[..., Any]) -> None:
         raise ConfigurationError(f"tool {method.__qualname__}: {problem}")
 
 
+def _refuse_async(method: Callable[..., Any]) -> NoReturn:
+    """Refuse a method that would never be awaited, so that its call would change nothing.
+
+    Raises:
+        ConfigurationError: Always.
+    """
+    problem = f"methods of a toolkit are not awaited: write 'def {method.__name__}'"
+    raise ConfigurationError(
+        f"{method.__qualname__} is async: {problem}, or use domain_of, whose functions may be async"
+    )
+
+
 class Tool(NamedTuple):
     """A tool as an agent or a user sees it.
 
@@ -120,6 +132,16 @@ class Tool(NamedTuple):
 ToolTexts: TypeAlias = "Mapping[Requestor, Mapping[str, tuple[str, dict[str, Any]]]]"
 
 
+def argument_names(toolkits: Iterable[type[Toolkit[Any]]]) -> dict[str, frozenset[str] | None]:
+    """Return the names of the arguments of each tool, hidden ones included; None if others are allowed as well."""
+    found: dict[str, frozenset[str] | None] = {}
+    for tool in (each for kit in toolkits for each in (*kit.tools().values(), *kit.hidden_tools().values())):
+        names, others = tool.parameters.get("properties", {}), tool.parameters.get("additionalProperties")
+        known = found.get(tool.name, frozenset())  # both sides may have a tool of this name
+        found[tool.name] = None if others or known is None else known.union(names)
+    return found
+
+
 class Toolkit(Generic[D]):
     """Base of a domain's toolkits.
 
@@ -134,6 +156,9 @@ class Toolkit(Generic[D]):
         own = {name: method.tau_tool for name, method in vars(cls).items() if hasattr(method, "tau_tool")}
         for name in own:
             _check_self(vars(cls)[name])
+        for name, member in vars(cls).items():
+            if not name.startswith("_") and inspect.iscoroutinefunction(member):
+                _refuse_async(member)
         declared = [vars(cls).get("tool_infos", {}), *(getattr(base, "tool_infos", {}) for base in cls.__bases__)]
         inherited: dict[str, ToolInfo] = {}
         for infos in declared:

@@ -178,6 +178,11 @@ class ToolMessage(_Message):
         """Return whether the tool was executed; a fault may have come before it."""
         return self.fault not in _BEFORE_THE_TOOL
 
+    @property
+    def tool_messages(self) -> list[ToolMessage]:
+        """A list of this result, so that the results of one call and of several are read in the same way."""
+        return [self]
+
 
 class MultiToolMessage(_WithRole):
     """The results of a message with several calls, in the order of the calls; never part of a trajectory."""

@@ -12,7 +12,7 @@ from .messages import Message, ToolCall, ToolMessage
 from .rewards import RewardInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Mapping
 
 TerminationReason: TypeAlias = Literal[
     "user_stop",
@@ -247,20 +247,36 @@ class Simulation(BaseModel):
         """Return whether either side called the tool, with at least these arguments.
 
         Raises:
-            ValueError: The trial has just been run, and its domain has no such tool in any variant; suggests similar
-                names.
+            ValueError: The trial has just been run, and its domain has no such tool in any variant, or the tool has no
+                such argument; suggests similar names.
         """
         found = any(
             made.call.name == name
             and all(key in made.call.arguments and made.call.arguments[key] == arguments[key] for key in arguments)
             for made in self.calls
         )
-        known = vars(self).get(_KNOWN_TOOLS)
-        if not found and known is not None and name not in known and all(each.call.name != name for each in self.calls):
-            raise ValueError(unknown_name("tool", name, known))
+        if not found:
+            self._check_names(name, arguments)
         return found
 
-    def know_tools(self, names: frozenset[str]) -> None:
-        """Keep the names of the domain's tools for ``called``; they are not stored."""
+    def _check_names(self, name: str, arguments: Iterable[str]) -> None:
+        """Refuse the name of a tool or of an argument that no call has and that the domain does not know."""
+        known = vars(self).get(_KNOWN_TOOLS)
+        made = [each.call for each in self.calls if each.call.name == name]
+        if known is None:
+            return
+        if name not in known and not made:
+            raise ValueError(unknown_name("tool", name, known))
+        expected = known.get(name)
+        for argument in arguments:
+            if expected is not None and argument not in expected and all(argument not in one.arguments for one in made):
+                raise ValueError(f"tool {name!r}: {unknown_name('argument', argument, expected)}")
+
+    def know_tools(self, arguments: Mapping[str, Collection[str] | None]) -> None:
+        """Keep the names of the domain's tools and of their arguments for ``called``; they are not stored.
+
+        Args:
+            arguments: By tool; None if they are not known.
+        """
         # As functools.cached_property does: no field, and no part of a comparison.
-        vars(self)[_KNOWN_TOOLS] = names
+        vars(self)[_KNOWN_TOOLS] = arguments

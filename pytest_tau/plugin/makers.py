@@ -5,13 +5,13 @@ from __future__ import annotations
 import reprlib
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from .compat import fixture_info
 from .items import spec_of
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
-
-    import pytest
 
     from ..participants import Side
 
@@ -36,6 +36,29 @@ def maker(side: Side, hooks: Any, fixtures: Mapping[str, Any], parameters: Colle
     if len(getattr(hooks, hook).get_hookimpls()) > 1:
         return f"hook {hook}"
     return None
+
+
+def check_marker(marker: pytest.Mark | None, fixtures: Mapping[str, Any], parameters: Collection[str]) -> None:
+    """Check that the participants that a test's marker names are those of its trials.
+
+    Args:
+        marker: The marker ``tau`` of the test; None without one.
+        fixtures: The definitions of the test's fixtures, by name.
+        parameters: Names of fixtures whose values the test gives itself.
+
+    Raises:
+        pytest.UsageError: A fixture or a parameter makes the participant.
+    """
+    for side in SIDES:
+        if marker is None or side not in marker.kwargs:
+            continue
+        name, definitions = f"tau_{side}", fixtures.get(f"tau_{side}", ())
+        # A fixture that requests the one that it overrides is given the participant that the marker names.
+        wraps = all(name in definition.argnames for definition in definitions[1:])
+        made = "parameter" if name in parameters else None if wraps else "fixture"
+        if made is not None:
+            problem = f"{side}= has no effect, because the {made} {name} makes the {side}"
+            raise pytest.UsageError(f"marker tau: {problem}: remove one of the two")
 
 
 def named_participant(side: Side, item: pytest.Item) -> Any:

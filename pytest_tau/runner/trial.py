@@ -114,7 +114,7 @@ class Trial:
             raise
         finally:
             self.environment.close()
-        simulation.know_tools(self.domain.tool_names | {DONE})
+        simulation.know_tools({DONE: None, **self.domain.tool_arguments})
         self._add_usage(simulation)
         played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
         simulation.conditions = conditions_of(played)

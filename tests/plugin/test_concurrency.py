@@ -517,6 +517,7 @@ class TestOtherPlugins:
         assert sorted(world.of("begin")) == ["a", "b", "b", "c"]
         assert sorted(world.kept()) == ["a", "b", "b", "c"]
         run.line("::b[trial-0] RERUN")
+        run.line("tau: 1 trial run again: only the last outcome counts, also in rates and gates")
         cases = ET.parse(world.project.path / "r.xml").getroot().findall(".//testcase[@name='b[trial-0]']")
         outcomes = [
             one.get("value") for case in cases for one in case.iter("property") if one.get("name") == "tau_outcome"

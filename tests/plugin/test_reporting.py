@@ -481,6 +481,47 @@ class TestUnusedOption:
         run.line("tau: --tau-agent is not used: fixture tau_agent makes the agent")
         project.run("-q", *workers).lacks("is not used")
 
+    @pytest.mark.parametrize("made", ["fixture", "parameter"])
+    def test_one_that_a_marker_names_is_an_error(self, project, made):
+        project.write("conftest.py", self.CONFTEST if made == "fixture" else "")
+        parametrize = '@pytest.mark.parametrize("tau_agent", ["gold"], indirect=True)' if made == "parameter" else ""
+        project.write(
+            "test_own.py",
+            f"""
+            import pytest
+
+            {parametrize}
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="gold", user="gold")
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+            """,
+        )
+        problem = (
+            f"marker tau: agent= has no effect, because the {made} tau_agent makes the agent: remove one of the two"
+        )
+        project.run().usage_error("test_own.py::test_it", problem)
+
+    def test_a_fixture_may_wrap_the_one_that_a_marker_names(self, project):
+        project.write(
+            "test_own.py",
+            """
+            import pytest
+
+            made = []
+
+            @pytest.fixture
+            def tau_agent(tau_agent):
+                made.append(type(tau_agent).__name__)
+                return tau_agent
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="gold", user="gold")
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+                assert len(made) == 1
+            """,
+        )
+        project.run("--tau-agent", "noop").outcomes(passed=1)
+
     def test_one_that_some_tests_use_is_not(self, project, a_task):
         own = """
         @pytest.mark.tau(domain="mock", tasks="create-task")

@@ -217,6 +217,44 @@ class TestRun:
         assert json.loads(file.read_text())["excluded"] == {}
         project.run("-k", "create").lacks("although")
 
+    def test_passed_tests_of_failed_trials_are_counted(self, project):
+        project.write(
+            "test_mine.py",
+            """
+            import pytest
+
+            def crash(messages, tools):
+                raise KeyError("order")
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent=crash, user="gold")
+            def test_must_not(tau_simulation):
+                assert not tau_simulation.called("update_task_status", status="completed")
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop", user="gold")
+            def test_may(tau_simulation):
+                assert tau_simulation.reward == 0
+
+            @pytest.mark.xfail
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop", user="gold")
+            def test_unexpected(tau_simulation):
+                pass
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop", user="gold")
+            def test_misspelt(tau_simulation):
+                assert not tau_simulation.called("update_task_status", state="completed")
+            """,
+        )
+        run = project.run()
+        run.outcomes(passed=2, failed=1, xpassed=1)
+        run.line("tau: 2 tests passed although their trials failed (1 agent_error)")
+        run.line("ValueError: tool 'update_task_status': unknown argument 'state'; did you mean 'status'?")
+        project.run("-k", "may").line("tau: 1 test passed although its trial failed")
+
+    def test_failed_trials_that_gates_decide_are_not(self, project, a_task):
+        project.tasks("mock/t.tau.json", [a_task()])
+        run = project.run("--tau-agent", "noop", "--tau-user", "noop", "--tau-gate", "pass^1>=0")
+        run.lacks("although")
+
     def test_a_project_without_tasks_hears_nothing(self, project):
         project.write("test_mine.py", "def test_it():\n    pass\n")
         project.run().lacks("tau:")

@@ -92,6 +92,17 @@ def test_a_tool_without_self() -> None:
                 """Lend."""
 
 
+@pytest.mark.parametrize("declared", [True, False], ids=["tool", "assertion"])
+def test_an_async_method_would_not_be_awaited(declared: bool) -> None:
+    async def lend(self: Any, book_id: str) -> None:
+        """Lend."""
+
+    with pytest.raises(
+        ConfigurationError, match="lend is async: methods of a toolkit are not awaited: write 'def lend'"
+    ):
+        type("Tools", (Toolkit,), {"lend": tool("write")(lend) if declared else lend})
+
+
 def test_a_parameter_without_a_type() -> None:
     with pytest.raises(
         ConfigurationError, match=r"Tools\.lend: parameter 'reader' has no type annotation: .*'reader: str'"

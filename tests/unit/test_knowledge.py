@@ -362,4 +362,4 @@ def test_a_simulation_knows_the_tools_of_every_variant(folder):
     )
     with pytest.raises(ValueError, match="unknown tool 'KB_serch'; did you mean 'KB_search'"):
         simulation.called("KB_serch")
-    assert domain.tool_names is domain.tool_names
+    assert domain.tool_arguments is domain.tool_arguments

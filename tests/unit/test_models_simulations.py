@@ -91,7 +91,7 @@ def test_called_compares_the_named_arguments() -> None:
 
 def test_called_refuses_a_name_that_is_no_tool_of_the_trial() -> None:
     done = simulation(messages=TRAJECTORY)
-    done.know_tools(frozenset({"rename", "remove"}))
+    done.know_tools({"rename": None, "remove": None})
     assert not done.called("remove")
     with pytest.raises(ValueError, match=r"unknown tool 'remov'; did you mean 'remove'\?"):
         done.called("remov")
@@ -99,10 +99,21 @@ def test_called_refuses_a_name_that_is_no_tool_of_the_trial() -> None:
     assert not done.called("switch", on=True)
 
 
+def test_called_refuses_an_argument_that_the_tool_does_not_have() -> None:
+    done = simulation(messages=TRAJECTORY)
+    done.know_tools({"rename": frozenset({"item_id", "name"}), "remove": frozenset({"item_id"}), "switch": None})
+    assert not done.called("remove", item_id="lamp")
+    with pytest.raises(ValueError, match=r"tool 'remove': unknown argument 'item'; did you mean 'item_id'\?"):
+        done.called("remove", item="lamp")
+    with pytest.raises(ValueError, match="tool 'rename': unknown argument 'nam'"):
+        done.called("rename", item_id="lamp", nam="Light")
+    assert not done.called("switch", on=True)  # its arguments are not known
+
+
 def test_known_tools_are_not_stored_and_not_compared() -> None:
     done = simulation(messages=TRAJECTORY)
     stored = done.model_dump_json()
-    done.know_tools(frozenset({"rename"}))
+    done.know_tools({"rename": None})
     assert done.model_dump_json() == stored
     assert done == Simulation.model_validate_json(stored)
     assert not Simulation.model_validate_json(stored).called("remov")

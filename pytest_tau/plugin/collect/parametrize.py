@@ -13,7 +13,7 @@ from ..attacks.variants import with_attacks
 from ..compat import fixture_info
 from ..context.run_state import run_state
 from ..items import attack_parameter
-from ..makers import own_parameters
+from ..makers import check_marker, own_parameters
 from ..options_table import MOST_TRIALS
 from .collectors import TaskCollector, usage_error
 from .default_user import settle_user
@@ -76,8 +76,9 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     marker = metafunc.definition.get_closest_marker("tau")
     try:
         specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), _marker_arguments(marker))
-        fixtures = fixture_info(metafunc.definition).name2fixturedefs
-        specs = settle_user(specs, metafunc.definition.ihook, fixtures, own_parameters(metafunc.definition))
+        fixtures, parameters = fixture_info(metafunc.definition).name2fixturedefs, own_parameters(metafunc.definition)
+        check_marker(marker, fixtures, parameters)
+        specs = settle_user(specs, metafunc.definition.ihook, fixtures, parameters)
         specs = with_attacks(specs, metafunc.config, ensure_context(metafunc.config).config)
     except (TauError, pytest.UsageError) as error:
         test, collector = metafunc.definition, metafunc.definition.parent

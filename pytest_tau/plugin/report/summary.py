@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
@@ -70,6 +70,10 @@ class Summary:
         self._specs: dict[TaskId, TaskSpec] = {}
         self._problems: dict[str, None] = {}
         self._failed: set[str] = set()
+        #: The tests that have passed, without task items that gates decide.
+        self._passed: set[str] = set()
+        self._seen: set[str] = set()
+        self._again: set[str] = set()
         self._replay_differences = 0
         self._stored = False
         self._comparability: str | None = None
@@ -100,6 +104,8 @@ class Summary:
         """Record failures, the usage of models, and problems with results and replays."""
         if report.failed:
             self._failed.add(report.nodeid)
+        if report.when == "call" and report.passed and not trial.gated and not hasattr(report, "wasxfail"):
+            self._passed.add(report.nodeid)
         if report.when != "teardown":
             return
         if trial.usage is not None:
@@ -114,6 +120,8 @@ class Summary:
         """Record the floor of the task; add the properties of JUnit's XML to the report."""
         if trial.floor is not None:
             self._floors[record.group.task] = trial.floor
+        # Other plugins, such as pytest-rerunfailures, run a test again.
+        (self._again if report.nodeid in self._seen else self._seen).add(report.nodeid)
         if junit_xml(self._config) is not None:
             report.user_properties += trial_properties(record)
 
@@ -143,7 +151,7 @@ class Summary:
         records = records_of(self._config)
         if records:
             yield from self._domain_lines(records)
-            yield from self._failed_lines(records)
+            yield from self._contrary_lines(records)
             yield from self._policy_lines(records)
         yield from self._remark_lines(graded=bool(records))
         if records and self._page is not None:
@@ -188,12 +196,26 @@ class Summary:
                 for line in lines:
                     yield SummaryLine(f"{_PREFIX}{line}")
 
-    def _failed_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
-        """Yield a line if tests have failed although their trials passed, as by an assertion of their own."""
+    def _contrary_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
+        """Yield lines about tests whose outcome is not that of their trials, and about trials that were run again."""
         failed = sum(record.passed and record.test in self._failed for record in records)
         if failed:
             their = "its trial" if failed == 1 else "their trials"
             yield SummaryLine(f"{_PREFIX} {plural(failed, 'test')} failed although {their} passed", {"red": True})
+        from ...models import STOPS
+
+        contrary = [record for record in records if record.outcome == "failed" and record.test in self._passed]
+        if contrary:
+            their = "its trial" if len(contrary) == 1 else "their trials"
+            ends = Counter(each.termination_reason for each in contrary if each.termination_reason not in STOPS)
+            why = f" ({', '.join(f'{number} {reason}' for reason, number in ends.most_common())})" if ends else ""
+            text = f"{plural(len(contrary), 'test')} passed although {their} failed{why}"
+            yield SummaryLine(f"{_PREFIX} {text}", {"yellow": True})
+        if self._again:
+            text = (
+                f"{plural(len(self._again), 'trial')} run again: only the last outcome counts, also in rates and gates"
+            )
+            yield SummaryLine(f"{_PREFIX} {text}", {"yellow": True})
 
     def _policy_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
         from ...reports.policy import breach_lines, problem_lines
