@@ -124,7 +124,7 @@ def items(options: Options) -> Iterator[Figure]:
     The baseline, which alternates with it, runs as many empty parametrised items with two fixtures. Both include
     Python, pytest and collection.
     """
-    number = min(_number_of_tasks(options), 20) if options.quick else _number_of_tasks(options)
+    number = 20 if options.quick else _number_of_tasks(options)
     arguments = [*_telecom(options), "--tau-agent", "gold", "-q", "--tau-num-tasks", str(number)]
     with _project() as folder:
         (folder / "test_empty.py").write_text(_EMPTY.format(number=number), encoding="utf-8")
@@ -157,8 +157,7 @@ def scaling(options: Options) -> Iterator[Figure]:
         alone, two = alternating(
             [partial(_pytest, folder, *arguments, "-n", workers) for workers in ("0", "2")], options.count(5, 1)
         )
-    tasks = _number_of_tasks(options)
-    tasks = min(tasks, 20) if options.quick else tasks
+    tasks = 20 if options.quick else _number_of_tasks(options)
     yield _seconds(f"{tasks} items, -n 0", alone, target=12.0)
     yield _seconds(f"{tasks} items, -n 2", two)
     yield Figure("-n 2 to -n 0", "", [b.wall / a.wall for a, b in zip(alone, two, strict=True)], target=0.65)

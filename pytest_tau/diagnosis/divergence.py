@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ..evaluation.components.db import check_db
+from ..evaluation.components.db import check_db, same_state
 from ..evaluation.components.env_assertion import check_env_assertions
 from ..models import call_as_text
 from ..text import listed, shorten
@@ -135,7 +135,7 @@ class _States:
                 same = next((action for action in unmade if self._is(action, call)), None)
                 unmade = [action for action in unmade if action is not same]
                 due = due[1:] if due and self._is(due[0], call) else due
-            changed = bool(check_db(state, before).differences)
+            changed = not same_state(state, before)
             yield _Step(made, state.fork(), unmade, due, changed)
 
     def completed(self, state: Environment, writes: Sequence[Action]) -> Environment:
@@ -177,7 +177,7 @@ class _Goal:
     def path_from(self, step: _Step, states: _States) -> list[Action] | None:
         """Return the reference's writes that lead from a state to the goal; None if they do not."""
         for path in (step.unmade, step.due):
-            if not self.missed(states.completed(step.state, path)):
+            if self.is_reached_by(states.completed(step.state, path)):
                 return path
         return self._shorter_path(step, states)
 
@@ -196,9 +196,15 @@ class _Goal:
         """Return the writes of a path that the goal cannot do without."""
         for action in list(path):
             without = [other for other in path if other is not action]
-            if not self.missed(states.completed(step.state, without)):
+            if self.is_reached_by(states.completed(step.state, without)):
                 path = without
         return path
+
+    def is_reached_by(self, state: Environment) -> bool:
+        """Return whether nothing is missed, without listing it."""
+        return same_state(state, self._reference) and all(
+            check.met for check in check_env_assertions(self._assertions, state)
+        )
 
     def missed(self, state: Environment) -> list[str]:
         """Return what is not as it should be, in words, the shortest first."""

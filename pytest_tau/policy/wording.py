@@ -48,7 +48,8 @@ _UNDONE = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 #: Values of at most so many characters may be ids.
 _LONGEST_ID = 100
-_NOT_SAID = re.compile(r"[^a-z0-9.@+]+")
+#: Without points before and behind it.
+_WORD = re.compile(r"[a-z0-9@+](?:[a-z0-9.@+]*[a-z0-9@+])?")
 
 
 def is_yes(text: str) -> bool:
@@ -96,7 +97,7 @@ def mentions(text: str, value: Any) -> bool:
 
 def mentions_any(text: str, values: Iterable[Any]) -> bool:
     """Return whether a text has one of several values, as ``mentions``."""
-    said = _plain(text)
+    said = _last_plain(text)
     return any(each in said for each in _wanted(tuple(map(str, values))))
 
 
@@ -111,9 +112,10 @@ def _words_of(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """Return the words of a text with one space before, between and after them."""
-    words = (word.strip(".") for word in _NOT_SAID.split(text.lower()))
-    return f" {' '.join(word for word in words if word)} "
+    return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
+#: A rule looks for many values in one text, which may be a whole conversation.
+_last_plain = functools.lru_cache(maxsize=2)(_plain)
 #: The ids of a domain are looked for in many texts.
 _words_of_ids = functools.lru_cache(maxsize=256)(_words_of)

@@ -19,6 +19,8 @@ _SKIPPED = frozenset({"tests", "test", "node_modules", "venv", "site-packages", 
 _LARGEST = 2_000_000
 #: The most files; a folder with more is not a checkout of one project.
 _MOST_FILES = 5_000
+#: The fields of statements that have statements.
+_BLOCKS = ("body", "handlers", "orelse", "finalbody", "cases")
 
 
 @dataclass
@@ -55,17 +57,24 @@ class Module:
                 module.names[node.targets[0].id] = node.value
             elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value is not None:
                 module.names[node.target.id] = node.value
-        for each in ast.walk(module.body):
-            if isinstance(each, ast.ImportFrom):
-                # Relative imports are found by the end of the path, like the others.
-                parts = tuple((each.module or "").split(".")) if each.module else ()
-                module.imports |= {alias.asname or alias.name: (parts, alias.name) for alias in each.names}
+        for each in _imports(module.body):
+            # Relative imports are found by the end of the path, like the others.
+            parts = tuple((each.module or "").split(".")) if each.module else ()
+            module.imports |= {alias.asname or alias.name: (parts, alias.name) for alias in each.names}
         return module
 
     @property
     def classes(self) -> list[ast.ClassDef]:
         """Return the classes of the top level."""
         return [node for node in self.names.values() if isinstance(node, ast.ClassDef)]
+
+
+def _imports(module: ast.Module) -> Iterator[ast.ImportFrom]:
+    """Yield the imports of a module, outer ones first; no expression has one, so that none is walked through."""
+    level: list[ast.AST] = list(module.body)
+    while level:
+        yield from (node for node in level if isinstance(node, ast.ImportFrom))
+        level = [inner for node in level for name in _BLOCKS for inner in getattr(node, name, ())]
 
 
 class Checkout:

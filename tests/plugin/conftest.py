@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from inner_runs import quick_options
+from warm_tool_servers import warm_tool_servers
 
 from pytest_tau.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
 #: Other people's plugins have no part in what is tested here.
@@ -373,6 +375,21 @@ def mcp_at_hand() -> None:
     """The client of tool servers, if it is installed, which each run would otherwise import again."""
     with contextlib.suppress(ImportError):
         import mcp.client.stdio  # noqa: F401
+
+
+@pytest.fixture(scope="session")
+def _warm_tool_servers() -> Iterator[Callable[[Path], None]]:
+    if not hasattr(os, "fork"):
+        yield lambda _file: None
+        return
+    with warm_tool_servers() as warm:
+        yield warm
+
+
+@pytest.fixture
+def quick_server(request: pytest.FixtureRequest) -> Callable[[Path], None]:
+    """Lets the tool server of a file start at once; does nothing for an example that has none."""
+    return lambda file: request.getfixturevalue("_warm_tool_servers")(file) if file.exists() else None
 
 
 @pytest.fixture(scope="session")

@@ -92,13 +92,14 @@ def test_each_way_to_change_a_database_works(pytester: pytest.Pytester, monkeypa
     ],
 )
 def test_the_domains_over_tools_that_exist_run(
-    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, title: str, name: str, files: list[str]
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, quick_server, title: str, name: str, files: list[str]
 ) -> None:
     monkeypatch.setenv("COLUMNS", "120")
     if name == "notes":
         pytest.importorskip("mcp")
     text = section(title)
     assert write_files(pytester, text) == files
+    quick_server(pytester.path / "server.py")
     run_domain(pytester, name, "gold").assert_outcomes(passed=1)
     assert lint(pytester) == [f"{name}: 1 task; 0 errors, 0 warnings, 0 notes; an agent that only greets passes 0 of 1"]
     result = run_domain(pytester, name, "noop")

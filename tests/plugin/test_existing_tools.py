@@ -63,15 +63,18 @@ def children() -> list[str]:
 
 
 @pytest.mark.parametrize("options", [[], ["-n2"], ["--tau-concurrency=2"]], ids=["alone", "xdist", "concurrent"])
-def test_the_examples_pass_with_their_reference_actions(pytester, example, options) -> None:
-    # With a process of its own in one of the cases, as their users have it.
+def test_the_examples_pass_with_their_reference_actions(pytester, example, quick_server, options) -> None:
+    # With processes of its own in one of the cases, as their users have it.
+    if options:
+        quick_server(pytester.path / "server.py")
     run = pytester.runpytest_inprocess if options else pytester.runpytest_subprocess
     result = run("-pno:asyncio", "--tau-agent=gold", *options)
     result.assert_outcomes(passed=2)
     assert "asyncio" not in result.stderr.str()
 
 
-def test_a_failure_names_the_place_in_the_state(pytester, example) -> None:
+def test_a_failure_names_the_place_in_the_state(pytester, example, quick_server) -> None:
+    quick_server(pytester.path / "server.py")
     name, task = CASES[example]
     result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=noop", f"--tau-task={task}")
     result.assert_outcomes(failed=1)
@@ -82,7 +85,8 @@ def test_a_failure_names_the_place_in_the_state(pytester, example) -> None:
     result.stdout.fnmatch_lines([f"again: pytest '{name}::{task}*"])
 
 
-def test_a_test_of_ones_own_looks_at_the_environment(pytester, example) -> None:
+def test_a_test_of_ones_own_looks_at_the_environment(pytester, example, quick_server) -> None:
+    quick_server(pytester.path / "server.py")
     name, task = CASES[example]
     pytester.makepyfile(
         f"""
@@ -102,7 +106,8 @@ def test_a_test_of_ones_own_looks_at_the_environment(pytester, example) -> None:
     result.assert_outcomes(passed=1)
 
 
-def test_a_run_is_resumed_and_reported(pytester, example) -> None:
+def test_a_run_is_resumed_and_reported(pytester, example, quick_server) -> None:
+    quick_server(pytester.path / "server.py")
     result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold")
     result.assert_outcomes(passed=2)
     result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-agent=gold", "--tau-resume", "--tau-html=r.html")

@@ -129,6 +129,7 @@ def test_its_files_are_formatted_and_typed(project: Path, mypy_cache: Path) -> N
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.usefixtures("warm_processes")
 def test_the_gate_of_the_workflow_is_met(plain_project: Path) -> None:
     project = plain_project
     text = (project / ".github/workflows/tau.yml").read_text(encoding="utf-8")

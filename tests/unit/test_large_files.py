@@ -121,7 +121,7 @@ def test_memory_is_bounded(tmp_path: Path, bomb: str, command: list[str]) -> Non
     if not Path("/proc/self/status").exists():
         pytest.skip("the peak of a process's memory is read from /proc")
     before, unit, after = BOMBS[bomb]
-    with gzip.open(tmp_path / "bomb.json.gz", "wb", 9) as file:
+    with gzip.open(tmp_path / "bomb.json.gz", "wb", 6) as file:
         file.write(b'{"simulations": [' + json.dumps(ENTRY).encode() + b"," + before)
         for _ in range(300):
             file.write(unit * max(1, (1 << 20) // len(unit)))

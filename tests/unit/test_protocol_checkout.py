@@ -12,7 +12,7 @@ import pytest_tau
 from pytest_tau.cli import main
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.protocol import load_texts, read_checkout, with_texts, write_texts
-from pytest_tau.protocol.sources import Checkout
+from pytest_tau.protocol.sources import Checkout, Module
 from pytest_tau.protocol.tool_texts import read_tools
 
 ROOT = Path(__file__).parents[2]
@@ -75,10 +75,16 @@ def test_tools_have_the_schema_of_their_signature_and_docstring():
     assert defs["Reminder"]["required"] == ["at"]
 
 
+@pytest.fixture(scope="module")
+def own_tools():
+    """What is read from the sources of this repository."""
+    return read_tools(Checkout(ROOT))
+
+
 @pytest.mark.parametrize("name", ["airline", "retail", "telecom", "mock"])
-def test_schemas_from_sources_are_those_of_the_imported_functions(name):
+def test_schemas_from_sources_are_those_of_the_imported_functions(own_tools, name):
     """The bundled domains have everything that a signature can name: their sources are read like a checkout."""
-    tools, _, problems = read_tools(Checkout(ROOT))
+    tools, _, problems = own_tools
     assert problems == []
     environment = pytest_tau.load_domain(name).environment()
     for side in ("assistant", "user"):
@@ -86,6 +92,36 @@ def test_schemas_from_sources_are_those_of_the_imported_functions(name):
         for tool in environment.tools(side):
             assert found[tool.name].description == tool.description
             assert found[tool.name].parameters == tool.parameters
+
+
+NESTED_IMPORTS = """
+from top import a, z
+if TYPE_CHECKING:
+    from of_if import b, z
+else:
+    from of_else import c
+try:
+    from of_try import d
+except ImportError:
+    from of_except import e
+finally:
+    from of_finally import f
+class Class:
+    def method(self):
+        with file:
+            from .of_method import g as h
+match value:
+    case 1:
+        from of_case import i
+"""
+
+
+def test_imports_are_found_in_every_block():
+    imports = Module.of(Path("m.py"), NESTED_IMPORTS).imports
+    names = {"a": "top", "b": "of_if", "c": "of_else", "d": "of_try", "e": "of_except", "f": "of_finally"}
+    names |= {"h": "of_method", "i": "of_case", "z": "of_if"}
+    assert {name: parts for name, (parts, _) in imports.items()} == {name: (of,) for name, of in names.items()}
+    assert imports["h"] == (("of_method",), "g")
 
 
 def test_tools_that_are_discovered_are_apart():

@@ -12,13 +12,14 @@ predictive probabilities for interim monitoring of clinical trials (Clinical Tri
 
 from __future__ import annotations
 
+from array import array
 from functools import lru_cache
 from math import ceil, comb, exp, floor, isqrt, lgamma, pi, sin, sqrt
 from statistics import NormalDist
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 #: With fewer tasks that have a trial, the probability is not stated: the prior would decide.
 FEWEST_TASKS = 8
@@ -60,42 +61,38 @@ def probability_at_least(cells: Mapping[Cell, int], bound: float, k: int = 1, *,
     tasks, seen = sum(counted.values()), sum(count for cell, count in counted.items() if cell.trials)
     if seen < FEWEST_TASKS:
         return None
-    means = max(_MEANS, _MEANS_PER_ROOT * isqrt(tasks))
-    points = [
-        _point(counted, sin(pi / 2 * (number + 0.5) / means) ** 2, likeness, k)
-        for number in range(means)
-        for likeness in _LIKENESS
-    ]
-    most = max(point.likelihood for point in points)
+    points = _points(counted, max(_MEANS, _MEANS_PER_ROOT * isqrt(tasks)), k)
+    most = max(points.likelihood)
     limit = bound
     if k == 1:
         # The rate is a multiple of this, and the normal distribution is continuous.
         step = 1 / (tasks * max(cell.trials + cell.waiting for cell in counted))
         limit = step * (floor(bound / step + _ROUNDING) + 0.5 if strict else ceil(bound / step - _ROUNDING) - 0.5)
-    weights = [exp(point.likelihood - most) for point in points]
+    weights = [exp(each - most) for each in points.likelihood]
     above = sum(
-        weight * _above(point.total / tasks, sqrt(point.variance) / tasks, limit)
-        for weight, point in zip(weights, points, strict=True)
+        weight * _above(total / tasks, sqrt(variance) / tasks, limit)
+        for weight, total, variance in zip(weights, points.total, points.variance, strict=True)
     )
     return above / sum(weights)
 
 
-class _Point(NamedTuple):
-    """What two values of the parameters imply: the likelihood (log), mean and variance of the sum over tasks."""
+class _Points(NamedTuple):
+    """What each pair of parameters implies: the likelihood (log), and mean and variance of the sum over tasks."""
 
-    likelihood: float
-    total: float
-    variance: float
+    likelihood: Sequence[float]
+    total: Sequence[float]
+    variance: Sequence[float]
 
 
-def _point(cells: Mapping[Cell, int], mean: float, likeness: float, k: int) -> _Point:
-    likelihood = total = variance = 0.0
+def _points(cells: Mapping[Cell, int], means: int, k: int) -> _Points:
+    """Return the points of all tasks, for so many means."""
+    sums: list[Sequence[float]] = [[0.0] * (means * len(_LIKENESS))] * 3
     for cell, count in cells.items():
-        one = _cell(cell, mean, likeness, k)
-        likelihood += count * one.likelihood
-        total += count * one.total
-        variance += count * one.variance
-    return _Point(likelihood, total, variance)
+        sums = [
+            [so_far + count * one for so_far, one in zip(sum_, of_cell, strict=True)]
+            for sum_, of_cell in zip(sums, _of_cell(cell, means, k), strict=True)
+        ]
+    return _Points(*sums)
 
 
 def _above(mean: float, deviation: float, limit: float) -> float:
@@ -104,20 +101,30 @@ def _above(mean: float, deviation: float, limit: float) -> float:
     return _NORMAL.cdf((mean - limit) / deviation)
 
 
-@lru_cache(maxsize=1 << 18)
-def _cell(cell: Cell, mean: float, likeness: float, k: int) -> _Point:
-    """Return the same for one task: the likelihood of its trials so far, and mean and variance of its final rate."""
+@lru_cache(maxsize=1 << 9)
+def _of_cell(cell: Cell, means: int, k: int) -> _Points:
+    """Return the points of one task: the likelihood of its trials so far, and mean and variance of its final rate."""
+    points = [
+        _point(cell, sin(pi / 2 * (number + 0.5) / means) ** 2, likeness, k)
+        for number in range(means)
+        for likeness in _LIKENESS
+    ]
+    # Arrays take a quarter of the memory.
+    return _Points(*(array("d", each) for each in zip(*points, strict=True)))
+
+
+def _point(cell: Cell, mean: float, likeness: float, k: int) -> tuple[float, float, float]:
     alpha = mean * likeness + cell.successes
     beta = (1 - mean) * likeness + cell.trials - cell.successes
     likelihood = _log_beta(alpha, beta) - _log_beta(mean * likeness, (1 - mean) * likeness)
     ways = comb(cell.trials + cell.waiting, k)
     rates = [comb(cell.successes + more, k) / ways for more in range(cell.waiting + 1)]
     if not cell.waiting:
-        return _Point(likelihood, rates[0], 0.0)
+        return likelihood, rates[0], 0.0
     chances = _beta_binomial(cell.waiting, alpha, beta)
     total = sum(chance * rate for chance, rate in zip(chances, rates, strict=True))
     square = sum(chance * rate**2 for chance, rate in zip(chances, rates, strict=True))
-    return _Point(likelihood, total, max(0.0, square - total**2))
+    return likelihood, total, max(0.0, square - total**2)
 
 
 def _beta_binomial(number: int, alpha: float, beta: float) -> list[float]:
