@@ -48,6 +48,8 @@ _UNDONE = re.compile(
 _SENTENCE = re.compile(r"(?<=[.!?;])\s+|\n+")
 #: Values of at most so many characters may be ids.
 _LONGEST_ID = 100
+#: Texts of at most so many characters are kept for further rules.
+_LONGEST_TALK = 10_000
 _NOT_SAID = re.compile(r"[^a-z0-9.@+]+")
 
 
@@ -96,7 +98,7 @@ def mentions(text: str, value: Any) -> bool:
 
 def mentions_any(text: str, values: Iterable[Any]) -> bool:
     """Return whether a text has one of several values, as ``mentions``."""
-    said = _plain(text)
+    said = _plain_of_talk(text) if len(text) <= _LONGEST_TALK else _plain(text)
     return any(each in said for each in _wanted(tuple(map(str, values))))
 
 
@@ -111,9 +113,11 @@ def _words_of(values: tuple[str, ...]) -> tuple[str, ...]:
 
 def _plain(text: str) -> str:
     """Return the words of a text with one space before, between and after them."""
-    words = (word.strip(".") for word in _NOT_SAID.split(text.lower()))
-    return f" {' '.join(word for word in words if word)} "
+    words = [word for each in _NOT_SAID.split(text.lower()) if (word := each.strip("."))]
+    return f" {' '.join(words)} "
 
 
+#: Rules look for one value after the other in the same texts.
+_plain_of_talk = functools.lru_cache(maxsize=32)(_plain)
 #: The ids of a domain are looked for in many texts.
 _words_of_ids = functools.lru_cache(maxsize=256)(_words_of)
