@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -63,12 +64,7 @@ class Device:
         self._spoken = {name: spoken[name] if name in spoken else derive(tool) for name, tool in self._tools.items()}
         # What _named_tool has found, because it is asked several times for the same part.
         self._named: dict[tuple[str, ...], str | None] = {}
-        # Tool and phrase, by the words that an instruction can begin with.
-        self._starts: dict[str, list[tuple[str, str]]] = {}
-        for tool in tools:
-            for phrase in (tool.name, *self._spoken[tool.name].phrases):
-                for word in alternatives(phrase)[0]:
-                    self._starts.setdefault(word, []).append((tool.name, phrase))
+        self._starts = _starts(tuple((tool.name, *self._spoken[tool.name].phrases) for tool in tools))
 
     def steps(self, parsed: ParsedText) -> list[Step]:
         """Return the calls that the text asks for, in order of mention, none twice in a row.
@@ -173,6 +169,21 @@ class Device:
             if found:
                 return sorted(found, key=found.__getitem__)
         return []
+
+
+@functools.lru_cache(maxsize=32)
+def _starts(tools: tuple[tuple[str, ...], ...]) -> dict[str, list[tuple[str, str]]]:
+    """Return tool and phrase by the words that an instruction can begin with, the same for all trials of a domain.
+
+    Args:
+        tools: The name of each tool, and its phrases.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, *phrases in tools:
+        for phrase in (name, *phrases):
+            for word in alternatives(phrase)[0]:
+                found.setdefault(word, []).append((name, phrase))
+    return found
 
 
 def _conditional(sentence: Sentence) -> bool:
