@@ -224,7 +224,7 @@ class ModelServer:
             answer: Any = self._faults.get(number) if self._faults else None
             if answer is None:
                 # A copy: the script may change its argument.
-                answer = self._script(json.loads(json.dumps(request)))
+                answer = self._script(parse_json(json.dumps(request)))
             if isinstance(answer, Fault):
                 return answer, seconds
             whole = written(path, sent, completion(request, answer))
