@@ -5,6 +5,7 @@ parsed. A value with a quote breaks the query, or adds constraints to it.
 """
 
 import json
+import operator
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Final
 
@@ -48,7 +49,7 @@ def query(db: BankDB, table: str, field: str | None = None, value: Any = None) -
     for name in _RESERVED:
         if name in constraints:
             return f"Error querying database: got multiple values for argument '{name}'"
-    wanted = [(*_split(key), given) for key, given in constraints.items() if key not in _OPTIONS]
+    wanted = [(*_comparison(key), given) for key, given in constraints.items() if key not in _OPTIONS]
     records: Table[BankRecord] = getattr(db, table)
     return records_text(table, [(key, record) for key, record in records.peek_items() if _matches(record, wanted)])
 
@@ -74,16 +75,18 @@ def records_text(table: str, found: Iterable[tuple[str, BankRecord]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _split(key: str) -> tuple[str, str]:
-    field, separator, operator = key.rpartition("__")
-    return (field, operator) if separator else (key, "eq")
+def _comparison(key: str) -> tuple[str, Callable[[Any, Any], bool]]:
+    """Return the field that a constraint is about, and how it is compared."""
+    field, separator, name = key.rpartition("__")
+    return (field, _OPERATORS.get(name, operator.eq)) if separator else (key, operator.eq)
 
 
-def _matches(record: BankRecord, wanted: list[tuple[str, str, Any]]) -> bool:
+def _matches(record: BankRecord, wanted: list[tuple[str, Callable[[Any, Any], bool], Any]]) -> bool:
     try:
-        return all(
-            _OPERATORS[operator](record.get(field), given) if operator in _OPERATORS else record.get(field) == given
-            for field, operator, given in wanted
-        )
+        # A loop: a query looks at every record of a table.
+        for field, compare, given in wanted:
+            if not compare(record.get(field), given):
+                return False
     except (TypeError, AttributeError):  # values that cannot be compared
         return False
+    return True

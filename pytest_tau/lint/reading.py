@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import itertools
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -110,6 +110,7 @@ class _State:
     ) -> None:
         self._reader, self._environment, self._known, self._by_name = reader, environment, known, by_name
         self._tried: set[str] = set()
+        self._seen: set[str] = set()
         self._begun = self._searched = False
 
     def look_up(self, value: str) -> None:
@@ -164,10 +165,20 @@ class _State:
 
     def _read(self, reader: _ReadingTool, arguments: dict[str, Any]) -> None:
         content = self._reader.read(self._environment, reader, arguments)
-        if content is not None:
+        if content is not None and content not in self._seen:
+            self._seen.add(content)
             self._known.add(content)
-            with contextlib.suppress(DocumentError):  # not every result is JSON
-                _note(self._by_name, parse_json(content))
+            for name, text in _texts_in(content):
+                self._by_name.setdefault(name, {})[text] = None
+
+
+@functools.lru_cache(maxsize=2048)
+def _texts_in(content: str) -> tuple[tuple[str, str], ...]:
+    """Return every text inside a result, by the name of its field; most results are seen again for the next task."""
+    try:
+        return tuple(_texts(parse_json(content)))
+    except DocumentError:  # not every result is JSON
+        return ()
 
 
 def _note(by_name: dict[str, dict[str, None]], value: Any) -> None:

@@ -26,9 +26,9 @@ def json_copy(value: Any, depth: int = 0) -> Any:
     if depth > _MAX_DEPTH:
         raise ValueError(f"nested more than {_MAX_DEPTH} levels deep")
     if isinstance(value, str):  # as most values are
-        return writable(value)
+        return value if type(value) is str and value.isascii() else writable(value)
     if isinstance(value, dict):
-        return {writable(str(key)): json_copy(item, depth + 1) for key, item in value.items()}
+        return {_name(key): json_copy(item, depth + 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [json_copy(item, depth + 1) for item in value]
     if value is None or isinstance(value, bool):
@@ -41,6 +41,10 @@ def json_copy(value: Any, depth: int = 0) -> Any:
     if isinstance(value, float):
         return float.__float__(value)
     raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+def _name(key: Any) -> str:
+    return key if type(key) is str and key.isascii() else writable(str(key))
 
 
 def strings_in(value: Any) -> Iterator[str]:

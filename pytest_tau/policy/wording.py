@@ -115,7 +115,7 @@ def _plain(text: str) -> str:
     return f" {' '.join(_WORD.findall(text.lower()))} "
 
 
-#: A rule looks for many values in one text, which may be a whole conversation.
-_last_plain = functools.lru_cache(maxsize=2)(_plain)
+#: Rules look for one value after the other in the same texts, which may be whole conversations.
+_last_plain = functools.lru_cache(maxsize=16)(_plain)
 #: The ids of a domain are looked for in many texts.
 _words_of_ids = functools.lru_cache(maxsize=256)(_words_of)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 import threading
 from typing import TYPE_CHECKING, Any
@@ -225,7 +224,7 @@ class ModelServer:
             answer: Any = self._faults.get(number) if self._faults else None
             if answer is None:
                 # A copy: the script may change its argument.
-                answer = self._script(copy.deepcopy(request))
+                answer = self._script(parse_json(json.dumps(request)))
             if isinstance(answer, Fault):
                 return answer, seconds
             whole = written(path, sent, completion(request, answer))

@@ -30,13 +30,14 @@ def domain(request: pytest.FixtureRequest) -> Domain:
 
 @pytest.fixture
 def untouched(domain: Domain) -> list[str]:
-    """The digests before anything is called: an example must not change them for any other, either."""
-    return digests(domain)
+    """The data before anything is called: an example must not change it for any other, either."""
+    return data_of(domain)
 
 
-def digests(domain: Domain) -> list[str]:
+def data_of(domain: Domain) -> list[str]:
+    """Return the databases that a simulation begins with as JSON, which takes a tenth of the time of their digests."""
     environment = domain.environment()
-    return [db.digest() for db in (environment.agent_db, environment.user_db) if db is not None]
+    return [db.model_dump_json() for db in (environment.agent_db, environment.user_db) if db is not None]
 
 
 @settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -57,12 +58,12 @@ def test_any_arguments_get_an_answer_and_affect_no_other_simulation(
         assert isinstance(answer, ToolMessage)
         assert answer.model_dump_json()
     assert json.dumps(environment.dump())
-    assert digests(domain) == untouched
+    assert data_of(domain) == untouched
 
 
 def test_the_order_of_simulations_changes_no_verdict_and_no_data(domain: Domain) -> None:
     """All of them share the base data and what they did not touch of it."""
-    before, tasks = digests(domain), domain.tasks(None)
+    before, tasks = data_of(domain), domain.tasks(None)
     judged = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
     random.Random(1).shuffle(tasks)
     sample = tasks[:60]
@@ -70,7 +71,7 @@ def test_the_order_of_simulations_changes_no_verdict_and_no_data(domain: Domain)
         random.Random(agent).shuffle(sample)
         rewards = [pytest_tau.simulate(task, domain=domain, agent=agent, settings=judged).reward for task in sample]
         assert set(rewards) == {reward}
-    assert digests(domain) == before
+    assert data_of(domain) == before
 
 
 def test_the_task_set_is_sound(domain: Domain, capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-import pytest_tau
-from pytest_tau import Evaluation, SimulationSettings
-from pytest_tau.evaluation import BUILT_IN_JUDGES
 from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.policy import PolicyReport, check_policy, load_rules
+
+from .talks import bundled, talks
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
@@ -30,20 +28,8 @@ MEANT = {
 CAUGHT = 0.95
 
 
-@cache
 def loaded(name: str) -> Domain:
-    return pytest_tau.load_domain(name)
-
-
-@cache
-def talks(name: str, agent: str) -> dict[str, Simulation]:
-    """Return a conversation of every bundled task."""
-    settings = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
-    user = "gold" if agent == "gold" else "scripted"
-    return {
-        task.id: pytest_tau.simulate(task, domain=loaded(name), agent=agent, user=user, seed=1, settings=settings)
-        for task in loaded(name).tasks(None)
-    }
+    return bundled(name)[0]
 
 
 def report_of(simulation: Simulation) -> PolicyReport:

@@ -19,6 +19,9 @@ from pytest_tau.participants import FAULTY_AGENTS, domain_agent
 from pytest_tau.participants.agents import faulty
 from pytest_tau.runs.record import TrialRecord
 
+from . import talks
+from .talks import bundled
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -87,18 +90,11 @@ def talk(task: Task, domain: Domain, kind: str | None = None, **settings: Any) -
     )
 
 
-#: Conversations of bundled tasks with the default settings, and the tasks as they were.
-_TALKS: dict[tuple[str, str, str | None], tuple[Task, Simulation]] = {}
-
-
 def bundled_talk(task: Task, domain: Domain, kind: str | None = None) -> Simulation:
-    """Return a conversation that several tests look at: with the same seed it is the same each time."""
-    key = domain.name, task.id, kind
-    if key not in _TALKS:
-        _TALKS[key] = task, talk(task, domain, kind)
-    known, simulation = _TALKS[key]
-    assert known == task
-    return simulation
+    """Return the conversation of a bundled task, which other tests look at, too."""
+    assert not task.needs_judge
+    assert bundled(domain.name)[1][task.id] == task
+    return talks.talk(domain.name, task.id, f"saboteur:{kind}" if kind else "rules")
 
 
 def record_of(task: Task, domain: Domain, kind: str | None = None, **settings: Any) -> TrialRecord:

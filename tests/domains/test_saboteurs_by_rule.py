@@ -5,23 +5,17 @@ The correct agent and the reference actions break no rule in any bundled task, s
 
 from __future__ import annotations
 
-import functools
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_tau import load_domain, simulate
-from pytest_tau.evaluation import Evaluation, Verdict
 from pytest_tau.participants import FAULTY_AGENTS, domain_agent
-from pytest_tau.policy import check_policy
-from pytest_tau.runner import SimulationSettings
+from pytest_tau.policy import PolicyReport
+
+from .talks import bundled, talks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_tau.environment import Domain
-    from pytest_tau.models import Message, Simulation, Task
-    from pytest_tau.policy import PolicyReport
+    from pytest_tau.models import Simulation
 
 #: The rules of which one finds a saboteur, by domain and kind. Some faults no sentence of a policy can decide from the
 #: conversation: a write that is left undone and a document that is out of date show in the final state, a loop and a
@@ -45,36 +39,8 @@ OTHERWISE = {"forgets-last-write", "loops", "obeys-tool-results", "rude", "slow"
 CAUGHT = 0.95
 
 
-class Yes:
-    """A judge that agrees."""
-
-    name = "yes"
-
-    def judge(self, statements: Sequence[str], messages: Sequence[Message]) -> list[Verdict]:
-        return [Verdict(met=True, reasoning="") for _ in statements]
-
-
-@functools.cache
-def loaded_domain(name: str) -> tuple[Domain, dict[str, Task]]:
-    loaded = load_domain(name)
-    return loaded, {task.id: task for task in loaded.tasks(None)}
-
-
-@functools.cache
-def talks(domain: str, agent: str) -> dict[str, Simulation]:
-    """Return the conversation of each bundled task with an agent."""
-    loaded, tasks = loaded_domain(domain)
-    settings = SimulationSettings(evaluation=Evaluation(judge=Yes()))
-    user = "gold" if agent == "gold" else "scripted"
-    return {
-        task.id: simulate(task, domain=loaded, agent=agent, user=user, seed=1, settings=settings)
-        for task in tasks.values()
-    }
-
-
-def report(domain: str, task_id: str, simulation: Simulation, **settings: Any) -> PolicyReport:
-    loaded, tasks = loaded_domain(domain)
-    found = check_policy(simulation.messages, tasks[task_id], loaded, **settings)
+def report(simulation: Simulation) -> PolicyReport:
+    found = PolicyReport.from_info(simulation.info)
     assert found is not None
     assert not found.problems
     return found
@@ -92,7 +58,7 @@ def acted(domain: str, kind: str) -> list[str]:
     if kind != "leaks":
         return found
     # A stranger is no stranger in tasks of its own.
-    strangers = domain_agent("rules", loaded_domain(domain)[0].spec.agents).foreign_records
+    strangers = domain_agent("rules", bundled(domain)[0].spec.agents).foreign_records
     leaked = {
         task_id: [
             c.result.content
@@ -107,14 +73,14 @@ def acted(domain: str, kind: str) -> list[str]:
 
 @pytest.mark.parametrize("domain", MEANT)
 def test_the_correct_agent_breaks_no_rule(domain: str) -> None:
-    found = {task_id: report(domain, task_id, talk).counts for task_id, talk in talks(domain, "rules").items()}
+    found = {task_id: report(talk).counts for task_id, talk in talks(domain, "rules").items()}
     assert {task_id: counts for task_id, counts in found.items() if counts} == {}
 
 
 @pytest.mark.parametrize("domain", [*MEANT, "mock"])
 def test_the_reference_actions_break_no_rule(domain: str) -> None:
     gold = talks(domain, "gold")
-    found = {task_id: report(domain, task_id, talk, dialog=False).counts for task_id, talk in gold.items()}
+    found = {task_id: report(talk).counts for task_id, talk in gold.items()}
     assert {task_id: counts for task_id, counts in found.items() if counts} == {}
 
 
@@ -122,9 +88,7 @@ def test_the_reference_actions_break_no_rule(domain: str) -> None:
 def test_a_saboteur_is_found_by_the_rule_that_is_meant_for_it(domain: str, kind: str) -> None:
     spoiled = talks(domain, f"saboteur:{kind}")
     tasks = acted(domain, kind)
-    missed = [
-        task_id for task_id in tasks if not MEANT[domain][kind] & {*report(domain, task_id, spoiled[task_id]).counts}
-    ]
+    missed = [task_id for task_id in tasks if not MEANT[domain][kind] & {*report(spoiled[task_id]).counts}]
     assert len(tasks) >= 50
     assert len(missed) <= (1 - CAUGHT) * len(tasks), missed
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-import pytest_tau
 from pytest_tau.validity import UserValidity
+
+from .talks import bundled, talk
 
 PAIRS = [("gold", "gold"), ("rules", "scripted")]
 
@@ -13,14 +14,15 @@ PAIRS = [("gold", "gold"), ("rules", "scripted")]
 @pytest.mark.parametrize(("agent", "user"), PAIRS)
 @pytest.mark.parametrize("name", ["airline", "retail", "telecom", "banking_knowledge", "mock"])
 def test_no_fault_is_found(name: str, agent: str, user: str) -> None:
-    domain = pytest_tau.load_domain(name)
+    domain, tasks = bundled(name)
     if agent == "rules" and agent not in domain.spec.agents:
         pytest.skip(f"{name} has no rule-based agent")
     checked = 0
-    for task in domain.tasks(split=None):
+    for task in tasks.values():
         if task.needs_judge:
             continue
-        simulation = pytest_tau.simulate(task, domain=domain, agent=agent, user=user, seed=300)
+        simulation = talk(name, task.id, agent)
+        assert (simulation.conditions or {})["user"] == user
         found = UserValidity.of(simulation)
         assert found is None, (task.id, [each.text for each in found.findings], found.problem)
         checked += 1

@@ -15,6 +15,10 @@ from ...documents import describe, nested_too_deep
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+#: Made once: a recorded call has hundreds of values.
+_encode = json.JSONEncoder(ensure_ascii=False).encode
+#: What a text of several lines begins with, which gets a line for each of its own.
+_LINES = '{"lines": ['
 #: Fields that get a line for each of their items.
 _BLOCKS = ("hashes", "tools", "messages", "reply")
 #: Characters that editors do not show as they are: controls, line separators, changes of direction, lone surrogates.
@@ -39,17 +43,22 @@ def _block(name: str, value: Any) -> str:
 
 def _item(value: Any) -> str:
     """Return a value as text on one line; texts of several lines get a line for each of theirs."""
+    text = _json(value)
+    if _LINES not in text:  # as in most values; in a string the quotes are escaped
+        return text
     if isinstance(value, list):
         return "[" + ", ".join(map(_item, value)) + "]"
-    if not isinstance(value, dict):
-        return _json(value)
     if len(value) == 1 and isinstance(value.get("lines"), list):
         return '{"lines": [\n   ' + ",\n   ".join(map(_json, value["lines"])) + "\n  ]}"
     return "{" + ", ".join(f"{_json(name)}: {_item(item)}" for name, item in value.items()) + "}"
 
 
 def _json(value: Any) -> str:
-    return _UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
+    return _UNSEEN.sub(_escaped, _encode(value))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\u{ord(found[0]):04x}"
 
 
 # Texts of several lines

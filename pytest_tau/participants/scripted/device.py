@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ...documents import DocumentError, parse_json
 from .derived import GAP, asks_for, derive
-from .vocabulary import alternatives, follows
+from .vocabulary import alternatives, begins, follows
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,12 +62,9 @@ class Device:
         self._tools = {tool.name: tool for tool in tools}
         self._derived = frozenset(self._tools).difference(spoken)
         self._spoken = {name: spoken[name] if name in spoken else derive(tool) for name, tool in self._tools.items()}
-        # Tool and phrase, by the words that an instruction can begin with.
-        self._starts: dict[str, list[tuple[str, str]]] = {}
-        for tool in tools:
-            for phrase in (tool.name, *self._spoken[tool.name].phrases):
-                for word in alternatives(phrase)[0]:
-                    self._starts.setdefault(word, []).append((tool.name, phrase))
+        # What _named_tool has found, because it is asked several times for the same part.
+        self._named: dict[tuple[str, ...], str | None] = {}
+        self._starts = _starts(tuple((tool.name, *self._spoken[tool.name].phrases) for tool in tools))
 
     def steps(self, parsed: ParsedText) -> list[Step]:
         """Return the calls that the text asks for, in order of mention, none twice in a row.
@@ -104,7 +102,7 @@ class Device:
             if window and not _NOT & set(text[max(0, start - 2) : start]) and self._is_instruction(window, text, start):
                 yield window
 
-    def _is_instruction(self, window: Sequence[str], text: tuple[str, ...], start: int) -> bool:
+    def _is_instruction(self, window: tuple[str, ...], text: tuple[str, ...], start: int) -> bool:
         """Return whether the user is asked; of derived words, which are less certain, more is expected."""
         return window[0] in self._tools or self._named_tool(window) not in self._derived or asks_for(text, start)
 
@@ -119,14 +117,19 @@ class Device:
                 return window
         return ()
 
-    def _named_tool(self, window: Sequence[str]) -> str | None:
+    def _named_tool(self, window: tuple[str, ...]) -> str | None:
         """Return the tool whose name begins the window, or whose phrase fits it with the most words."""
         if window[0] in self._tools:
             return window[0]
+        if window not in self._named:
+            self._named[window] = self._fitting_tool(window)
+        return self._named[window]
+
+    def _fitting_tool(self, window: tuple[str, ...]) -> str | None:
         fitting = [
             (len(places), name)
             for name, phrase in self._starts[window[0]]
-            if (places := follows(phrase, window, self._gap(name))) is not None and places[0] == 0
+            if (places := begins(phrase, window, self._gap(name)))
         ]
         return max(fitting, key=lambda fit: fit[0])[1] if fitting else None
 
@@ -166,6 +169,21 @@ class Device:
             if found:
                 return sorted(found, key=found.__getitem__)
         return []
+
+
+@functools.lru_cache(maxsize=32)
+def _starts(tools: tuple[tuple[str, ...], ...]) -> dict[str, list[tuple[str, str]]]:
+    """Return tool and phrase by the words that an instruction can begin with, the same for all trials of a domain.
+
+    Args:
+        tools: The name of each tool, and its phrases.
+    """
+    found: dict[str, list[tuple[str, str]]] = {}
+    for name, *phrases in tools:
+        for phrase in (name, *phrases):
+            for word in alternatives(phrase)[0]:
+                found.setdefault(word, []).append((name, phrase))
+    return found
 
 
 def _conditional(sentence: Sentence) -> bool:

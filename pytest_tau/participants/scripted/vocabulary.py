@@ -140,6 +140,12 @@ def follows(phrase: str, text: Sequence[str], gap: int | None = None) -> list[in
     return None
 
 
+def begins(phrase: str, text: Sequence[str], gap: int | None = None) -> list[int] | None:
+    """Find the words of a phrase in a text that begins with its first word; as ``follows`` otherwise."""
+    places = alternatives(phrase)
+    return _rest(places, text, 0, gap) if places and text[0] in places[0] else None
+
+
 def _rest(places: Sequence[frozenset[str]], text: Sequence[str], start: int, gap: int | None) -> list[int] | None:
     found = [start]
     for place in places[1:]:
@@ -166,13 +172,13 @@ def facts_in(text: Sequence[str], known: Iterable[str]) -> list[str]:
         known: Names of facts; a name without a row in the table is named by its own words; ``member_id`` also by
             "member number".
     """
-    left: list[str | None] = list(text)
+    left = list(text)
     found: dict[str, int] = {}
     for phrase, name in _phrases(tuple(known)):
         # Each word names one fact only: an email address is not an address.
-        while (places := follows(phrase, [word or "" for word in left], gap=1)) is not None:
+        while (places := follows(phrase, left, gap=1)) is not None:
             for place in places:
-                left[place] = None
+                left[place] = ""
             found[name] = min(places[0], found.get(name, places[0]))
     return sorted(found, key=found.__getitem__)
 
