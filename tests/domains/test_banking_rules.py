@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import talks
+from talks import bundled
 
 from pytest_tau import load_domain, simulate
 from pytest_tau.environment import Difficulty, Retrieval
@@ -18,9 +20,6 @@ from pytest_tau_domains.banking_knowledge.agent import reading
 from pytest_tau_domains.banking_knowledge.agent.requests import KINDS
 from pytest_tau_domains.banking_knowledge.agent.rules_agent import RulesAgent
 from pytest_tau_domains.banking_knowledge.tasks.knowledge.library import documents
-
-from . import talks
-from .talks import bundled
 
 if TYPE_CHECKING:
     from pytest_tau.models import Simulation, Task

@@ -6,11 +6,10 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from talks import bundled, talks
 
 from pytest_tau.models import AssistantMessage, ToolCall, ToolMessage, UserMessage
 from pytest_tau.policy import PolicyReport, check_policy, load_rules
-
-from .talks import bundled, talks
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain

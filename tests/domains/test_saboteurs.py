@@ -10,6 +10,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import talks
+from talks import bundled
 
 import pytest_tau
 from pytest_tau import Limits, SimulationSettings
@@ -18,9 +20,6 @@ from pytest_tau.models import CustomCheck
 from pytest_tau.participants import FAULTY_AGENTS, domain_agent
 from pytest_tau.participants.agents import faulty
 from pytest_tau.runs.record import TrialRecord
-
-from . import talks
-from .talks import bundled
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from talks import bundled, talks
 
 from pytest_tau.participants import FAULTY_AGENTS, domain_agent
 from pytest_tau.policy import PolicyReport
-
-from .talks import bundled, talks
 
 if TYPE_CHECKING:
     from pytest_tau.models import Simulation

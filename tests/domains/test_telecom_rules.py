@@ -8,6 +8,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from talks import talk
 
 import pytest_tau
 from pytest_tau.environment import Difficulty
@@ -19,8 +20,6 @@ from pytest_tau_domains.telecom.agent.account import is_yes
 from pytest_tau_domains.telecom.agent.troubleshooting import PROBLEMS, STEPS
 from pytest_tau_domains.telecom.tasks.people import household
 from pytest_tau_domains.telecom.user_tools import TelecomUserTools
-
-from .talks import talk
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from talks import bundled, talk
 
 from pytest_tau.validity import UserValidity
-
-from .talks import bundled, talk
 
 PAIRS = [("gold", "gold"), ("rules", "scripted")]
 
