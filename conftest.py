@@ -63,6 +63,7 @@ def _provide(file: str) -> Any:
 _provide("benchmarks/__init__.py")
 inner_runs, warm_process = _provide("tests/inner_runs.py"), _provide("tests/warm_process.py")
 _provide("tests/warm_tool_servers.py")
+_provide("tests/talks.py")
 
 
 def pytest_collection_finish() -> None:

@@ -1,12 +1,12 @@
-"""Conversations of bundled tasks that several modules look at: each is played once in a process, for reading only."""
+"""Conversations of bundled tasks that several modules look at: each is played once in a process, for reading only.
+
+The package is imported when it is needed, because every run of the tests imports this module.
+"""
 
 from __future__ import annotations
 
 import functools
 from typing import TYPE_CHECKING
-
-from pytest_tau import Evaluation, SimulationSettings, load_domain, simulate
-from pytest_tau.evaluation import BUILT_IN_JUDGES
 
 if TYPE_CHECKING:
     from pytest_tau.environment import Domain
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 @functools.cache
 def bundled(name: str) -> tuple[Domain, dict[str, Task]]:
     """Return a bundled domain and its tasks."""
+    from pytest_tau import load_domain
+
     domain = load_domain(name)
     return domain, {task.id: task for task in domain.tasks(None)}
 
@@ -26,6 +28,9 @@ def talk(name: str, task_id: str, agent: str) -> Simulation:
 
     Tasks that need a judge have one that agrees.
     """
+    from pytest_tau import Evaluation, SimulationSettings, simulate
+    from pytest_tau.evaluation import BUILT_IN_JUDGES
+
     domain, tasks = bundled(name)
     settings = SimulationSettings(evaluation=Evaluation(judge=BUILT_IN_JUDGES["accept"]))
     user = "gold" if agent == "gold" else "scripted"
