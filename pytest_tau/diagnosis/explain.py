@@ -13,7 +13,7 @@ from ..models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_
 from ..policy import PolicyReport
 from ..text import listed, plural, shorten
 from .attacks import attack_report
-from .error_rules import NO_MATCH
+from .error_rules import NO_MATCH, NO_MODEL
 from .retrieval import retrieval_lines
 
 if TYPE_CHECKING:
@@ -176,7 +176,7 @@ def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        neither = fault["reason"] == NO_MATCH
+        neither = fault["reason"] in (NO_MATCH, NO_MODEL)
         whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
         text = f"{whose}: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
