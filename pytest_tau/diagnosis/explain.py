@@ -96,7 +96,7 @@ def explain(
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if partial and info is not None and info.partial and simulation.outcome != "error":
         lines.append(Line("note", partial_text(info.partial)))
-    if info is not None and simulation.outcome != "error":
+    if info is not None and simulation.outcome != "error" and not _broke_off(simulation):
         lines += _judge(info)
         for component in components_of(info, evaluators):
             lines += component.explain(info, simulation.calls)
@@ -113,6 +113,11 @@ def explain(
     if again:
         lines.append(Line("command", f"again: {again}"))
     return lines
+
+
+def _broke_off(simulation: Simulation) -> bool:
+    """Return whether an exception of the agent is the reason, and not what it left undone."""
+    return simulation.termination_reason == "agent_error"
 
 
 def _error(error: str, reason: str) -> list[Line]:
@@ -172,7 +177,8 @@ def _judge(info: RewardInfo) -> list[Line]:
 def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     """Return the lines above with the turning point, and whose fault it looks like; no text is repeated."""
     info = simulation.info or {}
-    lines = _with_turning_point(above, info["turning_point"]) if info.get("turning_point") else list(above)
+    point = None if _broke_off(simulation) else info.get("turning_point")
+    lines = _with_turning_point(above, point) if point else list(above)
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
