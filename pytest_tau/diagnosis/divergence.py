@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..evaluation.component_reports import BY_USER
 from ..evaluation.components.db import check_db
 from ..evaluation.components.env_assertion import check_env_assertions
 from ..models import Difference, EnvAssertion, call_as_text
@@ -234,7 +235,7 @@ def _diverged(step: _Step, missed: list[str]) -> Divergence:
 
 
 def _by(requestor: str, *, solo: bool) -> str:
-    return " (by the user)" if requestor == "user" and not solo else ""
+    return BY_USER if requestor == "user" and not solo else ""
 
 
 def _is_so(wrong: Difference | EnvAssertion, in_the_end: Sequence[Difference | EnvAssertion]) -> bool:

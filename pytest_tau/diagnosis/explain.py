@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..attacks import AttackFacts
 from ..evaluation import components_of
-from ..evaluation.component_reports import NEAREST, NOT_MADE, Line
+from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
 from ..models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
@@ -233,7 +233,9 @@ def _is_action(line: Line, call: str) -> bool:
 def _is_in(evidence: str, known: str) -> bool:
     """Return whether everything that a text lists after its first colon is known, or the text itself."""
     listed = evidence.partition(": ")[2] or evidence
-    return evidence.strip("…") in known or all(each.strip("…") in known for each in listed.split(", "))
+    return evidence.strip("…") in known or all(
+        each.removesuffix(BY_USER).strip("…") in known for each in listed.split(", ")
+    )
 
 
 def _replay(simulation: Simulation) -> list[Line]:
