@@ -11,7 +11,8 @@ TauError
 ├── UnusableReplyError      a model's reply cannot be used; the official protocol runs the conversation again
 ├── ModelError              a model or its provider failed
 │   ├── ContextWindowError  a request is longer than the model's context window
-│   └── BudgetError         the money for model calls is spent
+│   ├── BudgetError         the money for model calls is spent
+│   └── MissingModelError   the agent asks for the model of the run, which has none
 ├── JudgeError              the judge of NL assertions failed
 ├── EvaluatorError          a reward component that a plugin added failed
 ├── DomainError             a domain contradicts what it declares, so that no verdict is possible
@@ -38,6 +39,7 @@ __all__ = [
     "EpisodeError",
     "EvaluatorError",
     "JudgeError",
+    "MissingModelError",
     "ModelError",
     "ParticipantError",
     "ReplayError",
@@ -171,6 +173,13 @@ class BudgetError(ModelError):
     def __init__(self, problem: str, *, of_run: bool) -> None:
         self.of_run = of_run
         super().__init__(problem, kind="quota")
+
+
+class MissingModelError(ModelError):
+    """The agent asks for the model of the run, which has none: a missing setting, and no fault of a provider."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem, kind="unknown_model")
 
 
 class JudgeError(TauError):

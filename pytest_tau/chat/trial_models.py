@@ -9,7 +9,7 @@ import functools
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, get_args
 
-from ..errors import BudgetError, ConfigurationError, ModelError, TauError
+from ..errors import BudgetError, ConfigurationError, MissingModelError, ModelError, TauError
 from ..models import ModelUsage, clone
 from .requests import ChatReply, ChatRequest, ModelArguments, Role
 from .retries import CallClock, RetryClock, count_retries
@@ -314,9 +314,9 @@ class _NoModel:
         """Refuse to answer.
 
         Raises:
-            ModelError: Always.
+            MissingModelError: Always.
         """
-        raise ModelError(f"{request.model}: this trial has no model for the agent", kind="unknown_model")
+        raise MissingModelError(f"{request.model}: this trial has no model for the agent")
 
 
 async def _call_chat(chat: ChatModel, request: ChatRequest) -> ChatReply:

@@ -196,6 +196,7 @@ def _unmet(facts: Facts) -> Attribution | None:
 RULES = (
     Rule("the harness raised an exception", error_rules.harness),
     Rule("a recorded conversation or model call does not match this run", error_rules.recording),
+    Rule("the agent asked for the model of the run, which has none", error_rules.missing_model),
     Rule("a tool server did not start, ended, or did not answer", error_rules.lost_server),
     Rule(
         "a model could not be called, retries of its calls took most of the time limit, or the server of the agent "

@@ -17,16 +17,17 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ..evaluation.component_reports import BY_USER
 from ..evaluation.components.db import check_db, same_state
 from ..evaluation.components.env_assertion import check_env_assertions
-from ..models import call_as_text
+from ..models import Difference, EnvAssertion, call_as_text
 from ..text import listed, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ..environment import Domain, Environment
-    from ..models import Action, Call, Difference, RewardInfo, Simulation, Task, ToolCall
+    from ..models import Action, Call, RewardInfo, Simulation, Task, ToolCall
 
 #: Places and writes that are named.
 _MOST = 2
@@ -88,7 +89,7 @@ def first_divergence(task: Task, simulation: Simulation, domain: Domain, *, solo
         return _missing(needed, solo=solo) if needed else None
     for before, step in zip(steps[-2::-1], steps[:0:-1], strict=True):
         if step.changed and goal.path_from(before, states) is not None:
-            return _diverged(step, goal.missed(states.completed(step.state, step.unmade)))
+            return _diverged(step, goal.missed_for_good(states.completed(step.state, step.unmade), final.state))
     return None
 
 
@@ -206,14 +207,18 @@ class _Goal:
             check.met for check in check_env_assertions(self._assertions, state)
         )
 
-    def missed(self, state: Environment) -> list[str]:
-        """Return what is not as it should be, in words, the shortest first."""
-        missed = [_place(difference) for difference in check_db(state, self._reference).differences]
+    def missed(self, state: Environment) -> list[Difference | EnvAssertion]:
+        """Return what is not as it should be."""
         unmet = [check.env_assertion for check in check_env_assertions(self._assertions, state) if not check.met]
-        for wanted in unmet:
-            value = "" if wanted.assert_value else " be false"
-            missed.append(f"{call_as_text(wanted.func_name, wanted.arguments)} could no longer{value or ' be true'}")
-        return sorted(missed, key=len)
+        return [*check_db(state, self._reference).differences, *unmet]
+
+    def missed_for_good(self, state: Environment, final: Environment) -> list[str]:
+        """Return what is not as it should be in a state, nor in the end, in words, the shortest first.
+
+        A state to which writes of the reference were added has what these alone make wrong, such as a second record.
+        """
+        in_the_end = self.missed(final)
+        return sorted((_words(each) for each in self.missed(state) if _is_so(each, in_the_end)), key=len)
 
 
 def _missing(writes: list[Action], *, solo: bool) -> Divergence:
@@ -229,15 +234,31 @@ def _diverged(step: _Step, missed: list[str]) -> Divergence:
     number, call = step.made.message_idx, step.made.call
     who = "user" if call.requestor == "user" else "agent"
     text = f"message {number}, {who} called {shorten(call_as_text(call.name, call.arguments), _WIDTH)}"
-    if missed:
-        text += f": after it {'; '.join(missed[:_MOST])}"
-        text += f" (and {len(missed) - _MOST} more)" if len(missed) > _MOST else ""
+    text += f": after it {'; '.join(missed[:_MOST]) or 'the expected final state was out of reach'}"
+    text += f" (and {len(missed) - _MOST} more)" if len(missed) > _MOST else ""
     where = {"name": call.name, "arguments": call.arguments, "requestor": call.requestor}
     return Divergence(number, "diverged", where, text)
 
 
 def _by(requestor: str, *, solo: bool) -> str:
-    return " (by the user)" if requestor == "user" and not solo else ""
+    return BY_USER if requestor == "user" and not solo else ""
+
+
+def _is_so(wrong: Difference | EnvAssertion, in_the_end: Sequence[Difference | EnvAssertion]) -> bool:
+    """Return whether what is wrong in a state is so in the end too."""
+    if isinstance(wrong, EnvAssertion):
+        return wrong in in_the_end
+    there = (d for d in in_the_end if isinstance(d, Difference) and (d.side, d.path) == (wrong.side, wrong.path))
+    end = next(there, None)
+    if end is None or wrong.missing != "expected":
+        return end is not None and end.missing != "expected"
+    return end.got == wrong.got or (isinstance(end.got, dict) and isinstance(wrong.got, dict))
+
+
+def _words(wrong: Difference | EnvAssertion) -> str:
+    if isinstance(wrong, Difference):
+        return _place(wrong)
+    return f"{call_as_text(wrong.func_name, wrong.arguments)} could no longer be {_json(wrong.assert_value)}"
 
 
 def _place(difference: Difference) -> str:

@@ -7,6 +7,8 @@ from .facts import Attribution, Facts, first_line
 
 #: The reason of an error that neither side has made: the run differs from its recording.
 NO_MATCH = "the recording does not match"
+#: The reason of another one: a setting of the run is missing.
+NO_MODEL = "the run has no model for the agent"
 #: How the error of a lost tool server begins. A ``ToolServerError`` may also come from a search, whose model failed.
 _SERVER_LOST = "the tool server of domain"
 #: How the error of a server of the agent begins: over A2A, and with OpenAI's chat API.
@@ -25,6 +27,13 @@ def recording(facts: Facts) -> Attribution | None:
     if facts.simulation.error_kind != "ReplayError" or facts.simulation.outcome != "error":
         return None
     return Attribution("harness", NO_MATCH, None, first_line(facts.error))
+
+
+def missing_model(facts: Facts) -> Attribution | None:
+    """Apply if the agent asked for the model of the run, which has none."""
+    if facts.simulation.error_kind != "MissingModelError" or facts.simulation.outcome != "error":
+        return None
+    return Attribution("harness", NO_MODEL, None, first_line(facts.error))
 
 
 def lost_server(facts: Facts) -> Attribution | None:

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ..attacks import AttackFacts
 from ..evaluation import components_of
-from ..evaluation.component_reports import NEAREST, NOT_MADE, Line
+from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
 from ..models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..policy import PolicyReport
 from ..text import listed, plural, shorten
 from .attacks import attack_report
-from .error_rules import NO_MATCH
+from .error_rules import NO_MATCH, NO_MODEL
 from .retrieval import retrieval_lines
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def explain(
         lines.append(Line("note", f"only a stop can earn more than 0; the checks would give {_factors(info)}"))
     if partial and info is not None and info.partial and simulation.outcome != "error":
         lines.append(Line("note", partial_text(info.partial)))
-    if info is not None and simulation.outcome != "error":
+    if info is not None and simulation.outcome != "error" and not _broke_off(simulation):
         lines += _judge(info)
         for component in components_of(info, evaluators):
             lines += component.explain(info, simulation.calls)
@@ -113,6 +113,11 @@ def explain(
     if again:
         lines.append(Line("command", f"again: {again}"))
     return lines
+
+
+def _broke_off(simulation: Simulation) -> bool:
+    """Return whether an exception of the agent is the reason, and not what it left undone."""
+    return simulation.termination_reason == "agent_error"
 
 
 def _error(error: str, reason: str) -> list[Line]:
@@ -172,11 +177,12 @@ def _judge(info: RewardInfo) -> list[Line]:
 def _diagnosis(simulation: Simulation, above: list[Line]) -> list[Line]:
     """Return the lines above with the turning point, and whose fault it looks like; no text is repeated."""
     info = simulation.info or {}
-    lines = _with_turning_point(above, info["turning_point"]) if info.get("turning_point") else list(above)
+    point = None if _broke_off(simulation) else info.get("turning_point")
+    lines = _with_turning_point(above, point) if point else list(above)
     problem, fault = info.get("turning_point_problem"), info.get("blame")
     lines += [Line("note", f"turning point: not found, {problem}")] if problem else []
     if fault and not (simulation.outcome == "error" and fault["party"] == "agent"):  # it has no verdict
-        neither = fault["reason"] == NO_MATCH
+        neither = fault["reason"] in (NO_MATCH, NO_MODEL)
         whose = "neither side failed" if neither else f"looks like the {fault['party']}'s fault"
         text = f"{whose}: {fault['reason']}"
         text += f" (message {fault['message_idx']})" if fault["message_idx"] is not None else ""
@@ -227,7 +233,9 @@ def _is_action(line: Line, call: str) -> bool:
 def _is_in(evidence: str, known: str) -> bool:
     """Return whether everything that a text lists after its first colon is known, or the text itself."""
     listed = evidence.partition(": ")[2] or evidence
-    return evidence.strip("…") in known or all(each.strip("…") in known for each in listed.split(", "))
+    return evidence.strip("…") in known or all(
+        each.removesuffix(BY_USER).strip("…") in known for each in listed.split(", ")
+    )
 
 
 def _replay(simulation: Simulation) -> list[Line]:

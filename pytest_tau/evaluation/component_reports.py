@@ -24,6 +24,8 @@ LineKind: TypeAlias = Literal["verdict", "passed", "head", "bad", "error", "note
 #: The beginning of the line about a reference action that was not made, and of the one about the call next to it, which
 #: the number of a message follows.
 NOT_MADE, NEAREST = "reference action not made", "nearest call, message"
+#: What is added to a call that the user was to make.
+BY_USER = " (by the user)"
 
 
 class Line(NamedTuple):

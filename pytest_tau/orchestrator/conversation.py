@@ -353,7 +353,8 @@ class Conversation:
                 error=f"{plural(self._errors, 'failed tool call')}, the limit is {limits.max_errors}",
             )
         if self._steps >= limits.max_steps:
-            return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}")
+            beyond = " (not checked before the result of a tool call)" if self._steps > limits.max_steps else ""
+            return Ending("max_steps", error=f"{self._steps} steps, the limit is {limits.max_steps}{beyond}")
         return None
 
     def _record(self, message: Message) -> None:

@@ -134,7 +134,7 @@ def format_stats(stats: TrialStats, usage: Usage | None, trials: int) -> list[st
             least = "at least " if usage.unpriced_calls else ""
             parts.append(f"{least}{money(usage.known_cost / trials)}")
     timed = stats.p95 >= _NO_TIME
-    return [*parts, f"p50 {duration(stats.p50)}", f"p95 {duration(stats.p95)}"] if timed else parts
+    return [*parts, f"duration p50 {duration(stats.p50)}", f"p95 {duration(stats.p95)}"] if timed else parts
 
 
 def _format_mean(column: Column, means: Mapping[str, float]) -> str:

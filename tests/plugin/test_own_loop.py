@@ -491,6 +491,8 @@ def test_the_model_tau_needs_a_model(project, a_task):
     run = project.run("--tau-agent", "parts.py:it")
     run.outcomes(errors=1)
     run.line("the agent asks for the model 'tau', which stands for --tau-agent-llm: add --tau-agent-llm MODEL")
+    run.line("neither side failed: the run has no model for the agent")
+    run.lacks("provider")
 
 
 def test_the_limit_of_model_calls_ends_a_trial(models, project, monkeypatch):

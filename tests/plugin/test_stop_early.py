@@ -277,5 +277,5 @@ class TestNotes:
         compared("Good", *workers).line("tau: comparison: 40 tasks x 1 trial show a loss of", "or more at 80 % power")
         compared("Good", "-k", "t1 or t2-", *workers).lacks("tau: comparison: 40")
         compared("Good", "-k", "t38 or t39", *workers).line(
-            "tau: comparison: 2 tasks x 1 trial cannot answer it: no loss is seen at 80 % power (see tau plan)"
+            "tau: comparison: 2 tasks x 1 trial are too few to show any loss at 80 % power (see tau plan)"
         )

@@ -286,9 +286,17 @@ class TestPlanning:
         compared = [Paired(drawn(0.7, loss, 50, 4, generator)) for _ in range(300)]
         assert fmean(each.p < 0.05 and each.difference < 0 for each in compared) == pytest.approx(0.8, abs=0.06)
 
-    def test_fewer_than_six_tasks_show_nothing(self) -> None:
-        assert smallest_loss(Population.guess(0.7), 5, 100, 100) is None
-        assert trials_needed(Population.guess(0.7), 5, 0.5) is None
+    def test_fewer_than_five_tasks_show_nothing(self) -> None:
+        assert smallest_loss(Population.guess(0.99), 4, 100, 100) is None
+        assert trials_needed(Population.guess(0.99), 4, 0.99) is None
+
+    def test_five_tasks_show_the_loss_that_the_comparison_states_afterwards(self) -> None:
+        before, after = PassCount(4, 4), PassCount(4, 0)
+        planned = smallest_loss(Population(1.0, 0.0, guessed=False), 5, 4, 4)
+        found = Paired([Pair(before, after)] * 5)
+        assert found.p < 0.05
+        assert planned is not None
+        assert found.smallest_loss == pytest.approx(planned)
 
     def test_what_a_loss_takes_is_the_least_that_shows_it(self) -> None:
         population = Population.guess(0.7)

@@ -347,6 +347,15 @@ def test_missing_calls_that_are_listed_are_not_repeated(domain: Domain) -> None:
     ]
 
 
+def test_a_missing_call_of_the_user_is_shown_once(domain: Domain) -> None:
+    actions = [action("write_note", "user", note_id="n", text="x")]
+    texts = explained(domain, task({"actions": actions, "reward_basis": ["DB"]}))
+    assert [text for text in texts if "write_note" in text] == [
+        'turning point: reference action not made (by the user): write_note(note_id="n", text="x")  (never called)'
+    ]
+    assert "looks like the agent's fault: it did not get the user to make a required call" in texts
+
+
 def test_missing_calls_that_are_not_listed_are_the_turning_point(domain: Domain) -> None:
     # The action was made, and undone: it is met, but missing in the end.
     actions = [action("rename", item_id="lamp", name="Light")]

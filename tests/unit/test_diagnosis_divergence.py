@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_tau.diagnosis.divergence import Divergence, first_divergence
+from pytest_tau.environment import tool
 from pytest_tau.evaluation import evaluate
 from pytest_tau.models import Simulation, Task, ToolCall, ToolMessage, UserMessage
 
-from .tiny import STOP, action, agent, call, check, task, user
+from .tiny import STOP, TinyTools, action, agent, call, check, make, task, user
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from pytest_tau.environment import Domain
 
 ONLY_DB = ["DB"]
@@ -134,6 +137,64 @@ def test_shortest_of_many_places_are_named(domain: Domain) -> None:
     point = first_divergence(wanted, simulated(domain, wanted, messages), domain)
     # All in one message: the first of them is the turning point.
     diverged(point, 2, "remove(", "items/lamp could no longer be there")
+
+
+class NumberingTools(TinyTools):
+    """Notices are made under the next number."""
+
+    @tool("write")
+    def notice(self, text: str) -> str:
+        """Make a notice."""
+        number = self.db.settings["last"] = self.db.settings.get("last", 0) + 1
+        self.db.settings[f"notice{number}"] = {"text": text}
+        return f"notice{number}"
+
+    @tool("write")
+    def tear_off(self, number: int) -> str:
+        """Take a notice away."""
+        del self.db.settings[f"notice{number}"]
+        return "torn off"
+
+
+@pytest.fixture
+def numbering(tmp_path: Path) -> Domain:
+    return make(tmp_path / "domain", agent_tools=NumberingTools)
+
+
+def test_what_writes_of_the_reference_would_add_is_not_named(numbering: Domain) -> None:
+    point = found(numbering, {"actions": [action("notice", text="vase")]}, call("notice", text="cup"))
+    diverged(point, 2)
+    # Not settings/last and settings/notice2, which are as they should be in the end.
+    assert point is not None
+    assert point.text.endswith(': after it settings/notice1/text could no longer be "vase"')
+
+
+def test_a_turning_point_without_a_place_that_is_still_wrong_in_the_end(numbering: Domain) -> None:
+    wanted = {"actions": [action("notice", text="vase")]}
+    point = found(numbering, wanted, call("notice", text="cup"), call("tear_off", number=1))
+    diverged(point, 2)
+    # The notice is missing in the end; nothing is wrong in its text.
+    assert point is not None
+    assert point.text.endswith(": after it the expected final state was out of reach")
+
+
+def test_an_assertion_that_is_met_in_the_end_is_not_named(domain: Domain) -> None:
+    wanted = {
+        "env_assertions": [
+            check("named", item_id="lamp", name="Lamp"),
+            check("named", item_id="desk", name="Desk"),
+        ],
+        "actions": [],
+        "reward_basis": ["ENV_ASSERTION"],
+    }
+    wrong = [call("rename", item_id="lamp", name="No"), call("rename", item_id="desk", name="No")]
+    mended = call("rename", item_id="lamp", name="Lamp")
+    named = 'named(item_id="lamp", name="Lamp") could no longer be true'
+    diverged(found(domain, wanted, *wrong), 2, named)
+    point = found(domain, wanted, *wrong, mended)
+    diverged(point, 2)
+    assert point is not None
+    assert named not in point.text
 
 
 # Writes that never came

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.diagnosis import annotate_failure
 from pytest_tau.diagnosis.explain import Line, ending, explain, plain_text, verdict
 from pytest_tau.evaluation import BUILT_IN_JUDGES, evaluate
 from pytest_tau.models import CustomCheck, RewardInfo, Simulation, Task, ToolCall, ToolMessage
@@ -107,6 +108,20 @@ def test_the_text_of_an_error_does_not_look_like_a_line_of_the_run() -> None:
     error = "RuntimeError: x\ntau: mock: 3 tasks, 3 trials; 3 passed\n=== 3 passed in 0.1s ==="
     shown = texts(simulation(reason="agent_error", error=error))
     assert [f"  {each}" for each in error.split("\n")] == shown[1:4]
+
+
+def test_after_an_exception_of_the_agent_the_checks_are_one_line(domain: Domain) -> None:
+    wanted = task({"actions": [action("rename", item_id="lamp", name="x")], "communicate_info": ["said"]})
+    done = failed(domain, wanted, user("Hi"), reason="agent_error")
+    done.error = "KeyError: 'b'"
+    annotate_failure(done, wanted, domain)
+    assert done.info is not None
+    assert "turning_point" in done.info
+    assert about(done) == [
+        "  KeyError: 'b'",
+        "only a stop can earn more than 0; the checks would give DB 0 x COMMUNICATE 0",
+        "looks like the agent's fault: it failed with an error",
+    ]
 
 
 def test_any_other_error_is_shown_from_its_beginning_with_its_commands_in_one_piece() -> None:

@@ -347,6 +347,17 @@ def test_a_step_is_a_hop_and_limits_wait_for_the_environment(
     assert steps(domain, most) == (reason, WHOLE[:length])
 
 
+@pytest.mark.parametrize(
+    ("most", "error"),
+    [
+        (2, "3 steps, the limit is 2 (not checked before the result of a tool call)"),
+        (3, "3 steps, the limit is 3"),
+    ],
+)
+def test_the_step_beyond_the_limit_is_explained(domain: Domain, most: int, error: str) -> None:
+    assert converse(domain, [COUNT, "a"], max_steps=most).error == error
+
+
 def test_several_calls_of_a_message_are_one_hop(domain: Domain) -> None:
     both = {"tool_calls": [call("count"), call("count")]}
     assert route(converse(domain, [both, "a"], max_steps=3)) == "auArr"

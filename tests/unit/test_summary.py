@@ -258,8 +258,8 @@ class TestTerminal:
     def test_model_usage_is_shown_per_trial(self):
         usage = {"agent": ModelUsage(calls=2, prompt_tokens=1000, completion_tokens=20, known_cost=0.5)}
         records = [trial(turns=3, calls=2, duration=2.0, usage=usage), trial("b", turns=4, duration=4.0, usage=usage)]
-        assert terminal_lines(records, width=90) == [
-            "  a trial        3.5 turns, 1.0 calls, 1,020 tokens, $0.5000, p50 3.0 s, p95 3.9 s"
+        assert terminal_lines(records, width=100) == [
+            "  a trial        3.5 turns, 1.0 calls, 1,020 tokens, $0.5000, duration p50 3.0 s, p95 3.9 s"
         ]
 
     def test_a_price_that_is_not_known_is_no_zero(self):

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 LIKENESS = 2.0
 #: No more tasks, and no more trials of a task, are looked for.
 MOST_TASKS, MOST_TRIALS = 100_000, 1000
-#: With fewer tasks, no loss is significant.
-FEWEST_TASKS = 6
+#: With fewer tasks, not even the loss of all of them is significant: its p-value is 0.5 ** tasks.
+FEWEST_TASKS = 5
 
 
 class Population(NamedTuple):

@@ -9,7 +9,17 @@ from ...environment import value_changes
 from ...models import ActionCheck, AssistantMessage, UserMessage, call_as_text
 from ...text import shorten
 from ..component import RewardComponent
-from ..component_reports import NEAREST, NOT_MADE, Check, Line, Omission, difference_texts, more_line, short_json
+from ..component_reports import (
+    BY_USER,
+    NEAREST,
+    NOT_MADE,
+    Check,
+    Line,
+    Omission,
+    difference_texts,
+    more_line,
+    short_json,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -132,7 +142,7 @@ class ActionComponent(RewardComponent):
         strict = (verdict.info or {}).get("grading") == "strict"
         lines = []
         for action in missing[:_MOST]:
-            by = "" if action.requestor == "assistant" else " (by the user)"
+            by = "" if action.requestor == "assistant" else BY_USER
             nearest = _nearest(action, calls, strict=strict)
             note = "" if nearest else "  (never called)"
             called = call_as_text(action.name, action.arguments)

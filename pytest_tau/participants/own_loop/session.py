@@ -6,7 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from ...chat import ChatRequest
-from ...errors import ConfigurationError, ContextWindowError, ModelError, TauError
+from ...errors import ConfigurationError, ContextWindowError, MissingModelError, ModelError, TauError
 from ...models import ConversationEnded
 
 if TYPE_CHECKING:
@@ -132,14 +132,14 @@ class AgentSession:
 
     async def _ask(self, asked: EndpointRequest) -> ChatReply:
         if self._models is None:
-            raise ModelError("this trial has no models", kind="unknown_model")
+            raise MissingModelError("this trial has no models")
         own = self._models.get("agent")
         if own is None and asked.model == TAU:
             problem = (
                 f"the agent asks for the model {TAU!r}, which stands for --tau-agent-llm: add --tau-agent-llm MODEL, "
                 "or for simulate() llms={'agent': LLM(…)} in its settings"
             )
-            raise ModelError(problem, kind="unknown_model")
+            raise MissingModelError(problem)
         # What the agent asks for is what is tested: its parameters win over those of the run.
         args = {**(own.args if own else {}), **asked.args}
         choice = asked.tool_choice

@@ -79,6 +79,6 @@ class PlanNotes:
         loss = smallest_loss(population, len(tasks), earlier, later)
         size = f"{plural(len(tasks), 'task')} x {later:g} {'trial' if later == 1 else 'trials'}"
         if loss is None:
-            yield f"tau: comparison: {size} cannot answer it: no loss is seen at 80 % power (see tau plan)"
+            yield f"tau: comparison: {size} are too few to show any loss at 80 % power (see tau plan)"
         else:
             yield f"tau: comparison: {size} show a loss of {loss:.3f} or more at 80 % power (see tau plan)"
