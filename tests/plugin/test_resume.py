@@ -281,6 +281,18 @@ class TestRestored:
         run.line("tau: resume: 3 of 4 trials reused from the earlier run")
         assert len(models.kept()) == 1
 
+    def test_the_line_of_the_models_names_reused_trials(self, models):
+        models.run("--tau-record", "--tau-trials", "2").outcomes(passed=2)
+        run = models.run("--tau-trials", "2", "--tau-resume")
+        run.line("tau: models together: ", " (all reused from the earlier run at no cost)")
+        run.lacks("replayed")
+        models.run("--tau-trials", "1").outcomes(passed=1)
+        run = models.run("--tau-trials", "3", "--tau-resume")
+        run.line("tau: models together: ", " (1 of 3 trials reused from the earlier run at no cost)")
+        models.run("--tau-trials", "1").outcomes(passed=1)
+        run = models.run("--tau-trials", "2", "--tau-resume", "--tau-replay")
+        run.line("(1 of 2 trials replayed, 1 of 2 trials reused from the earlier run at no cost)")
+
     def test_what_is_restored_needs_no_budget(self, models):
         models.run().outcomes(passed=1)
         run = models.run("--tau-resume", "--tau-budget", "0", "--tau-trials", "2")
