@@ -34,17 +34,19 @@ class UsageTotals:
 
     def __init__(self) -> None:
         self._roles: dict[str, dict[str, Any]] = {}
-        self._replayed = self._trials = 0
+        self._replayed = self._reused = self._trials = 0
 
-    def add(self, usage: Mapping[str, ModelUsage], *, replayed: bool = False) -> None:
+    def add(self, usage: Mapping[str, ModelUsage], *, replayed: bool = False, reused: bool = False) -> None:
         """Add a trial's usage.
 
         Args:
             usage: It, by role.
             replayed: There was no cost: the calls were answered from a cassette.
+            reused: There was none either: the trial was taken from an earlier run.
         """
         self._trials += 1
         self._replayed += replayed
+        self._reused += reused
         for role, used in usage.items():
             sums = self._roles.setdefault(role, {"models": {}, **dict.fromkeys(_SUMS, 0)})
             sums["models"] |= dict.fromkeys(used.model.split(", "))
@@ -58,9 +60,13 @@ class UsageTotals:
         if len(found) > 1:
             sums = {name: sum(role[name] for role in self._roles.values()) for name in _SUMS}
             found.append(f"models together: {_format_sums(sums)}")
-        if self._replayed and found:
-            which = "all" if self._replayed == self._trials else f"{self._replayed} of {self._trials} trials"
-            found[-1] += f" ({which} replayed at no cost)"
+        free = [
+            f"{'all' if count == self._trials else f'{count} of {self._trials} trials'} {how}"
+            for count, how in ((self._replayed, "replayed"), (self._reused, "reused from the earlier run"))
+            if count
+        ]
+        if free and found:
+            found[-1] += f" ({', '.join(free)} at no cost)"
         return found
 
 

@@ -28,7 +28,10 @@ def add_parser(commands: Any) -> None:
         examples=[("tau merge shards/* -o merged", "the shards of a run")],
     )
     parser.add_argument(
-        "runs", nargs="+", metavar="RUN", help="a run's folder, a folder of such folders, or a file of simulations"
+        "runs",
+        nargs="+",
+        metavar="RUN",
+        help="a run's folder, its name below .tau/runs, a folder of such folders, or a file of simulations",
     )
     group = parser.add_argument_group("output")
     required = group.add_mutually_exclusive_group(required=True)
@@ -51,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     result = Path(args.out) / SIMULATIONS
     if result.exists():
         raise ConfigurationError(f"{result} already exists; give another folder, or delete the file")
-    joined = JoinedRuns.of(run_files(Path(name) for name in args.runs), last=args.last)
+    joined = JoinedRuns.of(run_files(map(_found, args.runs)), last=args.last)
     if not joined.trials:
         raise ConfigurationError(f"no complete simulation in {', '.join(map(str, joined.files))}")
     joined.write(result)
@@ -59,6 +62,17 @@ def run(args: argparse.Namespace) -> int:
     _write_manifest(joined, result.parent)
     _show(joined, result)
     return 0
+
+
+def _found(name: str) -> Path:
+    """Return what is joined: a path that exists, else the folder of the run of this name.
+
+    Raises:
+        ConfigurationError: There is neither.
+    """
+    from ..runs.reader import find_run
+
+    return path if (path := Path(name)).exists() else find_run(name, Path())
 
 
 def _write_manifest(joined: JoinedRuns, folder: Path) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..documents import DocumentError, parse_json
 from ..errors import ConfigurationError
-from ..runs.layout import RESULTS_FOLDER, RESULTS_INDEX, simulation_files
+from ..runs.layout import RESULTS_INDEX, simulation_files
 from .options import add_options
 from .project import add_project_options
 from .regrade_output import TextReport, json_document, print_rewritten
@@ -25,8 +25,8 @@ def add_parser(commands: Any) -> None:
     parser: argparse.ArgumentParser = commands.add_parser(
         "regrade",
         help="replay stored conversations and grade them again",
-        description="Replay every conversation of result files (τ²-bench's, τ-bench's or pytest-tau's, gzipped or "
-        "not), grade it again, and compare the stored and the new reward.",
+        description="Replay every conversation of runs and of result files (τ²-bench's, τ-bench's or pytest-tau's, "
+        "gzipped or not), grade it again, and compare the stored and the new reward.",
         statuses={
             0: "all results that can be read agree",
             1: "a reward differs, a replay differs with --strict, or nothing could be graded",
@@ -37,7 +37,9 @@ def add_parser(commands: Any) -> None:
             ("tau regrade RUN --grading strict", "which verdicts differ, and by which rule"),
         ],
     )
-    parser.add_argument("files", nargs="+", metavar="FILE", help="a result file, or the folder of a run")
+    parser.add_argument(
+        "runs", nargs="+", metavar="RUN", help="a run: its folder, its name below .tau/runs, or a result file"
+    )
     group = parser.add_argument_group("grading")
     add_options(
         group,
@@ -58,9 +60,10 @@ def run(args: argparse.Namespace) -> int:
     """Carry out the subcommand; returns the exit status.
 
     Raises:
-        ConfigurationError: An option or a file that cannot be used.
+        ConfigurationError: An option or a run that cannot be used.
     """
     from ..reports.regraded_files import rewrite
+    from ..runs.reader import find_run
     from .regrade_jobs import project_of, reports_of, settings_of
 
     data = data_dir(args.data)
@@ -68,13 +71,9 @@ def run(args: argparse.Namespace) -> int:
     settings = settings_of(args, domains, judge_of)
     if args.domain is not None:
         domains.load(args.domain)  # an unknown name is an error at once
-    named = [(path, Path(name)) for name in args.files for path in _expanded(Path(name))]
+    runs = [find_run(name, Path()) for name in args.runs]
+    named = [(path, found) for found in runs for path in _files(found)]
     paths = [path for path, _ in named]
-    for path in paths:
-        if not path.exists():
-            raise ConfigurationError(f"no such file: {path}")
-        if path.is_dir() and not (path / RESULTS_INDEX).exists():
-            raise ConfigurationError(f"{path}: expected a folder with {RESULTS_INDEX} and {RESULTS_FOLDER}/")
     bundled = set(domains.names()) - set(domains.own_names()) if data is None else set()
     written = _targets(named, Path(args.out)) if args.out else {}
     text = TextReport(
@@ -109,10 +108,16 @@ def _targets(named: list[tuple[Path, Path]], out: Path) -> dict[Path, Path]:
     return targets(inside)
 
 
-def _expanded(path: Path) -> list[Path]:
-    """Return the files of a run's folder; anything else as it is."""
-    kept = simulation_files(path) if path.is_dir() else []
-    return kept or [path]
+def _files(found: Path) -> list[Path]:
+    """Return the files of a run's folder; a result file, and a folder of τ²-bench, as it is.
+
+    Raises:
+        ConfigurationError: The folder has no conversations.
+    """
+    kept = simulation_files(found) if found.is_dir() else []
+    if found.is_dir() and not kept and not (found / RESULTS_INDEX).is_file():
+        raise ConfigurationError(f"{found} has no conversations, only records of trials")
+    return kept or [found]
 
 
 def judge_of(args: argparse.Namespace) -> Judge | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
     from pathlib import Path
 
-    from ..models import FunctionCall, Requestor, Task
+    from ..models import Action, FunctionCall, Requestor, Task
     from .domain import Domain, DomainSpec
 
 
@@ -44,10 +44,8 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
             fail(unknown_name("reward basis", name, components), "evaluation_criteria.reward_basis")
     check_comparable(task, spec, file)
     for position, action in enumerate(criteria.actions or []):
-        tools = _toolkit(spec, action.requestor).tool_infos
-        if action.name not in tools:
-            problem = f"{unknown_name('tool', action.name, tools)} of the {action.requestor}"
-            fail(problem, f"evaluation_criteria.actions.{position}.name")
+        if action.name not in _toolkit(spec, action.requestor).tool_infos:
+            fail(unknown_tool(action, spec), f"evaluation_criteria.actions.{position}.name")
     for position, action in enumerate(criteria.actions or []):
         called = _toolkit(spec, action.requestor).tool_named(action.name)
         for problem in misfits(action.arguments, called.parameters) if called else ():
@@ -57,6 +55,14 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
     for position, call in enumerate(actions):
         _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}")
+
+
+def unknown_tool(action: Action, spec: DomainSpec) -> str:
+    """Return the text of the error for a reference action whose tool its side does not have."""
+    other: Requestor = "user" if action.requestor == "assistant" else "assistant"
+    if action.name in _toolkit(spec, other).tool_infos:
+        return f'{action.name!r} is a tool of the {other}, not of the {action.requestor}: set "requestor": "{other}"'
+    return f"{unknown_name('tool', action.name, _toolkit(spec, action.requestor).tool_infos)} of the {action.requestor}"
 
 
 def check_domain(task: Task, domain: Domain, known: Collection[str], load: Callable[[str], Domain]) -> None:
@@ -89,9 +95,10 @@ def _check_scenario(task: Task, spec: DomainSpec, fail: Callable[[str, str], Non
         if name not in tools:
             fail(f"{unknown_name('tool', name, tools)} of the user", f"user_tools.{position}")
     _check_goals(task, spec, fail)
+    sides = ("agent_data", "user_data")
     for name in misplaced_tables(task):
         if name not in spec.agent_db.model_fields and (spec.user_db is None or name not in spec.user_db.model_fields):
-            fail("unknown field", f"initial_state.initialization_data.{name}")
+            fail(unknown_name("field", name, sides), f"initial_state.initialization_data.{name}")
 
 
 def _check_goals(task: Task, spec: DomainSpec, fail: Callable[[str, str], None]) -> None:

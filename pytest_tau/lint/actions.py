@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..environment.arguments import misfits
-from ..errors import unknown_name
+from ..environment.validation import unknown_tool
 from ..evaluation.outside import undeclared_write
 from ..models import ToolCall
 from .findings import Finding
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from ..environment import Domain, Tool
-    from ..models import Action, Requestor, Task
+    from ..models import Requestor, Task
 
 
 def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
@@ -28,7 +28,7 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
         called = f"action {position} ({action.name})"
         tool = tools_of(domain, action.requestor).get(action.name)
         if tool is None:
-            yield Finding("unknown-action", "error", task.id, f"{called}: {_unknown(action, domain)}")
+            yield Finding("unknown-action", "error", task.id, f"{called}: {unknown_tool(action, domain.spec)}")
             continue
         if task.user_tools is not None and action.requestor == "user" and action.name not in task.user_tools:
             yield Finding("unknown-action", "error", task.id, f"{called}: not among the task's user_tools")
@@ -69,10 +69,3 @@ def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:
     """Return a side's tools by name, also those that are not offered, which can be found out."""
     toolkit = domain.spec.agent_tools if requestor == "assistant" else domain.spec.user_tools
     return toolkit.tools() | toolkit.hidden_tools() if toolkit else {}
-
-
-def _unknown(action: Action, domain: Domain) -> str:
-    other: Requestor = "user" if action.requestor == "assistant" else "assistant"
-    if action.name in tools_of(domain, other):
-        return f"a tool of the {other}, not of the {action.requestor}"
-    return unknown_name("tool", action.name, tools_of(domain, action.requestor))

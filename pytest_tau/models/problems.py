@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+from pydantic import BaseModel
 
 from ..errors import unknown_name
 from ..text import shorten
 
 if TYPE_CHECKING:
-    from pydantic import BaseModel, ValidationError
+    from collections.abc import Iterator
+
+    from pydantic import ValidationError
 
 #: The names of JSON's types, for pydantic's kinds of problems that name classes of Python.
 _JSON_TYPES = {"dict_type": "an object", "model_type": "an object", "list_type": "an array"}
@@ -30,7 +34,7 @@ def place_and_problems(
     Args:
         error: The error.
         separator: What separates the parts of a path.
-        model: The model of the value, whose fields are named if the value has an unknown one.
+        model: The model of the value. Its fields, and those of its parts, are named if there is an unknown one.
     """
     problems = [(_path(problem["loc"], separator), _text(problem, model)) for problem in error.errors()]
     first, text = problems[0]
@@ -45,9 +49,9 @@ def _path(location: tuple[int | str, ...], separator: str) -> str:
 def _text(problem: Any, model: type[BaseModel] | None) -> str:
     kind, text = problem["type"], problem["msg"]
     if kind in ("extra_forbidden", "no_such_attribute"):
-        if model is None or len(problem["loc"]) > 1:
-            return "unknown field"
-        return unknown_name("field", str(problem["loc"][0]), model.model_fields)
+        *path, name = problem["loc"]
+        part = _part(model, path)
+        return "unknown field" if part is None else unknown_name("field", str(name), part.model_fields)
     if kind == "missing":
         return "missing"
     if kind == "json_invalid":
@@ -55,3 +59,20 @@ def _text(problem: Any, model: type[BaseModel] | None) -> str:
     if kind in _JSON_TYPES:
         text = f"expected {_JSON_TYPES[kind]}"
     return f"{text[:1].lower()}{text[1:]}, got {json_text(problem['input'])}".replace("input should be", "expected", 1)
+
+
+def _part(model: type[BaseModel] | None, path: list[int | str]) -> type[BaseModel] | None:
+    """Return the model of the part at a path; None if it is not known, as one of several may be there."""
+    for name in path:
+        field = model.model_fields.get(str(name)) if model else None
+        if field is not None:  # else a position, a key, or the branch of a union that was tried
+            found = set(_models_in(field.annotation))
+            model = found.pop() if len(found) == 1 else None
+    return model
+
+
+def _models_in(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    for each in get_args(annotation):
+        yield from _models_in(each)

@@ -148,7 +148,7 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         task = Task.model_validate(entry)
     except ValidationError as error:
         named = isinstance(entry, dict) and isinstance(entry.get("id"), str)
-        field, problems = place_and_problems(error)
+        field, problems = place_and_problems(error, model=Task)
         raise TaskFormatError(
             problems, file=file, task_id=entry["id"] if named else f"#{position}", field=field or "(the task)"
         ) from None

@@ -148,25 +148,39 @@ def open_run(spec: str | Path | None = None, root: Path | None = None) -> Run:
     Raises:
         ConfigurationError: There is no such run, or its manifest cannot be read.
     """
+    return Run(find_run(spec, root))
+
+
+def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
+    """Return the folder or the result file of a stored run.
+
+    Args:
+        spec: As ``open_run`` takes it.
+        root: Likewise.
+
+    Raises:
+        ConfigurationError: There is no such run.
+    """
     root = root or Path.cwd()
     names = _runs_in(root / RUNS)
     if spec is None:
         if not names:
             raise ConfigurationError(f"no run is stored in {root / RUNS}")
-        return Run(root / RUNS / names[-1])
+        return root / RUNS / names[-1]
     for path in (root / spec, root / RUNS / spec, *([root / BASELINE] if str(spec) == "baseline" else [])):
         if path.is_file() or is_run(path):
-            return Run(path)
+            return path
     if (root / spec).is_dir():
         inside = _runs_in(root / spec)
         if inside:
-            return Run(root / spec / inside[-1])
+            return root / spec / inside[-1]
         raise ConfigurationError(
             f"{root / spec}: expected {SIMULATION_FILES}, {RECORDS} or {RESULTS_INDEX} in the folder"
         )
     if str(spec) == "baseline":
         raise ConfigurationError(f"no baseline in {root / BASELINE}: create one with tau bless RUN")
-    raise ConfigurationError(unknown_name("run", str(spec), names[-_MOST_NAMED:]))
+    kind = "file or run" if Path(spec).suffix else "run"
+    raise ConfigurationError(unknown_name(kind, str(spec), names[-_MOST_NAMED:]))
 
 
 def _runs_in(folder: Path) -> list[str]:

@@ -193,6 +193,16 @@ def test_a_quoted_message_exists(message: str) -> None:
     assert missing == [], f"no text of the code has {missing}; correct docs/troubleshooting.md"
 
 
+def test_the_errors_of_resuming_that_are_shown_exist() -> None:
+    """Values and names of runs differ; what the code prints around them is the same."""
+    shown = re.findall(r"^ERROR: --tau-resume: \S+ (.+)$", (DOCS / "results.md").read_text("utf-8"), re.MULTILINE)
+    assert len(shown) == 2
+    for message in shown:
+        parts = re.split(r"settings|versions of domains and tasks|--tau-resume|[;,]", message)
+        test_a_quoted_message_exists("…".join(parts))
+    test_a_quoted_message_exists("… in the earlier run, … now")
+
+
 def test_there_are_messages_and_another_one_would_be_found() -> None:
     assert len(MESSAGES) >= 35
     with pytest.raises(AssertionError):

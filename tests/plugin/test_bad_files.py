@@ -80,7 +80,8 @@ class TestTaskFiles:
 
     def test_a_tool_of_the_other_side_in_the_reference_actions(self, project, a_task):
         task = a_task(criteria={"actions": [{"action_id": "a", "requestor": "user", "name": "create_task"}]})
-        self._refused(project, [task], "unknown tool 'create_task'", "of the user", "check_notifications")
+        told = '\'create_task\' is a tool of the assistant, not of the user: set "requestor": "assistant"'
+        self._refused(project, [task], told)
 
     def test_unknown_assertion(self, project, a_task):
         assertion = {"env_type": "assistant", "func_name": "assert_task_statu", "arguments": {}}

@@ -281,6 +281,18 @@ class TestRestored:
         run.line("tau: resume: 3 of 4 trials reused from the earlier run")
         assert len(models.kept()) == 1
 
+    def test_the_line_of_the_models_names_reused_trials(self, models):
+        models.run("--tau-record", "--tau-trials", "2").outcomes(passed=2)
+        run = models.run("--tau-trials", "2", "--tau-resume")
+        run.line("tau: models together: ", " (all reused from the earlier run at no cost)")
+        run.lacks("replayed")
+        models.run("--tau-trials", "1").outcomes(passed=1)
+        run = models.run("--tau-trials", "3", "--tau-resume")
+        run.line("tau: models together: ", " (1 of 3 trials reused from the earlier run at no cost)")
+        models.run("--tau-trials", "1").outcomes(passed=1)
+        run = models.run("--tau-trials", "2", "--tau-resume", "--tau-replay")
+        run.line("(1 of 2 trials replayed, 1 of 2 trials reused from the earlier run at no cost)")
+
     def test_what_is_restored_needs_no_budget(self, models):
         models.run().outcomes(passed=1)
         run = models.run("--tau-resume", "--tau-budget", "0", "--tau-trials", "2")
@@ -623,7 +635,7 @@ class TestRefused:
         (folder,) = folders(project)
         before = {file: file.read_bytes() for file in folder.iterdir()}
         run = project.run(*MOCK, "--tau-resume", *options)
-        run.usage_error("--tau-resume: .tau/runs/", "was run with other settings")
+        run.usage_error("--tau-resume: .tau/runs/", "was run with other settings; use the same settings, or")
         run.line(message)
         assert {file: file.read_bytes() for file in folder.iterdir()} == before
 
@@ -668,8 +680,18 @@ class TestRefused:
         shelf.run("--tau-domain", "shelf").outcomes(passed=2)
         shelf.write(file, change)
         run = shelf.run("--tau-domain", "shelf", "--tau-resume", *workers)
-        run.usage_error("--tau-resume: .tau/runs/")
+        run.usage_error("--tau-resume: .tau/runs/", "was run with other versions of domains; restore them, or start")
         run.line(message, " in the earlier run, ", " now")
+
+    def test_another_domain_with_another_task(self, shelf):
+        shelf.run("--tau-domain", "shelf").outcomes(passed=2)
+        shelf.write("shelf/policy.md", "Lend nothing.")
+        shelf.write("shelf/short.md", "Lend nothing.")
+        tasks = json.loads((shelf.path / "shelf/tasks/tasks.json").read_text(encoding="utf-8"))
+        tasks[1]["user_scenario"]["instructions"] = "Borrow it!"
+        shelf.tasks("shelf/tasks/tasks.json", tasks)
+        run = shelf.run("--tau-domain", "shelf", "--tau-resume")
+        run.usage_error("was run with other versions of domains and tasks; restore them, or start a new run without")
 
     def test_other_tools(self, shelf):
         shelf.run("--tau-domain", "shelf").outcomes(passed=2)
@@ -684,6 +706,9 @@ class TestRefused:
         project.tasks("mock/t.tau.json", [a_task("one"), a_task("two", ticket="Do.")])
         run = project.run("--tau-resume", *workers)
         run.usage_error("task 'two' of mock: ", " in the earlier run, ", " now")
+        run.line(
+            "--tau-resume: .tau/runs/", "was run with other versions of tasks; restore them, or start a new run without"
+        )
         run.lacks("task 'one'")
         # What is not selected does not matter.
         project.run("--tau-resume", "--tau-task", "one", *workers).outcomes(passed=1)

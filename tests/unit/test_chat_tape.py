@@ -707,6 +707,19 @@ def test_a_changed_text_of_several_lines_shows_as_a_small_difference(path: Path)
     assert all(len(line) < 160 for line in lines[1:])
 
 
+@pytest.mark.parametrize(
+    ("then", "now", "shown"),
+    [
+        ("Be kind.\nLook.\n", "Be kind.\nLook up.\n", ["  @@ line 1 @@", "    Be kind.", "  - Look.", "  + Look up."]),
+        ("a\n\nb\nc", "a\n\nB\nc", ["  @@ line 3 @@", "  - b", "  + B", "    c"]),
+        ("a\nb", "a\nb\n", ["  @@ line 2 @@", "    b", '  + ""']),
+    ],
+)
+def test_an_empty_line_is_shown_only_if_it_differs(path: Path, then: str, now: str, shown: list[str]) -> None:
+    recorded(path, request(then))
+    assert error_lines(Player(path, WHOSE), request(now))[2:] == shown
+
+
 def test_a_difference_late_in_a_long_line_is_shown_around_it(path: Path) -> None:
     recorded(path, request("x" * 5000 + "kind" + "y" * 5000))
     lines = error_lines(Player(path, WHOSE), request("x" * 5000 + "firm" + "y" * 5000))

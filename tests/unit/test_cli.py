@@ -59,12 +59,12 @@ def results(tmp_path: Path) -> Callable[..., str]:
     ("args", "told"),
     [
         (["polish"], "invalid choice: 'polish'"),
-        (["regrade"], "required: FILE"),
+        (["regrade"], "required: RUN"),
         (["lint"], "tau lint: name a domain or a task file"),
         (["regrade", "x.json", "--grading", "kind"], "invalid choice: 'kind'"),
         (["regrade", "x.json", "-j", "0"], "argument -j/--jobs: expected a number from 1 to 256, got '0'"),
-        (["regrade", "x.json"], "tau regrade: no such file: x.json"),
-        (["regrade", "."], "expected a folder with results.json and simulations/"),
+        (["regrade", "x.json"], "tau regrade: unknown file or run 'x.json' (known: none)"),
+        (["regrade", "."], "expected simulations*.jsonl, records.jsonl or results.json in the folder"),
         (["regrade", "x.json", "--domain", "bank"], "unknown domain 'bank'"),
         (["regrade", "x.json", "--data", "."], "--data: expected a folder with domains/<name>/ in it"),
         (
@@ -202,6 +202,26 @@ def test_a_run_that_grades_nothing_is_no_success(tau: Tau, tmp_path: Path) -> No
         1,
         ["notes.txt (simulations): 0 simulations, 1 unreadable", "  unreadable: 1", "    the file: not a JSON document: begins with 'n'"],
     )  # fmt: skip
+
+
+def test_runs_are_graded_by_their_names(tau: Tau, results: Any, tmp_path: Path) -> None:
+    for name in ("good", "bad"):
+        folder = tmp_path / ".tau" / "runs" / name
+        folder.mkdir(parents=True)
+        line = simulation("Buy milk", task=TASK, domain="mock", reward=float(name == "good"))
+        (folder / "simulations.jsonl").write_text(json.dumps(line) + "\n")
+    assert tau("regrade", "good").status == 0
+    ran = tau("regrade", "good", "bad", "-o", "out")
+    assert (ran.status, ran.lines[-1]) == (1, "2 files: 2 simulations, 1 agree, 1 differ")
+    assert sorted(each.parent.name for each in tmp_path.glob("out/*/simulations.jsonl")) == ["bad", "good"]
+
+
+def test_a_run_without_conversations_is_refused(tau: Tau, tmp_path: Path) -> None:
+    folder = tmp_path / ".tau" / "baseline"
+    folder.mkdir(parents=True)
+    (folder / "records.jsonl").write_text("")
+    ran = tau("regrade", "baseline")
+    assert (ran.status, ran.err) == (2, "tau regrade: .tau/baseline has no conversations, only records of trials\n")
 
 
 def test_the_profile_s_rules_are_counted(tau: Tau, results: Any) -> None:

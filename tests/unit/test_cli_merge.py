@@ -225,6 +225,20 @@ def test_another_problem_names_file_and_line(tau: Tau, line: str, told: str) -> 
     assert_refused(tau("merge", "runs", "-o", "out"), f"runs/simulations.jsonl, line 2: {told}")
 
 
+def test_runs_of_a_project_are_joined_by_their_names(tau: Tau) -> None:
+    write(".tau/runs/good/simulations.jsonl", kept(trial=0))
+    write(".tau/runs/bad/simulations.jsonl", kept(trial=1))
+    assert tau("merge", "good", "bad", "-o", "out").status == 0
+    assert len(Path("out/simulations.jsonl").read_text().splitlines()) == 2
+
+
+def test_a_folder_wins_over_a_run_of_its_name(tau: Tau) -> None:
+    write(".tau/runs/bad/simulations.jsonl", kept(trial=0), kept(trial=1))
+    write("bad/one/simulations.jsonl", kept(trial=2))
+    assert tau("merge", "bad", "-o", "out").status == 0
+    assert len(Path("out/simulations.jsonl").read_text().splitlines()) == 1
+
+
 def test_a_complete_line_that_is_broken_is_not_taken_for_one_that_is_cut_off(tau: Tau) -> None:
     write("a.jsonl", kept(), "{")
     assert_refused(tau("merge", "a.jsonl", "-o", "out"), "a.jsonl, line 2: not valid JSON")
@@ -240,11 +254,11 @@ def test_texts_of_a_file_do_not_steer_the_terminal(tau: Tau) -> None:
 @pytest.mark.parametrize(
     ("args", "told"),
     [
-        (["none", "-o", "out"], "no such file or folder: none"),
+        (["none", "-o", "out"], "unknown run 'none' (known: none)"),
         (["empty", "-o", "out"], "empty: expected simulations*.jsonl in the folder or below it"),
         (["blank.jsonl", "-o", "out"], "no complete simulation in blank.jsonl"),
         (["cut.jsonl", "blank.jsonl", "-o", "out"], "no complete simulation in cut.jsonl, blank.jsonl"),
-        (["a.jsonl", "none", "-o", "out"], "no such file or folder: none"),
+        (["a.jsonl", "none", "-o", "out"], "unknown run 'none' (known: none)"),
         (["a.jsonl", "-o", "there"], "there/simulations.jsonl already exists; give another folder"),
         (["there", "-o", "there"], "there/simulations.jsonl already exists"),
         (["a.jsonl", "-o", "a.jsonl"], "a.jsonl"),

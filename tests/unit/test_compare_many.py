@@ -91,6 +91,18 @@ class TestManyRuns:
         assert many.regression
         assert [row.rate for row in many.rows] == [1.0, 0.0, 1.0]
 
+    def test_a_comparison_that_no_loss_could_decide_is_not_decided_in_every_format(self) -> None:
+        many = ManyRuns([run_of(name, tasks_of(*letter * 5)) for name, letter in (("a", "p"), ("b", "f"), ("c", "p"))])
+        assert [each.verdict for each in many.contrasts] == ["not decided", "not decided"]
+        assert [each["verdict"] for each in many.as_dict()["comparisons"]] == ["not decided", "not decided"]
+        text, markdown, html = "\n".join(many_text(many)), many_markdown(many), many_html(many, "Runs")
+        assert [each.count("no significant difference") for each in (text, markdown, html)] == [0, 0, 0]
+        assert (
+            text.count("  not decided") == markdown.count("| not decided |") == html.count("<td>not decided</td>") == 2
+        )
+        why = "5 tasks passed before, and a loss on fewer than 6 is never significant"
+        assert many.undecided == [f"b against a: not decided: {why}", f"c against a: not decided: {why}"]
+
     def test_all_pairs_are_corrected_for_their_number(self) -> None:
         runs = [run_of(str(n), tasks_of(*"p" * 8)) for n in range(4)]
         assert len(ManyRuns(runs, all_pairs=True).contrasts) == 6

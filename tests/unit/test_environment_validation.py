@@ -52,7 +52,12 @@ def test_a_task_that_fits(domain: Domain) -> None:
             "evaluation_criteria.actions.1.name",
             "unknown tool 'renam'; did you mean 'rename'",
         ),
-        ({"actions": [action("switch")]}, None, "evaluation_criteria.actions.0.name", "of the assistant"),
+        (
+            {"actions": [action("switch")]},
+            None,
+            "evaluation_criteria.actions.0.name",
+            '\'switch\' is a tool of the user, not of the assistant: set "requestor": "user"',
+        ),
         ({"actions": [action("rename", "user")]}, None, "evaluation_criteria.actions.0.name", "of the user"),
         ({"actions": [action("named")]}, None, "evaluation_criteria.actions.0.name", "unknown tool 'named'"),
         (
@@ -124,7 +129,7 @@ def test_tables_next_to_initialization_data_are_ignored_and_other_names_refused(
         check_task(wanted, domain.spec, REWARD_TYPES)
         assert domain.environment(wanted).dump() == domain.environment(task(state=state(table))).dump()
         assert domain.environment(wanted).dump()["agent"]["items"] == domain.environment().dump()["agent"]["items"]
-    with pytest.raises(TaskFormatError, match="unknown field") as caught:
+    with pytest.raises(TaskFormatError, match="unknown field 'agent_dta'; did you mean 'agent_data'") as caught:
         check_task(task(state=state("agent_dta")), domain.spec, REWARD_TYPES)
     assert caught.value.field == "initial_state.initialization_data.agent_dta"
     with pytest.raises(TaskFormatError, match="unknown field"):

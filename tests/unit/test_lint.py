@@ -185,7 +185,7 @@ def test_what_only_the_judge_stops_is_a_warning(lint: Lint) -> None:
     ("action", "text"),
     [
         (tiny.action("renme", item_id="lamp"), "did you mean 'rename'"),
-        (tiny.action("switch"), "a tool of the user, not of the assistant"),
+        (tiny.action("switch"), '\'switch\' is a tool of the user, not of the assistant: set "requestor": "user"'),
         (tiny.action("fly", "user"), "unknown tool 'fly'"),
     ],
 )

@@ -163,7 +163,10 @@ def test_a_bad_field_is_named(change: dict[str, Any], field: str) -> None:
 
 
 def test_problems_are_described_in_words() -> None:
-    with pytest.raises(TaskFormatError, match=r"^task #4: id: missing; user_scenario: missing; colour: unknown field$"):
+    with pytest.raises(
+        TaskFormatError,
+        match=r"^task #4: id: missing; user_scenario: missing; colour: unknown field 'colour' \(known: ",
+    ):
         parse_task({"colour": "red"}, position=4)
     with pytest.raises(TaskFormatError, match=r"^task #0: id: expected a valid string, got 7$"):
         parse_task(raw_task() | {"id": 7})
@@ -171,6 +174,31 @@ def test_problems_are_described_in_words() -> None:
         parse_task(raw_task("t") | {"ticket": ["7", None]})
     with pytest.raises(TaskFormatError, match="task #2"):
         parse_task(["no object"], position=2)
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"tickets": "x"}, "tickets: unknown field 'tickets'; did you mean 'ticket'? (known: "),
+        (
+            {"evaluation_criteria": {"action": []}},
+            "evaluation_criteria.action: unknown field 'action'; did you mean 'actions'? (known: actions, communicate_info, "
+            "env_assertions, nl_assertions, reward_basis)",
+        ),
+        (
+            {"evaluation_criteria": {"actions": [{"action_id": "a", "name": "n", "argument": {}}]}},
+            "evaluation_criteria.actions.0.argument: unknown field 'argument'; did you mean 'arguments'? (known: action_id, ",
+        ),
+        (
+            {"user_scenario": {"instructions": {"reason_for_call": "x", "task_instructions": "x", "unknown": "x"}}},
+            "user_scenario.instructions.unknown: unknown field 'unknown'; did you mean 'unknown_info'? (known: domain, ",
+        ),
+    ],
+)
+def test_an_unknown_field_is_reported_with_those_of_its_part(change: dict[str, Any], told: str) -> None:
+    with pytest.raises(TaskFormatError) as caught:
+        parse_task(raw_task("t") | change)
+    assert str(caught.value).startswith(f"task t: {told}")
 
 
 def test_an_unknown_field_of_a_scenario_is_ignored_only_without_a_value() -> None:

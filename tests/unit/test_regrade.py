@@ -125,6 +125,28 @@ def test_a_stored_failure_without_checks_cannot_be_explained(regrade: Regrade) -
     assert reason == "every check is met now; the file does not state which one was not met"
 
 
+def test_a_stored_failure_with_values_of_components_names_the_component(regrade: Regrade) -> None:
+    stored = {"reward_breakdown": {"DB": 1.0, "COMMUNICATE": 0.0}}
+    reasons = only(regrade(simulation(*RENAMED, SAID, reward=0.0, stored=stored))).reasons
+    assert reasons == ["COMMUNICATE: 0 as stored, met now"]
+
+
+def test_a_component_that_the_basis_no_longer_names_is_reported(regrade: Regrade) -> None:
+    stored = {"reward_breakdown": {"DB": 1.0, "COMMUNICATE": 0.0}}
+    told = simulation(*RENAMED, SAID, reward=0.0, stored=stored)
+    reasons = only(regrade(told, criteria=CRITERIA | {"reward_basis": ["DB"]})).reasons
+    assert reasons == ["COMMUNICATE: 0 as stored, not graded now"]
+
+
+def test_a_check_of_an_edited_task_is_named_with_its_successor(regrade: Regrade) -> None:
+    checks = [{"info": "done", "met": False, "justification": ""}]
+    told = simulation(*RENAMED, SAID, reward=0.0, stored={"communicate_checks": checks})
+    assert only(regrade(told)).reasons == [
+        "phrase 'done': not met as stored, not checked now",
+        "phrase 'renamed': not checked as stored, met now",
+    ]
+
+
 def test_a_conversation_that_was_cut_off_earns_nothing(regrade: Regrade) -> None:
     result = only(regrade(simulation(*RENAMED, SAID, termination_reason="max_steps")))
     assert result.fresh.reward == 0.0

@@ -61,6 +61,7 @@ class Contrast(NamedTuple):
         by_seed: The number of tasks of which trials with the same number and seed are paired.
         worse: The number of tasks that pass less often.
         better: The number of tasks that pass more often.
+        undecided: Why no loss could have been significant; empty if one could.
     """
 
     before: int
@@ -70,6 +71,7 @@ class Contrast(NamedTuple):
     by_seed: int
     worse: int
     better: int
+    undecided: str
 
     @property
     def significant(self) -> bool:
@@ -78,9 +80,9 @@ class Contrast(NamedTuple):
 
     @property
     def verdict(self) -> str:
-        """Return the result in a word: ``loss``, ``gain``, or nothing that can be shown."""
+        """Return the result in words: a significant loss or gain, none, or that none could have been found."""
         if not self.significant:
-            return "no significant difference"
+            return "not decided" if self.undecided else "no significant difference"
         return "significant loss" if self.paired.difference < 0 else "significant gain"
 
 
@@ -133,6 +135,7 @@ class ManyRuns:
                 by_seed,
                 sum(pair.change < 0 for pair in pairs),
                 sum(pair.change > 0 for pair in pairs),
+                undecided(Paired(pairs), len(made)),
             )
             for (before, after, pairs, by_seed), value in zip(made, adjusted, strict=True)
         ]
@@ -145,11 +148,10 @@ class ManyRuns:
     @property
     def undecided(self) -> list[str]:
         """Return why a loss could not have been detected, for each comparison of which that is true."""
-        why = {each: undecided(each.paired, len(self.contrasts)) for each in self.contrasts if not each.significant}
         return [
-            f"{self.runs[each.after].name} against {self.runs[each.before].name}: not decided: {text}"
-            for each, text in why.items()
-            if text
+            f"{self.runs[each.after].name} against {self.runs[each.before].name}: {each.verdict}: {each.undecided}"
+            for each in self.contrasts
+            if each.undecided and not each.significant
         ]
 
     @property

@@ -140,15 +140,16 @@ def _format(place: _Difference) -> list[str]:
 
 
 def _text(recorded: list[str], now: list[str]) -> Iterator[str]:
-    """Yield a unified diff of two texts, with a line of context."""
+    """Yield a unified diff of two texts, with a line of context if it is not empty."""
     same = _common(recorded, now)
     start = max(same - 1, 0)
     recorded, now = recorded[start : start + _COMPARED], now[start : start + _COMPARED]
     for group in SequenceMatcher(None, recorded, now, autojunk=False).get_grouped_opcodes(1):
-        yield f"  @@ line {start + group[0][1] + 1} @@"
-        for tag, i1, i2, j1, j2 in group:
+        shown = [code for code in group if code[0] != "equal" or any(recorded[code[1] : code[2]])]
+        yield f"  @@ line {start + shown[0][1] + 1} @@"
+        for tag, i1, i2, j1, j2 in shown:
             if tag == "equal":
-                yield from (f"    {_cut(_lines(line)[0])}" for line in recorded[i1:i2])
+                yield from (f"    {_cut(_lines(line)[0])}" for line in recorded[i1:i2] if line)
             elif i2 - i1 == j2 - j1:
                 both = [_pair(*_lines(a, b)) for a, b in zip(recorded[i1:i2], now[j1:j2], strict=True)]
                 yield from _first_lines("-", [a for a, _ in both])

@@ -54,12 +54,10 @@ def register(config: pytest.Config) -> None:
     label = state.paths.resume_label
     if not is_worker(config):
         selected = [spec for each in state.selection.values() for spec in each.specs]
-        for differences in (
-            diff_settings(then, _comparable(context)),
-            previous.changed(selected, context.config.simulation),
-        ):
-            if differences:
-                raise pytest.UsageError(_refusal(config, folder, differences))
+        if differences := diff_settings(then, _comparable(context)):
+            raise pytest.UsageError(_refusal(config, folder, "settings", differences))
+        if differences := previous.changed(selected, context.config.simulation):
+            raise pytest.UsageError(_refusal(config, folder, _changed_parts(differences), differences))
         problem = None if config.option.collectonly else _prepare(config)
         if problem is not None:
             raise pytest.UsageError(f"{label}: {problem}")
@@ -107,13 +105,19 @@ def _comparable(context: RunContext) -> dict[str, Any]:
     return {**found, "hashes": hashes([], run.simulation)}
 
 
-def _refusal(config: pytest.Config, folder: Path, differences: list[str]) -> str:
-    """Return the message that this run cannot continue the previous one."""
+def _changed_parts(differences: list[str]) -> str:
+    """Return what has changed since the previous run, tasks or other parts of domains, in words."""
+    of_tasks = {each.startswith("task ") for each in differences}
+    return "versions of " + ("domains and tasks" if len(of_tasks) > 1 else "tasks" if True in of_tasks else "domains")
+
+
+def _refusal(config: pytest.Config, folder: Path, other: str, differences: list[str]) -> str:
+    """Return the message that this run cannot continue the previous one, which had other settings or tasks."""
     left = len(differences) - _MOST_SHOWN
     shown = [*differences[:_MOST_SHOWN], *([f"and {left} more"] if left > 0 else [])]
     label = run_state(config).paths.resume_label
-    advice = f"use the same settings, or start a new run without {label}"
-    first = f"{_shown(folder, config)} was run with other settings; {advice}"
+    remedy = "use the same settings" if other == "settings" else "restore them"
+    first = f"{_shown(folder, config)} was run with other {other}; {remedy}, or start a new run without {label}"
     return "\n  ".join([f"{label}: {first}", *shown])
 
 
@@ -147,7 +151,7 @@ class Resume:
             from ..failure_repr import message_repr
 
             report.outcome, report.result = "failed", []
-            refusal = _refusal(self._config, self._previous.folder, differences)
+            refusal = _refusal(self._config, self._previous.folder, _changed_parts(differences), differences)
             report.longrepr = message_repr(refusal, collector.nodeid)
             report.tau_usage_error = True  # type: ignore[attr-defined]
         return report

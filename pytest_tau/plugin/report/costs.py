@@ -88,19 +88,20 @@ class ModelTotals:
         self._sums: UsageTotals | None = None
         self._live: dict[str, list[Any]] = defaultdict(lambda: [0, 0, 0.0, 0])
 
-    def add(self, usage: dict[str, Any], *, trial: bool) -> None:
+    def add(self, usage: dict[str, Any], *, trial: bool, reused: bool) -> None:
         """Add the usage of a test.
 
         Args:
-            usage: Its model calls by role, its task, and whether they were replayed.
+            usage: Its model calls by role, its task, and whether they were made in this run (``replayed`` is false).
             trial: Whether the test ran a whole trial, on which estimates can be based.
+            reused: Whether its trial was taken from an earlier run.
         """
         from ...analysis.usage import UsageTotals
         from ...models import ModelUsage
 
         roles = {role: ModelUsage.model_validate(used) for role, used in usage["roles"].items()}
         self._sums = self._sums or UsageTotals()
-        self._sums.add(roles, replayed=usage["replayed"])
+        self._sums.add(roles, replayed=usage["replayed"] and not reused, reused=reused)
         if trial and not usage["replayed"]:
             names = ("calls", "known_cost", "unpriced_calls")
             used_here = [1, *(sum(getattr(used, name) for used in roles.values()) for name in names)]

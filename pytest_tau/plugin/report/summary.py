@@ -109,7 +109,8 @@ class Summary:
         if report.when != "teardown":
             return
         if trial.usage is not None:
-            self._models.add(trial.usage, trial=trial.simulated)
+            reused = trial.record is not None and trial.record.restored
+            self._models.add(trial.usage, trial=trial.simulated, reused=reused)
         if trial.simulated:
             self._stored |= trial.results_problem is None
             if trial.results_problem is not None:
