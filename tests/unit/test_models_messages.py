@@ -122,6 +122,12 @@ def test_several_results_read_as_one_text() -> None:
     assert several.content == "a\n\nb"
 
 
+def test_one_result_is_read_as_several_are() -> None:
+    result = ToolMessage(content="a")
+    assert result.tool_messages == [result]
+    assert "tool_messages" not in result.model_dump()
+
+
 def test_a_call_as_a_person_reads_it() -> None:
     assert call_as_text("refuel", {"line": "L1", "gb": 2.0, "to": None, "who": "Zoë"}) == (
         'refuel(line="L1", gb=2.0, to=null, who="Zoë")'
