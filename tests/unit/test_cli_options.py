@@ -177,7 +177,7 @@ def test_the_version_imports_no_subcommand() -> None:
             ["compare"],
             ["required: A\n  A  the earlier run: its folder, its name below .tau/runs,", "\n  B  later runs"],
         ),
-        (["regrade"], ["required: FILE\n  FILE  a result file, or the folder of a run\n"]),
+        (["regrade"], ["required: RUN\n  RUN  a run: its folder, its name below .tau/runs, or a result file\n"]),
         (["export"], ["required: --format\n  RUN ", "\n  --format FORMAT  tau2 for "]),
         (
             ["submit", "check"],
