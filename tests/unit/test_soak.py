@@ -129,12 +129,12 @@ def test_the_second_ctrl_c_interrupts():
 @pytest.mark.parametrize(
     ("ended", "crashed"),
     [
-        (Ended(1, "1 failed", 1.0), False),
-        (Ended(4, "ERROR: no such file", 1.0), False),
-        (Ended(3, "", 1.0), True),
-        (Ended(70, "", 1.0), True),
-        (Ended(1, "INTERNALERROR> KeyError", 1.0), True),
-        (Ended(1, "Traceback (most recent call last):", 1.0), True),
+        (Ended(1, "1 failed", 1.0, 7), False),
+        (Ended(4, "ERROR: no such file", 1.0, 7), False),
+        (Ended(3, "", 1.0, 7), True),
+        (Ended(70, "", 1.0, 7), True),
+        (Ended(1, "INTERNALERROR> KeyError", 1.0, 7), True),
+        (Ended(1, "Traceback (most recent call last):", 1.0, 7), True),
     ],
 )
 def test_a_traceback_is_a_crash(ended, crashed):
