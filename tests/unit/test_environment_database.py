@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from pytest_tau.environment import Change, KeyedBy, Table, canonical
-from pytest_tau.errors import TaskFormatError
+from pytest_tau.environment.database import _record
+from pytest_tau.errors import TaskFormatError, ToolError
 
 from .tiny import AGENT_DATA, Item, Seat, TinyDB
 
@@ -359,3 +360,9 @@ def test_a_table_made_by_hand_is_accepted() -> None:
     db = TinyDB(items=Table({"a": Item(item_id="a", name="A")}), seats=Table(ordered=True))
     assert db.dump()["items"]["a"]["name"] == "A"
     assert KeyedBy("seat_id").field == "seat_id"
+
+
+def test_a_free_record_must_be_an_object() -> None:
+    assert _record(dict[str, int], {"a": 1}) == {"a": 1}
+    with pytest.raises(ToolError, match='a record must be an object, got "x"'):
+        _record(dict[str, int], "x")

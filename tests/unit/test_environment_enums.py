@@ -11,6 +11,7 @@ import pytest
 import pytest_tau
 from pytest_tau.environment import Database, DomainSpec, Record, Table, Toolkit, tool
 from pytest_tau.environment.functions import domain_of
+from pytest_tau.environment.schemas import with_members
 from pytest_tau.errors import ConfigurationError, ToolError
 from pytest_tau.models import Task
 
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 class Shelf(Enum):
     NOVELS = "novels"
     SCIENCE = "science"
+
+
+class Plain:
+    """A class of which no schema exists."""
 
 
 class Size(str, Enum):
@@ -191,3 +196,14 @@ def test_a_literal_of_members_is_an_error_of_the_tool() -> None:
 
     with pytest.raises(ConfigurationError, match=r"find: parameter 'shelf': .*Literal\['novels'\]"):
         Shelves.tools()
+
+
+def test_parameters_whose_annotation_cannot_be_read_are_passed_on() -> None:
+    def unknown(shelf: NoSuchName) -> None:  # type: ignore[name-defined]  # noqa: F821
+        """Name a type that does not exist at run time."""
+
+    def unusual(shelf: Shelf, both: tuple[Shelf, Plain]) -> None:
+        """Take a type of which no schema exists, next to an enum."""
+
+    assert with_members(unknown, {"shelf": "novels"}) == {"shelf": "novels"}
+    assert with_members(unusual, {"shelf": "novels", "both": []}) == {"shelf": Shelf.NOVELS, "both": []}

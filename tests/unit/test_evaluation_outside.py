@@ -10,13 +10,17 @@ import pytest
 
 from pytest_tau.diagnosis import explain, plain_text
 from pytest_tau.environment import ToolError, Toolkit, domain_of, tool
+from pytest_tau.evaluation import OFFICIAL
+from pytest_tau.evaluation.component import GradingInput
 from pytest_tau.evaluation.outside import (
     OUTSIDE,
     Beginning,
     OutsideChanges,
     OutsideObserver,
     _overlap,
+    outside_changes,
     outside_lines,
+    undeclared_in,
     undeclared_write,
 )
 from pytest_tau.models import Difference, Simulation
@@ -432,3 +436,22 @@ def test_a_beginning_with_one_database_for_both_sides(domain: Domain) -> None:
 def test_places_overlap_if_one_is_inside_of_the_other(one: str, other: str, overlap: bool) -> None:
     assert _overlap(("agent", one), ("agent", other)) is overlap
     assert not _overlap(("agent", one), ("user", other))
+
+
+def test_a_state_that_is_the_replayed_one_is_not_looked_at_further(domain: Domain) -> None:
+    environment = domain.environment(WANTED)
+    given = GradingInput(WANTED, [STOP], domain, OFFICIAL)
+    assert outside_changes(environment, Beginning.of(environment), given) is None
+
+
+def test_nothing_is_started_for_a_domain_whose_copies_are_processes(
+    domain: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = domain.environment(WANTED)
+    beginning = Beginning.of(environment)
+    environment.agent_db.items["desk"].price = 1.0  # type: ignore[attr-defined]
+    given = GradingInput(WANTED, [STOP], domain, OFFICIAL)
+    assert outside_changes(environment, beginning, given) is not None
+    monkeypatch.setattr(type(environment.agent_db), "cheap_to_fork", False)
+    assert outside_changes(environment, beginning, given) is None
+    assert undeclared_in(given) is None

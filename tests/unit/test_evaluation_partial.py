@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from pytest_tau.environment import Change
 from pytest_tau.evaluation import CustomComponent
 from pytest_tau.evaluation.assignment import best_assignment
 from pytest_tau.evaluation.evaluate import evaluate
-from pytest_tau.evaluation.partial import _SHARE_OF, COUNTS, SHARES, _progress, current_state
+from pytest_tau.evaluation.partial import _SHARE_OF, COUNTS, SHARES, _leaves_of, _progress, current_state
 from pytest_tau.models import CustomCheck, RewardInfo, ToolMessage
 
 from . import tiny
@@ -289,3 +290,8 @@ def test_a_component_without_a_share_counts_if_it_is_not_met_or_a_plugins(
 ) -> None:
     verdict = RewardInfo(reward=0.0, reward_breakdown=factors)
     assert _progress(dict.fromkeys(_SHARE_OF.values()), verdict) == progress
+
+
+def test_another_order_of_records_is_one_fact() -> None:
+    change = Change("items (order)", ["a", "b"], ["b", "a"])
+    assert [*_leaves_of("agent", change)] == ["agent items (order)"]

@@ -165,3 +165,8 @@ def test_unencodable_text_is_escaped() -> None:
 )
 def test_a_representation_has_what_was_said_and_called(shown: BaseModel, text: str) -> None:
     assert repr(shown) == text
+
+
+def test_a_fault_is_stored_if_there_is_one() -> None:
+    assert ToolMessage(content="a", fault="error").model_dump()["fault"] == "error"
+    assert "fault" not in ToolMessage(content="a").model_dump()

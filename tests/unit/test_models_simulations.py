@@ -142,3 +142,9 @@ def test_a_result_that_no_call_waits_for_belongs_to_none() -> None:
     (made,) = found.calls
     assert made.result is not None
     assert (made.message_idx, made.result.id) == (1, "2")
+
+
+def test_the_calls_of_a_conversation_with_a_system_message() -> None:
+    system = {"role": "system", "content": "Be brief."}
+    with_system = simulation(messages=[*TRAJECTORY[:1], system, *TRAJECTORY[1:]])
+    assert [made.call for made in with_system.calls] == [made.call for made in simulation(messages=TRAJECTORY).calls]

@@ -234,3 +234,11 @@ def test_a_tool_that_waits_runs_in_another_thread(domain: Domain, monkeypatch: p
     )
     assert found.reason == "user_stop"
     assert threads == [not waits]
+
+
+def test_the_protocol_allows_either_text_or_calls(domain: Domain) -> None:
+    strict = conversation(domain, Player(agent("One moment.", call("look", item_id="lamp"))), Player(user("Hi")))
+    strict.enforces_protocol = True
+    found = run(strict.run())
+    assert found.reason == "agent_error"
+    assert found.error == "a message with both text and tool calls, which --tau-enforce-protocol does not allow"

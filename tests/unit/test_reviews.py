@@ -432,3 +432,9 @@ def test_the_html_report_has_the_review_and_all_of_partial_credit(tmp_path: Path
     )
     assert {name for name, _ in talk["partial"]} >= {"progress", "state", "assertions", "phrases", "actions"}
     assert ["failed_calls", "0"] in talk["partial"]
+
+
+def test_a_review_of_tau2_with_other_fields_is_unusable() -> None:
+    review = read_tau2_review({"errors": [{"turn_idx": "x", "reasoning": 7}], "summary": "s"}, "full")
+    assert review is not None
+    assert (review.status, (review.error or "").startswith("the review cannot be read: ")) == ("unusable", True)
