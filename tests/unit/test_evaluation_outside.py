@@ -455,3 +455,23 @@ def test_nothing_is_started_for_a_domain_whose_copies_are_processes(
     monkeypatch.setattr(type(environment.agent_db), "cheap_to_fork", False)
     assert outside_changes(environment, beginning, given) is None
     assert undeclared_in(given) is None
+
+
+def test_an_initial_state_that_is_never_the_same_explains_a_difference(
+    domain: Domain, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    environment = domain.environment(WANTED)
+    environment.agent_db.items["desk"].price = 1.0  # type: ignore[attr-defined]
+    made, prices = domain.environment, itertools.count(100)
+
+    def another(*args: Any, **options: Any) -> Environment:
+        fresh = made(*args, **options)
+        fresh.agent_db.items["lamp"].price = float(next(prices))  # type: ignore[attr-defined]
+        return fresh
+
+    given = GradingInput(WANTED, [STOP], domain, OFFICIAL)
+    found = outside_changes(environment, Beginning.of(environment), given)
+    assert found is not None
+    assert found.when == "before"
+    monkeypatch.setattr(domain, "environment", another)
+    assert outside_changes(environment, Beginning.of(environment), given) is None
