@@ -250,6 +250,7 @@ def _is_so(wrong: Difference | EnvAssertion, in_the_end: Sequence[Difference | E
         return wrong in in_the_end
     there = (d for d in in_the_end if isinstance(d, Difference) and (d.side, d.path) == (wrong.side, wrong.path))
     end = next(there, None)
+    # Where the expected value is missing there is too much, such as a record, which may have other fields in the end.
     if end is None or wrong.missing != "expected":
         return end is not None and end.missing != "expected"
     return end.got == wrong.got or (isinstance(end.got, dict) and isinstance(wrong.got, dict))

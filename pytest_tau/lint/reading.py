@@ -12,7 +12,7 @@ from ..environment.functions.jsonable import jsonable
 from .actions import tools_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from ..environment import Domain, Environment, Tool
     from ..models import Requestor, Task
@@ -88,7 +88,7 @@ class Reading:
         self._known = known
         by_name: dict[str, dict[str, None]] = {}
         for action in task.criteria.actions or []:
-            _note(by_name, action.arguments)
+            _note(by_name, _texts(action.arguments))
         states = [None] if task.initial_state is None else [None, environment]
         self._states = [_State(reader, state, known, by_name) for state in states]
 
@@ -168,8 +168,7 @@ class _State:
         if content is not None and content not in self._seen:
             self._seen.add(content)
             self._known.add(content)
-            for name, text in _texts_in(content):
-                self._by_name.setdefault(name, {})[text] = None
+            _note(self._by_name, _texts_in(content))
 
 
 @functools.lru_cache(maxsize=2048)
@@ -181,8 +180,8 @@ def _texts_in(content: str) -> tuple[tuple[str, str], ...]:
         return ()
 
 
-def _note(by_name: dict[str, dict[str, None]], value: Any) -> None:
-    for name, text in _texts(value):
+def _note(by_name: dict[str, dict[str, None]], texts: Iterable[tuple[str, str]]) -> None:
+    for name, text in texts:
         by_name.setdefault(name, {})[text] = None
 
 

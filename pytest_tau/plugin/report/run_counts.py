@@ -99,11 +99,12 @@ class TrialCounter:
     @pytest.hookimpl(optionalhook=True, tryfirst=True)
     def pytest_xdist_node_collection_finished(self) -> None:
         """Take the planned trials from a worker on this machine, in the controller."""
-        self._take(read_planned(run_state(self._config).paths.make_shared()))
+        if not self._counts.planned:  # every worker plans the same ones
+            self._take(read_planned(run_state(self._config).paths.make_shared()))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        """Take the planned trials from a worker; every worker plans the same ones."""
+        """Take the planned trials from a worker, which may be on another machine."""
         output = output_of(node)
         self._take(output.get("planned", {}))
         self._counts.deselected = output.get("deselected", self._counts.deselected)

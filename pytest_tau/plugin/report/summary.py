@@ -20,7 +20,7 @@ from .markdown_page import MarkdownPage
 from .records import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterator, Sequence
 
     from ...analysis.summary import DomainSummary
     from ...runs.groups import TaskId
@@ -72,8 +72,8 @@ class Summary:
         self._failed: set[str] = set()
         #: The tests that have passed, without task items that gates decide.
         self._passed: set[str] = set()
-        self._seen: set[str] = set()
-        self._again: set[str] = set()
+        #: How often the trial of a test was run: more than once by plugins such as pytest-rerunfailures.
+        self._runs: Counter[str] = Counter()
         self._replay_differences = 0
         self._stored = False
         self._comparability: str | None = None
@@ -121,8 +121,7 @@ class Summary:
         """Record the floor of the task; add the properties of JUnit's XML to the report."""
         if trial.floor is not None:
             self._floors[record.group.task] = trial.floor
-        # Other plugins, such as pytest-rerunfailures, run a test again.
-        (self._again if report.nodeid in self._seen else self._seen).add(report.nodeid)
+        self._runs[report.nodeid] += 1
         if junit_xml(self._config) is not None:
             report.user_properties += trial_properties(record)
 
@@ -201,21 +200,15 @@ class Summary:
         """Yield lines about tests whose outcome is not that of their trials, and about trials that were run again."""
         failed = sum(record.passed and record.test in self._failed for record in records)
         if failed:
-            their = "its trial" if failed == 1 else "their trials"
-            yield SummaryLine(f"{_PREFIX} {plural(failed, 'test')} failed although {their} passed", {"red": True})
-        from ...models import STOPS
-
-        contrary = [record for record in records if record.outcome == "failed" and record.test in self._passed]
-        if contrary:
-            their = "its trial" if len(contrary) == 1 else "their trials"
-            ends = Counter(each.termination_reason for each in contrary if each.termination_reason not in STOPS)
-            why = f" ({', '.join(f'{number} {reason}' for reason, number in ends.most_common())})" if ends else ""
-            text = f"{plural(len(contrary), 'test')} passed although {their} failed{why}"
+            text = f"{plural(failed, 'test')} failed although {_their(failed)} passed"
+            yield SummaryLine(f"{_PREFIX} {text}", {"red": True})
+        passed = [record for record in records if record.outcome == "failed" and record.test in self._passed]
+        if passed:
+            text = f"{plural(len(passed), 'test')} passed although {_their(len(passed))} failed{_broken_off(passed)}"
             yield SummaryLine(f"{_PREFIX} {text}", {"yellow": True})
-        if self._again:
-            text = (
-                f"{plural(len(self._again), 'trial')} run again: only the last outcome counts, also in rates and gates"
-            )
+        again = sum(number > 1 for number in self._runs.values())
+        if again:
+            text = f"{plural(again, 'trial')} run again: only the last outcome counts, also in rates and gates"
             yield SummaryLine(f"{_PREFIX} {text}", {"yellow": True})
 
     def _policy_lines(self, records: list[TrialRecord]) -> Iterator[SummaryLine]:
@@ -302,6 +295,18 @@ class Summary:
         ignored_by += ["not in the costs"] if any(record.usage for record in records) else []
         if ignored_by:
             yield SummaryLine(f"{_PREFIX} {unseen_line(agents, ignored_by)}", {"yellow": True})
+
+
+def _their(tests: int) -> str:
+    return "its trial" if tests == 1 else "their trials"
+
+
+def _broken_off(records: Sequence[TrialRecord]) -> str:
+    """Return in brackets how conversations ended that no side has stopped; empty if each was stopped."""
+    from ...models import STOPS
+
+    ends = Counter(each.termination_reason for each in records if each.termination_reason not in STOPS)
+    return f" ({', '.join(f'{number} {reason}' for reason, number in ends.most_common())})" if ends else ""
 
 
 def _floor(spec: TaskSpec) -> bool | None:
