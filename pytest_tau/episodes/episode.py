@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, EpisodeError, ParticipantError, TauError
 from ..models import FAULTS, LIMITS, ConversationEnded, Simulation, clone
 from ..orchestrator import Limits
-from ..participants import ParticipantSource, chat_messages, has_ticket, llm_system_message, load_source
+from ..participants import ParticipantSource, load_source
 from ..participants.actions import ActionReader
 from ..runner import SimulationSettings, default_user, prepare_trial
 from ..runs.jsonl import append_simulation
 from .seat import Seat
+from .side_view import SideView
 from .state_meter import StateMeter
 from .step_result import StepResult
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from ..environment import Domain, Environment
     from ..models import Message, Task
-    from ..participants import Incoming, ParticipantContext, Side
+    from ..participants import ParticipantContext, Side
 
 #: Reasons by which an episode is cut off, and neither side has ended it.
 _CUT_OFF = LIMITS | {"timeout", "context_window_exceeded"}
@@ -92,10 +93,7 @@ class Episode:
         self._tools = [tool.openai_schema for tool in context.tools]
         parameters = {tool.name: tuple(tool.parameters.get("properties", ())) for tool in context.tools}
         self._reader = ActionReader(side, parameters, settings.solo)
-        self._system: dict[str, Any] = {"role": "system", "content": llm_system_message(context)}
-        self._trajectory: list[Message] = list(context.history) if context.continues else []
-        self._chat: list[dict[str, Any]] = []
-        self._seen = self._prompt_length = 0
+        self._view = SideView(side, context)
         self._task: asyncio.Task[Simulation] | None = None
         self._meter = StateMeter(task, self.domain, side) if measure_state else None
         self._busy = self._closed = False
@@ -111,7 +109,7 @@ class Episode:
         The system message is that of the built-in participant ``llm``. The other side's messages have the role
         ``user``, one's own ``assistant``. Empty before ``start``.
         """
-        return clone(self._chat[: self._prompt_length])
+        return self._view.prompt
 
     @property
     def messages(self) -> list[dict[str, Any]]:
@@ -119,7 +117,7 @@ class Episode:
 
         One's own messages are as they were recorded: an action that was read as a call is a tool call.
         """
-        return clone(self._chat)
+        return self._view.messages
 
     @property
     def tools(self) -> list[dict[str, Any]]:
@@ -129,7 +127,7 @@ class Episode:
     @property
     def trajectory(self) -> list[Message]:
         """The whole conversation so far, with the other side's calls, oldest first; also if the episode was closed."""
-        return clone(self._trajectory)
+        return clone(self._view.trajectory)
 
     @property
     def environment(self) -> Environment:
@@ -185,7 +183,7 @@ class Episode:
         self._task = asyncio.ensure_future(self._trial.run(sources["agent"], sources["user"]))
         self._task.add_done_callback(lambda _: self._seat.wake())
         result = await self._until_own_turn(None)
-        self._prompt_length = len(self._chat)
+        self._view.end_prompt()
         return result
 
     async def step(self, action: str | dict[str, Any] | Message) -> StepResult:
@@ -258,7 +256,7 @@ class Episode:
             task_id=self.task.id,
             trial=self.trial,
             seed=self.seed,
-            start_time=next((message.timestamp for message in self._trajectory if message.timestamp), now),
+            start_time=next((message.timestamp for message in self._view.trajectory if message.timestamp), now),
             end_time=now,
             termination_reason="infrastructure_error",
             error=reason,
@@ -283,7 +281,7 @@ class Episode:
         return f"the episode of task {self.task.id!r}"
 
     def _note(self, message: Message) -> None:
-        self._trajectory.append(message)
+        self._view.trajectory.append(message)
         if self._meter is not None:
             self._meter.note(message, self.environment)
 
@@ -314,7 +312,7 @@ class Episode:
             raise
         finally:
             self._busy = False
-        new = self._update_chat(own_first=read is not None)
+        new = self._view.update(self._seat.given, own_first=read is not None)
         self._last = StepResult(clone(new), read)
         if self._ended:
             self._last = self._finish(new, read)
@@ -325,18 +323,6 @@ class Episode:
     @property
     def _ended(self) -> bool:
         return self._task is not None and self._task.done()
-
-    def _update_chat(self, *, own_first: bool) -> list[dict[str, Any]]:
-        """Add what was said to the conversation, and return what is new without one's own message."""
-        new: list[Incoming | Message] = [*self._trajectory[self._seen :]]
-        if not self._chat:
-            self._chat.append(self._system)
-            if not new and self._seat.given is not None and not has_ticket(self._context):
-                new = [self._seat.given]  # the ticket of an agent that works alone, which is not recorded
-        chats = [chat for message in new for chat in chat_messages(message, self.side)]
-        self._seen = len(self._trajectory)
-        self._chat += chats
-        return chats[1:] if own_first else chats
 
     def _finish(self, new: list[dict[str, Any]], read: str | list[dict[str, Any]] | None) -> StepResult:
         """Return the result of the last step.
