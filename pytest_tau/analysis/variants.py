@@ -54,8 +54,8 @@ class Variants:
 
     Attributes:
         scores: The scores of each variant, by name.
-        pairs: The comparisons of each two variants that have at least two tasks in common, and the same inputs:
-            parameters that have no part in the trials, such as what an assertion looks for.
+        pairs: The comparisons of each two variants of one test that have at least two tasks in common, and the same
+            inputs: parameters that have no part in the trials, such as what an assertion looks for.
     """
 
     scores: tuple[Scores, ...]
@@ -69,15 +69,13 @@ class Variants:
             return None
         scores = tuple(Scores.of(name, found).with_intervals(found) for name, found in split.items())
         counts = {name: _pass_counts(found) for name, found in split.items()}
-        alone = len(split) == 2
-        pairs = tuple(
-            VariantPair(one, other, Paired(pairs), alone)
+        found = [
+            (one, other, Paired(pairs))
             for one, other in combinations(split, 2)
-            if not (_is_attacked(split[one]) and _is_attacked(split[other]))
-            if _inputs(split[one]) == _inputs(split[other])
+            if _are_comparable(split[one], split[other])
             if len(pairs := _pairs(counts[one], counts[other])) >= _FEWEST
-        )
-        return cls(scores, pairs)
+        ]
+        return cls(scores, tuple(VariantPair(*each, alone=len(found) == 1) for each in found))
 
     def pair_lines(self, most: int | None = None) -> list[str]:
         """Return the comparisons as lines of text.
@@ -92,13 +90,19 @@ class Variants:
         ]
 
 
+def _are_comparable(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> bool:
+    """Return whether two variants are of one test, so that they differ by their trials and not by what is asserted."""
+    one_test = before[0].group.variant.test == after[0].group.variant.test
+    return one_test and not (_is_attacked(before) and _is_attacked(after)) and _inputs(before) == _inputs(after)
+
+
 def _is_attacked(records: Sequence[TrialRecord]) -> bool:
     # An attack is compared with no attack, and not with other attacks.
     return any(record.group.is_attacked for record in records)
 
 
 def _inputs(records: Sequence[TrialRecord]) -> Mapping[str, str]:
-    return records[0].inputs if records else {}
+    return records[0].inputs
 
 
 def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:

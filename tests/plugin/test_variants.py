@@ -265,6 +265,28 @@ class TestSummary:
         run.line("tau:  test_one ")
         run.line("tau:  test_other ")
         run.line("tau: 2 tasks x 2 variants x 1 trial planned: all run")
+        run.lacks(" -> ")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_variants_of_different_tests_are_not_compared(self, in_domain, project, workers):
+        project.write("test_it.py", TESTS)
+        run = in_domain("test_it.py", "--tau-html", "r.html", *workers)
+        found = [line.partition(":  ")[2] for line in run.text.splitlines() if " -> " in line and "pass^1" in line]
+        assert [line.partition(": ")[0] for line in found] == [
+            f"test_{name}[Bad] -> test_{name}[Good]" for name in ("one", "other")
+        ]
+        page = (project.path / "r.html").read_text()
+        data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+        assert [line.partition(": ")[0] for line in data["runs"][0]["comparisons"]] == [
+            f"test_{name}[Bad] -> test_{name}[Good]" for name in ("one", "other")
+        ]
+
+    def test_the_only_comparison_has_a_verdict_next_to_another_test(self, in_domain, project):
+        only = "@pytest.mark.parametrize('tau_agent', [Bad])\ndef test_other"
+        project.write("test_it.py", "from parts import Bad\n" + TESTS.replace("def test_other", only))
+        run = in_domain("test_it.py")
+        run.line("tau:  test_one[Bad] -> test_one[Good]: 2 tasks")
+        run.line("no significant difference")
 
     def test_tests_on_different_tasks_are_parts_of_one_run(self, project):
         project.write("parts.py", PARTS)
