@@ -454,6 +454,36 @@ class TestHeader:
         )
         assert self.recorded(project) is None
 
+    OWN_AGENT = """
+        import pytest
+        from pytest_tau.testing import ScriptedParticipant
+
+        @pytest.fixture
+        def tau_agent():
+            return ScriptedParticipant(["###STOP###"])
+
+        @pytest.mark.tau(domain="DOMAIN", tasks="create-task")
+        def test_own(tau_simulation): ...
+        """
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    @pytest.mark.parametrize("ini", ["", "tau_domain = mock"])
+    def test_no_agent_is_claimed_that_a_fixture_of_a_test_module_replaces(self, project, workers, ini):
+        project.ini(ini)
+        project.write("test_own.py", self.OWN_AGENT.replace("DOMAIN", "mok"))
+        run = project.run("test_own.py", *workers)
+        run.line("unknown domain 'mok'")
+        run.lacks("gold")
+        project.write("test_own.py", self.OWN_AGENT.replace("DOMAIN", "mock"))
+        run = project.run("test_own.py", *workers)
+        run.outcomes(passed=1)
+        run.line("agent fixture tau_agent, user scripted")
+        run.lacks("gold")
+
+    def test_gold_of_own_tests_is_named_in_the_summary_under_xdist(self, project):
+        project.write("test_own.py", self.OWN_AGENT.replace("@pytest.fixture", "").replace("DOMAIN", "mock"))
+        project.run("--tau-trials", "2", "-n", "2").line("tau: 2 trials: agent gold, user gold")
+
     def test_under_xdist_it_is_in_the_summary(self, project, a_task):
         self.several(project, a_task)
         run = project.run("-n", "2", "--tau-trials", "2")
