@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from pydantic import BaseModel
 
 from pytest_tau.environment import ToolError, ToolInfo, tool
 from pytest_tau.environment.arguments import misfits
@@ -229,6 +230,15 @@ def test_an_action_that_raises_is_an_error(lint: Lint) -> None:
     actions = [RENAME, tiny.action("remove", item_id="lamp"), tiny.action("remove", item_id="lamp")]
     expected = ("action-raises", "error", "action 2 (remove): ToolError: no item lamp")
     assert found(lint({"actions": actions}), "action-raises") == [expected]
+
+
+def test_an_error_of_pydantic_in_a_tool_is_one_line(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Label(BaseModel):
+        size: int
+
+    monkeypatch.setattr(Desk, "list_codes", lambda _: Label.model_validate({"size": "XL"}))
+    ((_, _, text),) = found(lint({"actions": [tiny.action("list_codes")]}), "action-raises")
+    assert text == 'action 0 (list_codes): ValidationError: Label: size: expected a valid integer, got "XL"'
 
 
 def test_a_writing_action_that_changes_nothing_is_noted(lint: Lint) -> None:
