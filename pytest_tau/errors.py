@@ -24,7 +24,7 @@ TauError
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -196,6 +196,17 @@ class DomainError(TauError):
 
 class ReplayError(TauError):
     """A recorded conversation cannot be carried out again."""
+
+
+def hides_frames(excinfo: Any) -> bool:
+    """Return whether pytest omits the frames of a module whose ``__tracebackhide__`` is this function.
+
+    A module of declarations has it, so that the traceback of a wrong declaration ends in the code of the user.
+
+    Args:
+        excinfo: pytest's information about the exception.
+    """
+    return isinstance(getattr(excinfo, "value", None), ConfigurationError)
 
 
 #: Characters of an unknown name that an error shows.

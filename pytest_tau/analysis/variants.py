@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..runs.groups import split_variants
-from ..text import one_line, plural
+from ..text import distinct_lines, plural
 from .compare import format_difference, format_verdict
 from .paired import Pair, Paired, PassCount
 from .scores import Scores, outcomes_by_group
@@ -38,9 +38,6 @@ class VariantPair(NamedTuple):
     after: str
     paired: Paired
     alone: bool
-
-    def __str__(self) -> str:
-        return f"{one_line(self.before, _LONGEST)} -> {one_line(self.after, _LONGEST)}: {'; '.join(self.parts())}"
 
     def parts(self) -> list[str]:
         """Return the tasks, the difference, and the verdict if there is one, as texts."""
@@ -84,8 +81,10 @@ class Variants:
             most: The most comparisons that are shown.
         """
         left = len(self.pairs) - len(self.pairs[:most])
+        full = [each.name for each in self.scores]
+        names = dict(zip(full, distinct_lines(full, _LONGEST), strict=True))
         return [
-            *map(str, self.pairs[:most]),
+            *(f"{names[each.before]} -> {names[each.after]}: {'; '.join(each.parts())}" for each in self.pairs[:most]),
             *([f"and {plural(left, 'more comparison')} (-v shows them)"] if left else []),
         ]
 

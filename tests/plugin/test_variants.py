@@ -252,6 +252,16 @@ class TestSummary:
         project.write("conftest.py", f"from parts import Good\n{source}")
         project.run(*USER, "test_it.py").line("tau:  card -> cash: 2 tasks")
 
+    def test_long_names_stay_different_in_80_columns(self, agents, project, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "80")
+        names = [f"an-agent-that-asks-for-everything-twice-before-it-acts-{name}" for name in ("good", "bad")]
+        project.write("conftest.py", FIXTURE.replace("Bad])", f"Bad], ids={names})"))
+        run = agents()
+        rows = [line for line in run.text.splitlines() if line.startswith("tau:  an-agent") and "->" not in line]
+        assert len({row[:30] for row in rows}) == 2
+        assert all(len(row) <= 80 for row in rows)
+        run.line("before-it-acts-bad -> ", "…")
+
     def test_only_one_of_them_is_shown_as_if_there_were_no_other(self, agents):
         run = agents("-k", "Good")
         run.line("tau: mock: 3 tasks, 3 trials; 3 passed; pass^1 1.000")

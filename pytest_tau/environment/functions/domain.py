@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import PydanticUserError, ValidationError, validate_call
 
-from ...errors import ConfigurationError, ToolError, unknown_name
+from ...errors import ConfigurationError, ToolError, hides_frames, unknown_name
 from ...models.problems import place_and_problems
 from ..database import overlay
 from ..domain import DomainSpec
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from ..retrieval import KnowledgeSpec
     from ..toolkit import ToolKind
+
+#: For pytest.
+__tracebackhide__ = hides_frames
 
 
 def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools has a default
