@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .retrieval import KnowledgeBase, KnowledgeSpec, Retriever
     from .toolkit import Toolkit, ToolTexts
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 T = TypeVar("T")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..models import Task
     from .database import Database
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 

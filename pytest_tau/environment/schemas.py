@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from docstring_parser import Docstring
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 

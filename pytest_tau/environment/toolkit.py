@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from ..models import Requestor, Task
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 

@@ -23,7 +23,7 @@ _MOST = 4
 
 
 def error_text(error: Exception) -> str:
-    """Return the text of an exception of any code; that of pydantic's in the words of this package."""
+    """Return the text of an exception of any code; one of pydantic in the words of this package."""
     if not isinstance(error, ValidationError):
         return str(error)
     place, problems = place_and_problems(error)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .parts import Breach
     from .trajectory import Trajectory
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")

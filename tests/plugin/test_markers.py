@@ -293,7 +293,7 @@ class TestMistakes:
         ("arguments", "parts"),
         [
             ('domain="mok"', ["unknown domain 'mok'; did you mean 'mock'?"]),
-            ('domain="mock", task="create-task"', ["marker tau has no 'task'", "tasks"]),
+            ('domain="mock", task="create-task"', ["marker tau has no 'task'; did you mean 'tasks'? (it has domain,"]),
             ('domain="mock", tasks="nonesuch"', ["no task of 'mock' matches 'nonesuch'"]),
             ('domain="mock", split="smal"', ["unknown split 'smal'; did you mean 'small'?"]),
             ('domain="mock", agent="glod"', ["unknown agent 'glod'"]),
@@ -317,3 +317,15 @@ class TestMistakes:
         run.lacks("ran")
         run.lacks("Traceback")
         run.lacks("INTERNALERROR")
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_no_test_of_the_run_begins(self, project, marked, workers):
+        """As after a mistake in ``parametrize``: an error of the module, and nothing is run."""
+        project.write("test_other.py", "def test_other():\n    print('ran')\n")
+        run = marked('domian="mock"', *workers)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("test_agent.py::test_it: marker tau has no 'domian'; did you mean 'domain'?")
+        run.lacks("ran")
+        run = marked('domian="mock"', "--continue-on-collection-errors")
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("ran")

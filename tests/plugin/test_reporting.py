@@ -187,6 +187,27 @@ class TestTraceback:
         assert text.splitlines()[-1].startswith("json.decoder.JSONDecodeError: Expecting value")
         assert "sk-abcdefghijkl" not in text
 
+    @pytest.mark.parametrize(
+        ("inside", "hint"), [("", "tau: tau_simulation"), ("check", "tau: after 'up', tau_simulation")]
+    )
+    def test_pdb_names_the_simulation(self, project, pytester, inside, hint):
+        project.write(
+            "test_own.py",
+            f"""
+            import pytest
+
+            def check(value):
+                assert value
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop")
+            def test_own(tau_simulation):
+                {inside or "assert "}(tau_simulation.reward == 1)
+            """,
+        )
+        command = [sys.executable, "-m", "pytest", *_QUICK, "--pdb"]
+        text = pytester.run(*command, stdin=b"c\n").stdout.str()
+        assert f"{hint} is the trial: try tau_simulation.messages, .calls, .reward_info" in text, text
+
     def test_pdb_enters_the_frame_of_the_agent(self, project, a_task, pytester):
         project.tasks("mock/t.tau.json", [a_task()])
         project.write("boom.py", BOOM.replace("return self.parse", "raise KeyError"))

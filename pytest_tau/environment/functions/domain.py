@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..retrieval import KnowledgeSpec
     from ..toolkit import ToolKind
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 

@@ -27,7 +27,7 @@ from .jsonable import jsonable
 if TYPE_CHECKING:
     from typing_extensions import Self
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 #: Results and states that are remembered for a domain; each state may be large.

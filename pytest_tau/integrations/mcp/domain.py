@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ...environment import KnowledgeSpec
     from ...environment.toolkit import ToolKind
 
-#: For pytest.
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
 __tracebackhide__ = hides_frames
 
 

@@ -108,12 +108,15 @@ def _named_trials(definition: pytest.Function) -> int:
 
 def _checked_arguments(test: pytest.Item) -> dict[str, Any]:
     """Return the arguments of a test's markers; each marker is checked by itself."""
+    from ...errors import similar_names, suggestion
+
     for marker in tau_markers(test):
         if marker.args:
             raise pytest.UsageError(f"marker tau: expected keyword arguments, such as domain={marker.args[0]!r}")
         for key, value in marker.kwargs.items():
             if key not in _MARKER_KEYS:
-                raise pytest.UsageError(f"marker tau has no {key!r}; it has {', '.join(_MARKER_KEYS)}")
+                hint = suggestion(similar_names(key, _MARKER_KEYS))
+                raise pytest.UsageError(f"marker tau has no {key!r}{hint} (it has {', '.join(_MARKER_KEYS)})")
             expected, fits = _MARKER_KEYS[key]
             if not fits(value):
                 raise pytest.UsageError(f"marker tau: {key}: expected {expected}, got {value!r}{_hint(key, value)}")

@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from ...text import printable
-from ..failure_repr import wrapped_section
 from ..wire import trial_report
 from .trial_reports import SIMULATION
 
@@ -57,6 +56,8 @@ class TerminalSummary:
         For each failure pytest looks through all of them: with thousands of trials, for minutes.
         """
         if any(title == SIMULATION for title, _ in report.sections):
+            from ..failure_repr import wrapped_section
+
             width = self._config.get_terminal_writer().fullwidth
             report.sections = [
                 (title, wrapped_section(text, width) if title == SIMULATION else text)
