@@ -23,11 +23,11 @@ TauError
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from difflib import SequenceMatcher, get_close_matches
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 __all__ = [
@@ -198,20 +198,52 @@ class ReplayError(TauError):
     """A recorded conversation cannot be carried out again."""
 
 
+def hides_frames(excinfo: Any) -> bool:
+    """Return whether pytest omits the frames of a module whose ``__tracebackhide__`` is this function.
+
+    A module of declarations has it, so that the traceback of a wrong declaration ends in the code of the user.
+
+    Args:
+        excinfo: pytest's information about the exception.
+    """
+    return isinstance(getattr(excinfo, "value", None), ConfigurationError)
+
+
 #: Characters of an unknown name that an error shows.
 _LONGEST = 200
 
 
-def similar_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return up to three known names that are like a mistyped one, the most similar first."""
-    return get_close_matches(name, sorted(known), n=3)
+#: The most by which the similarity of a suggestion is below that of the best one.
+_WORSE = 0.1
+
+
+def similar_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
+    """Return up to three known names that are like a mistyped one, the most similar first.
+
+    Names that are clearly less similar than the first one are excluded.
+
+    Args:
+        name: The mistyped name.
+        known: The known names.
+        cutoff: The least similarity, as that of ``difflib``.
+    """
+    matcher = SequenceMatcher(b=name)
+    found: dict[str, float] = {}
+    for each in get_close_matches(name, sorted(known), n=3, cutoff=cutoff):
+        matcher.set_seq1(each)
+        found[each] = matcher.ratio()
+    return [each for each, ratio in found.items() if ratio >= max(found.values()) - _WORSE]
+
+
+def suggestion(similar: Sequence[str]) -> str:
+    """Return the names that may be meant, as the end of a text: ``; did you mean 'a' or 'b'?``; empty without any."""
+    return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], most: int = 20) -> str:
     """Return the text of an unknown-name error, with close matches first and then the known names, at most so many."""
     names = sorted(known)
-    close = similar_names(name, names)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    hint = suggestion(similar_names(name, names))
     listed = ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
     shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
     return f"unknown {kind} {shown!r}{hint} (known: {listed or 'none'})"

@@ -46,6 +46,26 @@ def one_line(text: str, width: int) -> str:
     return shorten(visible(" ".join(text.split())), width)
 
 
+def distinct_lines(texts: Sequence[str], width: int) -> list[str]:
+    """Return foreign texts, each on one line of at most ``width`` characters; different texts stay different.
+
+    They are cut at the end if they still differ then, else in the middle, and else they have numbers.
+    """
+    lines = [visible(" ".join(text.split())) for text in texts]
+    for cut in (shorten, _shorten_middle):
+        found = [cut(line, width) for line in lines]
+        if len({*found}) == len({*lines}):
+            return found
+    numbers = {line: f"…{number}" for number, line in enumerate(dict.fromkeys(lines), 1)}
+    return [line if len(line) <= width else line[: width - len(numbers[line])] + numbers[line] for line in lines]
+
+
+def _shorten_middle(text: str, width: int) -> str:
+    """Return the text, cut to ``width`` characters with an ellipsis in its middle where it is longer."""
+    tail = width // 2
+    return text if len(text) <= width else f"{text[: width - 1 - tail]}…{text[-tail:]}"
+
+
 def visible(text: str) -> str:
     r"""Return text that cannot steer a terminal, hide a part of itself, or break XML; lines stay lines.
 

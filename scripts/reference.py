@@ -247,6 +247,11 @@ optional; what is not given here comes from the options of the run.
 | keyword | value |
 |---|---|
 {rows}
+
+Markers of the module (`pytestmark`), of the class and of the function are combined: each keyword has the value of the
+closest marker that gives it. A class is closer than its base classes. There is one exception: `tasks`, `split` and
+`num_tasks` select tasks of the domain of their marker, and do not apply if a closer marker names another domain. If
+the combination selects no task, the test is an error at collection.
 """
 
 

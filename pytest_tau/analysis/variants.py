@@ -7,7 +7,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..runs.groups import split_variants
-from ..text import one_line, plural
+from ..text import distinct_lines, plural
 from .compare import format_difference, format_verdict
 from .paired import Pair, Paired, PassCount
 from .scores import Scores, outcomes_by_group
@@ -39,9 +39,6 @@ class VariantPair(NamedTuple):
     paired: Paired
     alone: bool
 
-    def __str__(self) -> str:
-        return f"{one_line(self.before, _LONGEST)} -> {one_line(self.after, _LONGEST)}: {'; '.join(self.parts())}"
-
     def parts(self) -> list[str]:
         """Return the tasks, the difference, and the verdict if there is one, as texts."""
         parts = [plural(len(self.paired.pairs), "task"), format_difference("pass^1", self.paired)]
@@ -54,8 +51,8 @@ class Variants:
 
     Attributes:
         scores: The scores of each variant, by name.
-        pairs: The comparisons of each two variants that have at least two tasks in common, and the same inputs:
-            parameters that have no part in the trials, such as what an assertion looks for.
+        pairs: The comparisons of each two variants of one test that have at least two tasks in common, and the same
+            inputs: parameters that have no part in the trials, such as what an assertion looks for.
     """
 
     scores: tuple[Scores, ...]
@@ -69,15 +66,13 @@ class Variants:
             return None
         scores = tuple(Scores.of(name, found).with_intervals(found) for name, found in split.items())
         counts = {name: _pass_counts(found) for name, found in split.items()}
-        alone = len(split) == 2
-        pairs = tuple(
-            VariantPair(one, other, Paired(pairs), alone)
+        found = [
+            (one, other, Paired(pairs))
             for one, other in combinations(split, 2)
-            if not (_is_attacked(split[one]) and _is_attacked(split[other]))
-            if _inputs(split[one]) == _inputs(split[other])
+            if _are_comparable(split[one], split[other])
             if len(pairs := _pairs(counts[one], counts[other])) >= _FEWEST
-        )
-        return cls(scores, pairs)
+        ]
+        return cls(scores, tuple(VariantPair(*each, alone=len(found) == 1) for each in found))
 
     def pair_lines(self, most: int | None = None) -> list[str]:
         """Return the comparisons as lines of text.
@@ -86,10 +81,18 @@ class Variants:
             most: The most comparisons that are shown.
         """
         left = len(self.pairs) - len(self.pairs[:most])
+        full = [each.name for each in self.scores]
+        names = dict(zip(full, distinct_lines(full, _LONGEST), strict=True))
         return [
-            *map(str, self.pairs[:most]),
+            *(f"{names[each.before]} -> {names[each.after]}: {'; '.join(each.parts())}" for each in self.pairs[:most]),
             *([f"and {plural(left, 'more comparison')} (-v shows them)"] if left else []),
         ]
+
+
+def _are_comparable(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> bool:
+    """Return whether two variants are of one test, so that they differ by their trials and not by what is asserted."""
+    one_test = before[0].group.variant.test == after[0].group.variant.test
+    return one_test and not (_is_attacked(before) and _is_attacked(after)) and _inputs(before) == _inputs(after)
 
 
 def _is_attacked(records: Sequence[TrialRecord]) -> bool:
@@ -98,7 +101,7 @@ def _is_attacked(records: Sequence[TrialRecord]) -> bool:
 
 
 def _inputs(records: Sequence[TrialRecord]) -> Mapping[str, str]:
-    return records[0].inputs if records else {}
+    return records[0].inputs
 
 
 def records_by_variant(records: Sequence[TrialRecord]) -> dict[str, list[TrialRecord]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import ConfigurationError, unknown_name
+from ..errors import ConfigurationError, hides_frames, unknown_name
 from ..models.task_files import DEFAULT_SPLIT
 from .domain_files import DomainTasks, PolicyFiles, load_database, read_policy
 from .environment import Environment
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from .database import Database
     from .retrieval import KnowledgeBase, KnowledgeSpec, Retriever
     from .toolkit import Toolkit, ToolTexts
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 T = TypeVar("T")
 

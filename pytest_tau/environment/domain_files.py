@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from ..documents import DocumentError, read_toml
-from ..errors import ConfigurationError, TaskFormatError
+from ..errors import ConfigurationError, TaskFormatError, hides_frames
 from ..models import load_splits, load_task_file
 from ..models.problems import place_and_problems
 from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
     from ..models import Task
     from .database import Database
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 
 class DomainTasks:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 
-from ..errors import ConfigurationError, ToolError, unknown_name
+from ..errors import ConfigurationError, ToolError, hides_frames, unknown_name
 
 if sys.version_info >= (3, 11):
     from typing import get_type_hints
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from docstring_parser import Docstring
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 
 def describe(function: Callable[..., Any]) -> tuple[str, dict[str, Any]]:

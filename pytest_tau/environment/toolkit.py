@@ -6,7 +6,7 @@ import functools
 import inspect
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NamedTuple, NoReturn, TypeAlias, TypeVar, get_args
 
-from ..errors import ConfigurationError, unknown_name
+from ..errors import ConfigurationError, hides_frames, unknown_name
 from ..models import clone
 from .database import Database
 from .schemas import check_docstring, describe
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from ..models import Requestor, Task
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 
 ToolKind: TypeAlias = Literal["read", "write", "think", "generic"]

@@ -8,6 +8,7 @@ from ..environment import check_domain, check_task
 from ..errors import TaskFormatError
 from ..evaluation import known_components
 from .actions import check_actions, check_declarations
+from .causes import without_consequences
 from .facts import FactChecker
 from .findings import SEVERITIES, Finding, LintReport, Severity
 from .knowledge import check_documents, check_required
@@ -76,9 +77,10 @@ async def lint_domain(
         null = check_null(task, domain, evaluation)
         report.floor += any(finding.severity == "error" for finding in null)
         report.floor_but_for_judge += any(finding.severity != "error" for finding in null)
-        report.findings += [*await check_gold(task, domain, evaluation), *null]
-        report.findings += await check_agent(task, domain, evaluation)
-        report.findings += _other_findings(task, domain, evaluation, facts)
+        found = [*await check_gold(task, domain, evaluation), *null]
+        found += await check_agent(task, domain, evaluation)
+        found += _other_findings(task, domain, evaluation, facts)
+        report.findings += without_consequences(found, task, domain)
     return report
 
 

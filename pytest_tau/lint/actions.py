@@ -8,6 +8,7 @@ from ..environment.arguments import misfits
 from ..environment.validation import unknown_tool
 from ..evaluation.outside import undeclared_write
 from ..models import ToolCall
+from ..models.problems import error_text
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
         try:
             environment.execute(action.name, action.arguments, action.requestor)
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool may raise anything
-            text = f"{called}: {type(error).__name__}: {error}"
+            text = f"{called}: {type(error).__name__}: {error_text(error)}"
             yield Finding("action-raises", "error", task.id, text)
 
 

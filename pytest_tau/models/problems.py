@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import BaseModel
+from pydantic import BaseModel, ValidationError
 
 from ..errors import unknown_name
 from ..text import shorten
@@ -13,12 +14,20 @@ from ..text import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pydantic import ValidationError
-
 #: The names of JSON's types, for pydantic's kinds of problems that name classes of Python.
 _JSON_TYPES = {"dict_type": "an object", "model_type": "an object", "list_type": "an array"}
+#: The reason that pydantic adds to what it expects, which the value shows.
+_REASON = re.compile(r", (?:unable to|got a number with) .*")
 #: The problems of an error that are named.
 _MOST = 4
+
+
+def error_text(error: Exception) -> str:
+    """Return the text of an exception of any code; one of pydantic in the words of this package."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    place, problems = place_and_problems(error)
+    return f"{error.title}: {place}: {problems}" if place else f"{error.title}: {problems}"
 
 
 def json_text(value: Any) -> str:
@@ -52,12 +61,15 @@ def _text(problem: Any, model: type[BaseModel] | None) -> str:
         *path, name = problem["loc"]
         part = _part(model, path)
         return "unknown field" if part is None else unknown_name("field", str(name), part.model_fields)
-    if kind == "missing":
+    if kind in ("missing", "missing_argument", "missing_keyword_only_argument"):
         return "missing"
+    if kind == "unexpected_keyword_argument":
+        return "unknown argument"
     if kind == "json_invalid":
         return str(text)
     if kind in _JSON_TYPES:
         text = f"expected {_JSON_TYPES[kind]}"
+    text = _REASON.sub("", text)
     return f"{text[:1].lower()}{text[1:]}, got {json_text(problem['input'])}".replace("input should be", "expected", 1)
 
 

@@ -140,6 +140,8 @@ def _begin(config: pytest.Config) -> None:
     if not is_worker(config):  # a worker's controller completes the manifest
         state = run_state.run_state(config)
         config.pluginmanager.register(ManifestEnd(config, state.paths, state.counts), "tau-manifest")
+    if config.getoption("usepdb", False):
+        _register(config, "report.debugger")
     _register(config, "collect.unchecked")
     _register_if_given(config, "collect.fork", "fork", "fork_turn", "fork_trial", "fork_restore")
     _register(config, "collect.selection")

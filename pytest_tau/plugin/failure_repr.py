@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from .compat import TerminalWriter
+
+
+#: The start of a message, a tool call or its result in an explanation without kinds.
+_MESSAGE = re.compile(r"  (?:agent|user) |         (?:> |= )")
 
 
 class CrashLine(ReprFileLocation):
@@ -54,11 +59,7 @@ class FailureRepr(TerminalRepr):
             if kind in ("command", "error"):  # to be copied, or searched, in one piece
                 tw.line(text, **MARKUP[kind])
                 continue
-            indent = " " * (len(text) - len(text.lstrip()) + 4)
-            most = 2 if kind in ("agent", "user", "tool") else None
-            for line in textwrap.wrap(
-                text, tw.fullwidth - 1, subsequent_indent=indent, max_lines=most, placeholder=" …", drop_whitespace=True
-            ):
+            for line in _wrapped(text, tw.fullwidth - 1, brief=kind in ("agent", "user", "tool")):
                 tw.line(printable(line), **MARKUP[kind])  # a long word may go on in the next line
 
     def __str__(self) -> str:
@@ -78,6 +79,23 @@ class FailureRepr(TerminalRepr):
 def message_repr(message: str, nodeid: str) -> FailureRepr:
     """Return the representation of an error that is its message alone, without a traceback."""
     return FailureRepr(message, [Line("error", line) for line in message.splitlines()], nodeid)
+
+
+def wrapped_section(text: str, width: int) -> str:
+    """Return the text of a section about a simulation as an explained failure is shown, for the terminal.
+
+    Args:
+        text: Lines of an explanation.
+        width: Of the terminal, in characters.
+    """
+    lines = (_wrapped(line, width - 1, brief=_MESSAGE.match(line) is not None) for line in text.split("\n"))
+    return printable("\n".join(part for found in lines for part in found or [""]))
+
+
+def _wrapped(text: str, width: int, *, brief: bool) -> list[str]:
+    """Return the screen lines of a line; at most two if it is a message."""
+    indent, most = " " * (len(text) - len(text.lstrip()) + 4), 2 if brief else None
+    return textwrap.wrap(text, width, subsequent_indent=indent, max_lines=most, placeholder=" …", drop_whitespace=True)
 
 
 def _first_line(text: str) -> str:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 MOST_ITEMS = 250_000
 #: The part of a node id that names a trial: ``task[trial-0]``, or ``test[task-trial-0]``.
 TRIAL_ID = re.compile(r"[\[-]trial-\d+[-\]]")
+#: The arguments of the marker that select tasks of its domain.
+_OF_DOMAIN = ("tasks", "split", "num_tasks")
 #: The fixtures that run a trial.
 _RUN_TRIALS = {"tau_simulation", "tau_run"}
 
@@ -133,6 +135,38 @@ def spec_of(item: pytest.Item) -> TaskSpec | None:
     call = getattr(item, "callspec", None)
     found: TaskSpec | None = spec if spec is not None or call is None else call.params.get("_tau_spec")
     return found
+
+
+def tau_markers(test: pytest.Item) -> list[pytest.Mark]:
+    """Return the markers ``tau`` of a test, the closest first: of a function, its class and bases, its module."""
+    found: list[pytest.Mark] = []
+    for node in reversed(test.listchain()):
+        markers = [mark for mark in node.own_markers if mark.name == "tau"]
+        if len(markers) > 1 and isinstance(node, pytest.Class):  # pytest names those of base classes first
+            inherited = [mark for base in node.obj.__mro__[1:] for mark in _own_marks(base)]
+            markers.sort(key=lambda mark: next((at for at, each in enumerate(inherited, 1) if each is mark), 0))
+        found += markers
+    return found
+
+
+def _own_marks(base: type) -> list[pytest.Mark]:
+    marks = vars(base).get("pytestmark", [])
+    decorators = marks if isinstance(marks, list | tuple) else [marks]
+    return [each if isinstance(each, pytest.Mark) else each.mark for each in decorators]
+
+
+def marker_arguments(test: pytest.Item) -> dict[str, Any]:
+    """Return the arguments of a test's markers ``tau``: for each argument that of the closest marker that has it.
+
+    Tasks that a marker selects are those of its domain: they do not apply if a closer marker names another domain.
+    """
+    merged: dict[str, Any] = {}
+    for marker in reversed(tau_markers(test)):
+        given = marker.kwargs
+        if "domain" in merged and given.get("domain", merged["domain"]) != merged["domain"]:
+            merged = {key: value for key, value in merged.items() if key not in _OF_DOMAIN}
+        merged |= given
+    return merged
 
 
 def attack_parameter(spec: TaskSpec) -> list[str]:

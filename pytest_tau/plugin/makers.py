@@ -38,11 +38,11 @@ def maker(side: Side, hooks: Any, fixtures: Mapping[str, Any], parameters: Colle
     return None
 
 
-def check_marker(marker: pytest.Mark | None, fixtures: Mapping[str, Any], parameters: Collection[str]) -> None:
-    """Check that the participants that a test's marker names are those of its trials.
+def check_marker(arguments: Mapping[str, Any], fixtures: Mapping[str, Any], parameters: Collection[str]) -> None:
+    """Check that the participants that a test's markers name are those of its trials.
 
     Args:
-        marker: The marker ``tau`` of the test; None without one.
+        arguments: The arguments of the markers ``tau`` of the test.
         fixtures: The definitions of the test's fixtures, by name.
         parameters: Names of fixtures whose values the test gives itself.
 
@@ -50,7 +50,7 @@ def check_marker(marker: pytest.Mark | None, fixtures: Mapping[str, Any], parame
         pytest.UsageError: A fixture or a parameter makes the participant.
     """
     for side in SIDES:
-        if marker is None or side not in marker.kwargs:
+        if side not in arguments:
             continue
         name, definitions = f"tau_{side}", fixtures.get(f"tau_{side}", ())
         # A fixture that requests the one that it overrides is given the participant that the marker names.

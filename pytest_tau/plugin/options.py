@@ -135,6 +135,11 @@ def asks_for_trials(config: pytest.Config) -> bool:
     return distributed or in_ini or options_given(config) or any(map(_may_name_tasks, config.args))
 
 
+def task_files_given(config: pytest.Config) -> bool:
+    """Return whether the command line names a JSON file."""
+    return any(argument.partition("::")[0].endswith(".json") for argument in config.args)
+
+
 def _may_name_tasks(argument: str) -> bool:
     """Return whether an argument is a JSON file, or may be a node id below a domain, whose name has no dot."""
     path, separator, _ = argument.partition("::")

@@ -6,13 +6,16 @@ import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, hides_frames
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from .parts import Breach
     from .trajectory import Trajectory
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 _NAME = re.compile(r"[a-z][a-z0-9]*(?:-[a-z0-9]+)*")
 

@@ -12,7 +12,7 @@ from ..analysis.summary import ending
 from ..analysis.unseen import unseen_line
 from ..analysis.variants import MOST_PAIRS
 from ..runs.groups import distinguish
-from ..text import one_line, plural, visible
+from ..text import distinct_lines, one_line, plural, visible
 from .text import LONGEST_NAME, format_floor, format_stats, format_usage, frequencies
 
 if TYPE_CHECKING:
@@ -195,12 +195,13 @@ def _variants(variants: Variants) -> str:
     """Return a table with a row for each variant, and their comparisons."""
     ks = sorted({rate.k for scores in variants.scores for rate in scores.shown_rates()})
     rows = [["variant", "tasks", "trials", *(f"pass^{k}" for k in ks), "95 % interval of pass^1", "errors"]]
-    for scores in variants.scores:
+    names = distinct_lines([scores.name for scores in variants.scores], LONGEST_NAME)
+    for name, scores in zip(names, variants.scores, strict=True):
         rates = {rate.k: rate for rate in scores.rates}
         interval = rates[1].interval if 1 in rates else None
         rows.append(
             [
-                one_line(scores.name, LONGEST_NAME),
+                name,
                 f"{scores.tasks:,}",
                 f"{scores.trials:,}",
                 *(_value(rates.get(k)) for k in ks),

@@ -9,7 +9,7 @@ from ..analysis.columns import COLUMNS
 from ..analysis.measures.partial import partial_parts
 from ..analysis.usage import format_tokens
 from ..analysis.variants import MOST_PAIRS
-from ..text import duration, money, one_line, plural
+from ..text import distinct_lines, duration, money, one_line, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,10 +60,10 @@ def detail_lines(summary: DomainSummary, *, verbosity: int = 0, width: int = 80,
 
 def _partial(summary: DomainSummary, width: int) -> list[str]:
     """Return the means of partial credit, of each variant."""
-    lines = []
-    for variant, records in summary.records.items():
+    lines, names = [], distinct_lines([*summary.records], LONGEST_NAME)
+    for variant, records in zip(names, summary.records.values(), strict=True):
         parts = partial_parts(records)
-        named = [f"{one_line(variant, LONGEST_NAME)}: {parts[0]}", *parts[1:]] if variant and parts else parts
+        named = [f"{variant}: {parts[0]}", *parts[1:]] if variant and parts else parts
         lines += _laid_out("partial credit", named, width)
     return lines
 
@@ -192,7 +192,7 @@ def _table(name: str, groups: Sequence[Scores], most: int | None, width: int, ra
     left_out |= {"95 % interval"} if width < _WIDE_TABLE else set()
     columns = [head for head in rows[0] if head not in left_out]
     widths = [max(len(head), *(len(row[head]) for row in rows)) for head in columns]
-    names = [one_line(text, max(width - 3 - sum(widths) - 2 * len(widths), 12)) for text in _names(name, groups[:most])]
+    names = distinct_lines(_names(name, groups[:most]), max(width - 3 - sum(widths) - 2 * len(widths), 12))
     table = [columns, *([row[head] for head in columns] for row in rows)]
     first = max(map(len, names))
     lines = [f"  {text:<{first}}{_joined(cells, widths)}" for text, cells in zip(names, table, strict=True)]

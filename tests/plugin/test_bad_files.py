@@ -319,3 +319,31 @@ class TestSplits:
         file = project.tasks("mock/t.tau.json", [a_task()])
         expected = f"{file} has no splits: define it in {file.parent / 'split_tasks.json'}"
         project.run(str(file), "--tau-split", "smoke").usage_error("unknown split 'smoke'", expected)
+
+
+class TestDeclarations:
+    """A wrong declaration of a domain: the traceback has the frames of the user alone."""
+
+    SOURCE = """
+        from pytest_tau.environment import Toolkit, tool
+
+        class Tools(Toolkit):
+            @tool("raed")
+            def look(self, place: str) -> str:
+                \"\"\"Look at a place.\"\"\"
+                return place
+        """
+
+    @pytest.mark.parametrize("name", ["test_it.py", "conftest.py", "sub/conftest.py"])
+    def test_a_wrong_tool(self, project, name):
+        project.write(name, self.SOURCE)
+        project.write("sub/test_other.py", "def test_other(): pass")
+        run = project.run()
+        run.line("E  ", "tool Tools.look: unknown kind 'raed'; did you mean 'read'?")
+        run.line(f"{name}:5: in Tools")
+        run.lacks("toolkit.py")
+
+    def test_an_error_of_other_code_keeps_its_frames(self, project):
+        source = "from pytest_tau.environment.toolkit import tool\n\ntool('read')(3)\n"
+        project.write("test_it.py", source)
+        project.run().line("toolkit.py:", "in mark")

@@ -23,10 +23,6 @@ class TestNames:
             (["--tau-judge", "acept"], ["unknown judge 'acept'; did you mean 'accept'?", "reject", "module:attribute"]),
             (["--tau-policy", "work"], ["unknown policy 'work'", "default", "mock"]),
             (["--tau-grading", "lenient"], ["--tau-grading", "'lenient'", "official", "strict"]),
-            (
-                ["--tau-agent-llm", "openai/gpt-4.1"],
-                ["an agent with a model needs a user that answers it", "--tau-user-llm"],
-            ),
         ],
     )
     def test_on_the_command_line(self, project, args, parts):

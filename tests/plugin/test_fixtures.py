@@ -46,6 +46,29 @@ class TestOfOnesOwn:
         run.line("reward 1 = DB 1 x COMMUNICATE 1")
         run.line("agent  > create_task(")
 
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_the_section_about_the_simulation_fits_the_terminal(self, project, monkeypatch, workers):
+        monkeypatch.setenv("COLUMNS", "80")
+        project.write(
+            "test_it.py",
+            """
+            import pytest
+
+            def wordy(messages, tools):
+                return "I say a lot. " * 30
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent=wordy)
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+            """,
+        )
+        run = project.run("--tau-max-steps", "6", *workers)
+        section = run.text.partition("tau simulation -")[2].partition("\ntau: ")[0].splitlines()[1:]
+        assert max(map(len, section)) < 80, section
+        at = next(number for number, line in enumerate(section) if line.startswith("  agent  I say a lot."))
+        assert section[at + 1].startswith("      ")
+        assert section[at + 1].endswith("…")
+
     def test_a_mistyped_tool_is_an_error_and_no_call_that_was_not_made(self, project):
         project.write(
             "test_agent.py", TEST.replace("tau_simulation.reward == 1", "not tau_simulation.called('get_user')")

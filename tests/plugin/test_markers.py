@@ -164,6 +164,100 @@ class TestPrecedence:
         )
         project.run().outcomes(passed=2)
 
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_arguments_of_module_class_and_test_are_combined(self, project, workers):
+        project.write(
+            "test_agent.py",
+            """
+            import pytest
+
+            pytestmark = pytest.mark.tau(domain="mock", agent="noop", trials=3)
+
+            @pytest.mark.tau(trials=2, at_least=0.5)
+            class TestIt:
+                @pytest.mark.tau(tasks="create-task")
+                def test_it(self, tau_simulation):
+                    assert tau_simulation.reward == 1
+            """,
+        )
+        run = project.run("-v", *workers)
+        run.line("tau: mock: 1 task, 2 trials; 2 failed")
+        run.line("agent noop, user scripted")
+        run.line("test_agent.py::TestIt::test_it[create-task]: 0 of 2 trials passed; at_least 0.5 needs 1")
+
+    def test_tasks_of_another_domain_are_not_inherited(self, shelf):
+        shelf.write(
+            "test_shelf.py",
+            """
+            import pytest
+
+            pytestmark = pytest.mark.tau(domain="mock", tasks="create-task", split="small", num_tasks=1, trials=2)
+
+            @pytest.mark.tau(domain="shelf")
+            def test_it(tau_simulation):
+                assert tau_simulation.reward == 1
+
+            @pytest.mark.tau(domain="mock")
+            def test_same(tau_simulation):
+                assert tau_simulation.task_id == "create-task"
+            """,
+        )
+        shelf.run("test_shelf.py").outcomes(passed=6)
+
+    def test_a_split_and_tasks_of_two_markers_that_exclude_each_other(self, project):
+        project.write(
+            "test_agent.py",
+            """
+            import pytest
+
+            pytestmark = pytest.mark.tau(domain="mock", split="small")
+
+            @pytest.mark.tau(tasks="say-new-id")
+            def test_it(tau_simulation):
+                pass
+            """,
+        )
+        run = project.run()
+        run.line("test_agent.py::test_it: no task of 'mock' in its split 'small' matches 'say-new-id'")
+
+    def test_a_class_beats_its_base(self, project):
+        project.write(
+            "test_agent.py",
+            """
+            import pytest
+
+            @pytest.mark.tau(domain="mock", tasks="say-new-id")
+            class TestBase:
+                expected = "say-new-id"
+
+                def test_it(self, tau_task):
+                    assert tau_task.id == self.expected
+
+            class TestOther(TestBase):
+                pytestmark = pytest.mark.tau(tasks="create-task")
+                expected = "create-task"
+
+            class TestLast(TestOther):
+                pass
+            """,
+        )
+        project.run().outcomes(passed=3)
+
+    def test_a_mistake_in_an_outer_marker(self, project):
+        project.write(
+            "test_agent.py",
+            """
+            import pytest
+
+            pytestmark = pytest.mark.tau(trails=2)
+
+            @pytest.mark.tau(domain="mock", tasks="create-task")
+            def test_it(tau_task):
+                pass
+            """,
+        )
+        project.run().line("test_agent.py::test_it: marker tau has no 'trails'")
+
     def test_marked_test_and_a_domain_on_the_command_line(self, marked):
         """--tau-domain without paths runs the domain alone."""
         marked('domain="mock", tasks="create-task"', "--tau-domain", "mock").outcomes(passed=16)
@@ -199,7 +293,7 @@ class TestMistakes:
         ("arguments", "parts"),
         [
             ('domain="mok"', ["unknown domain 'mok'; did you mean 'mock'?"]),
-            ('domain="mock", task="create-task"', ["marker tau has no 'task'", "tasks"]),
+            ('domain="mock", task="create-task"', ["marker tau has no 'task'; did you mean 'tasks'? (it has domain,"]),
             ('domain="mock", tasks="nonesuch"', ["no task of 'mock' matches 'nonesuch'"]),
             ('domain="mock", split="smal"', ["unknown split 'smal'; did you mean 'small'?"]),
             ('domain="mock", agent="glod"', ["unknown agent 'glod'"]),
@@ -223,3 +317,15 @@ class TestMistakes:
         run.lacks("ran")
         run.lacks("Traceback")
         run.lacks("INTERNALERROR")
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_no_test_of_the_run_begins(self, project, marked, workers):
+        """As after a mistake in ``parametrize``: an error of the module, and nothing is run."""
+        project.write("test_other.py", "def test_other():\n    print('ran')\n")
+        run = marked('domian="mock"', *workers)
+        assert run.ret == pytest.ExitCode.USAGE_ERROR
+        run.line("test_agent.py::test_it: marker tau has no 'domian'; did you mean 'domain'?")
+        run.lacks("ran")
+        run = marked('domian="mock"', "--continue-on-collection-errors")
+        assert run.ret == pytest.ExitCode.TESTS_FAILED
+        run.line("ran")

@@ -89,9 +89,17 @@ class TestNamesAndArguments:
 
 
 class TestWhoPlays:
-    def test_agent_llm_without_a_user_is_an_error(self, project, models):
-        run = project.run("--tau-agent-llm", "fake/agent")
-        run.usage_error("needs a user that answers it", "--tau-user-llm", "--tau-user scripted", "--tau-user gold")
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_agent_llm_without_a_user_talks_to_the_scripted_user(self, project, models, workers):
+        run = project.run("--tau-agent-llm", "fake/agent", *workers)
+        run.outcomes(passed=1)
+        run.line("agent llm (fake/agent), user scripted")
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_agent_llm_without_a_user_for_a_task_without_a_request(self, project, models, a_task, workers):
+        project.tasks("mock/t.tau.json", [a_task(user_scenario={"instructions": ""})])
+        run = project.run("--tau-agent-llm", "fake/agent", *workers)
+        run.usage_error("the scripted user cannot play 1 task", "'buy-milk'", "--tau-user-llm MODEL", "script")
         assert not models.asked
 
     def test_gold_user_can_be_selected(self, project, models):

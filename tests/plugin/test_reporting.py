@@ -187,6 +187,27 @@ class TestTraceback:
         assert text.splitlines()[-1].startswith("json.decoder.JSONDecodeError: Expecting value")
         assert "sk-abcdefghijkl" not in text
 
+    @pytest.mark.parametrize(
+        ("inside", "hint"), [("", "tau: tau_simulation"), ("check", "tau: after 'up', tau_simulation")]
+    )
+    def test_pdb_names_the_simulation(self, project, pytester, inside, hint):
+        project.write(
+            "test_own.py",
+            f"""
+            import pytest
+
+            def check(value):
+                assert value
+
+            @pytest.mark.tau(domain="mock", tasks="create-task", agent="noop")
+            def test_own(tau_simulation):
+                {inside or "assert "}(tau_simulation.reward == 1)
+            """,
+        )
+        command = [sys.executable, "-m", "pytest", *_QUICK, "--pdb"]
+        text = pytester.run(*command, stdin=b"c\n").stdout.str()
+        assert f"{hint} is the trial: try tau_simulation.messages, .calls, .reward_info" in text, text
+
     def test_pdb_enters_the_frame_of_the_agent(self, project, a_task, pytester):
         project.tasks("mock/t.tau.json", [a_task()])
         project.write("boom.py", BOOM.replace("return self.parse", "raise KeyError"))
@@ -453,6 +474,36 @@ class TestHeader:
             "agent noop, user scripted"
         )
         assert self.recorded(project) is None
+
+    OWN_AGENT = """
+        import pytest
+        from pytest_tau.testing import ScriptedParticipant
+
+        @pytest.fixture
+        def tau_agent():
+            return ScriptedParticipant(["###STOP###"])
+
+        @pytest.mark.tau(domain="DOMAIN", tasks="create-task")
+        def test_own(tau_simulation): ...
+        """
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    @pytest.mark.parametrize("ini", ["", "tau_domain = mock"])
+    def test_no_agent_is_claimed_that_a_fixture_of_a_test_module_replaces(self, project, workers, ini):
+        project.ini(ini)
+        project.write("test_own.py", self.OWN_AGENT.replace("DOMAIN", "mok"))
+        run = project.run("test_own.py", *workers)
+        run.line("unknown domain 'mok'")
+        run.lacks("gold")
+        project.write("test_own.py", self.OWN_AGENT.replace("DOMAIN", "mock"))
+        run = project.run("test_own.py", *workers)
+        run.outcomes(passed=1)
+        run.line("agent fixture tau_agent, user scripted")
+        run.lacks("gold")
+
+    def test_gold_of_own_tests_is_named_in_the_summary_under_xdist(self, project):
+        project.write("test_own.py", self.OWN_AGENT.replace("@pytest.fixture", "").replace("DOMAIN", "mock"))
+        project.run("--tau-trials", "2", "-n", "2").line("tau: 2 trials: agent gold, user gold")
 
     def test_under_xdist_it_is_in_the_summary(self, project, a_task):
         self.several(project, a_task)

@@ -281,6 +281,41 @@ class TestWorkers:
         arguments = ["--tau-domain", "mock", "--tau-task", "create-task", "--tau-task", "complete-task"]
         run = project.run(*arguments, "--tau-trials", "2", "-n", "2")
         run.line("tau: 2 tasks x 2 trials planned: 0 run, 4 not run (session ended early)")
+        run.line("tau: interrupted: none of 4 trials is stored")
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    def test_an_interrupted_run_states_what_is_stored_and_how_it_is_continued(self, project, workers):
+        project.write(
+            "conftest.py",
+            """
+            from pathlib import Path
+
+            import pytest
+
+            @pytest.hookimpl(trylast=True)
+            def pytest_runtest_logreport(report):
+                if report.when == "teardown" and "complete" in report.nodeid and not Path("ended").exists():
+                    Path("ended").touch()
+                    pytest.exit("enough")
+            """,
+        )
+        arguments = ["--tau-domain", "mock", "--tau-task", "create-task", "--tau-task", "complete-task", *workers]
+        run = project.run(*arguments)
+        assert run.ret == pytest.ExitCode.INTERRUPTED
+        folder = next((project.path / ".tau/runs").iterdir())
+        stored = len((folder / "simulations.jsonl").read_text().splitlines())
+        assert stored
+        run.line(f"tau: {stored} of 2 trials stored; to continue, add --tau-resume to the same command")
+        run = project.run(*arguments, "--tau-resume")
+        run.outcomes(passed=2)
+        run.lacks("to continue")
+
+    def test_an_interrupted_run_that_stores_nothing(self, project):
+        source = "import pytest\n\ndef pytest_runtest_logfinish(): pytest.exit('enough')"
+        project.write("conftest.py", source)
+        run = project.run("--tau-domain", "mock", "--tau-results", "none")
+        run.line("tau: 16 tasks x 1 trial planned: 1 run, 15 not run (session ended early)")
+        run.lacks("stored")
 
     def test_other_tests_whose_ids_look_like_those_of_trials_are_none(self, project):
         project.write(

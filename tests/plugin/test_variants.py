@@ -252,6 +252,16 @@ class TestSummary:
         project.write("conftest.py", f"from parts import Good\n{source}")
         project.run(*USER, "test_it.py").line("tau:  card -> cash: 2 tasks")
 
+    def test_long_names_stay_different_in_80_columns(self, agents, project, monkeypatch):
+        monkeypatch.setenv("COLUMNS", "80")
+        names = [f"an-agent-that-asks-for-everything-twice-before-it-acts-{name}" for name in ("good", "bad")]
+        project.write("conftest.py", FIXTURE.replace("Bad])", f"Bad], ids={names})"))
+        run = agents()
+        rows = [line for line in run.text.splitlines() if line.startswith("tau:  an-agent") and "->" not in line]
+        assert len({row[:30] for row in rows}) == 2
+        assert all(len(row) <= 80 for row in rows)
+        run.line("before-it-acts-bad -> ", "…")
+
     def test_only_one_of_them_is_shown_as_if_there_were_no_other(self, agents):
         run = agents("-k", "Good")
         run.line("tau: mock: 3 tasks, 3 trials; 3 passed; pass^1 1.000")
@@ -265,6 +275,28 @@ class TestSummary:
         run.line("tau:  test_one ")
         run.line("tau:  test_other ")
         run.line("tau: 2 tasks x 2 variants x 1 trial planned: all run")
+        run.lacks(" -> ")
+
+    @pytest.mark.parametrize("workers", WORKERS)
+    def test_variants_of_different_tests_are_not_compared(self, in_domain, project, workers):
+        project.write("test_it.py", TESTS)
+        run = in_domain("test_it.py", "--tau-html", "r.html", *workers)
+        found = [line.partition(":  ")[2] for line in run.text.splitlines() if " -> " in line and "pass^1" in line]
+        assert [line.partition(": ")[0] for line in found] == [
+            f"test_{name}[Bad] -> test_{name}[Good]" for name in ("one", "other")
+        ]
+        page = (project.path / "r.html").read_text()
+        data = json.loads(page.partition('id="data">')[2].partition("</script>")[0])
+        assert [line.partition(": ")[0] for line in data["runs"][0]["comparisons"]] == [
+            f"test_{name}[Bad] -> test_{name}[Good]" for name in ("one", "other")
+        ]
+
+    def test_the_only_comparison_has_a_verdict_next_to_another_test(self, in_domain, project):
+        only = "@pytest.mark.parametrize('tau_agent', [Bad])\ndef test_other"
+        project.write("test_it.py", "from parts import Bad\n" + TESTS.replace("def test_other", only))
+        run = in_domain("test_it.py")
+        run.line("tau:  test_one[Bad] -> test_one[Good]: 2 tasks")
+        run.line("no significant difference")
 
     def test_tests_on_different_tasks_are_parts_of_one_run(self, project):
         project.write("parts.py", PARTS)

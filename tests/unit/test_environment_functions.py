@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 import pytest_tau
-from pytest_tau.environment import check_task
+from pytest_tau.environment import check_task, domain_of
 from pytest_tau.environment.functions import sessions
 from pytest_tau.environment.functions.jsonable import jsonable
 from pytest_tau.errors import ConfigurationError, TaskFormatError, ToolError, ToolServerError
@@ -436,6 +436,37 @@ class TestUnusualSources:
         calls = [agent(call("add", order_id=name)) for name in ("o2", "o3", "o4")]
         rewards = [pytest_tau.evaluate(of, [*calls[:end], STOP], domain=domain).reward for end in (1, 2, 3, 2, 1)]
         assert rewards == [0, 1, 0, 1, 0]
+
+
+class Parcel(BaseModel):
+    weight: int
+    address: str
+
+
+def post(parcel: Parcel, copies: int = 1) -> str:
+    """Post a parcel."""
+    return f"{copies} x {Parcel(weight=parcel.weight, address=parcel.address if copies < 9 else 9)}"
+
+
+async def post_later(parcel: Parcel, copies: int = 1) -> str:
+    """Post a parcel later."""
+    return post(parcel, copies)
+
+
+@pytest.mark.parametrize("name", ["post", "post_later"])
+def test_arguments_that_cannot_be_converted_are_named_in_the_words_of_the_package(name, tmp_path):
+    domain = domain_of("parcels", tools=[post, post_later], reads={"post", "post_later"}, folder=tmp_path).load()
+
+    def error(**arguments):
+        return domain.environment().call(name, arguments, "assistant").content
+
+    problems = 'parcel.weight: expected a valid integer, got "heavy"; parcel.address: missing'
+    assert (
+        error(parcel={"weight": "heavy"}, copies=2.5) == f"Error: {problems}; copies: expected a valid integer, got 2.5"
+    )
+    assert error(copies=2) == "Error: parcel: missing"
+    # An error of the function itself stays as it is.
+    assert "1 validation error for Parcel" in error(parcel={"weight": 3, "address": "x"}, copies=9)
 
 
 def test_a_memo_keeps_the_latest_states(monkeypatch):

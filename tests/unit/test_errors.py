@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from pytest_tau import errors
-from pytest_tau.errors import ParticipantError, TaskFormatError, TauError, unknown_name
+from pytest_tau.errors import ParticipantError, TaskFormatError, TauError, similar_names, suggestion, unknown_name
 
 
 def test_there_is_one_tree() -> None:
@@ -54,3 +54,15 @@ def test_unknown_names_come_with_close_ones_and_all_good_ones() -> None:
     assert unknown_name("split", "z" * 999, []) == f"unknown split '{'z' * 199}…' (known: none)"
     many = unknown_name("task", "zzz", [f"n{i:02}" for i in range(25)])
     assert many.endswith("n18, n19 and 5 more)")
+
+
+def test_only_names_about_as_similar_as_the_best_one_are_suggested() -> None:
+    assert similar_names("god-1", ["good-1", "good-2", "bad-1"]) == ["good-1"]
+    assert similar_names("good", ["good-1", "good-2", "good-3", "good-4", "x"]) == ["good-4", "good-3", "good-2"]
+    assert similar_names("x", ["abc"]) == []
+    assert similar_names("good", ["goodness"], cutoff=0.9) == []
+
+
+def test_a_suggestion_is_the_end_of_a_text() -> None:
+    assert suggestion([]) == ""
+    assert suggestion(["a", "b"]) == "; did you mean 'a' or 'b'?"

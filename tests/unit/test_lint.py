@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
+from pydantic import BaseModel
 
 from pytest_tau.environment import ToolError, ToolInfo, tool
 from pytest_tau.environment.arguments import misfits
@@ -133,13 +134,6 @@ def test_a_gold_run_that_fails_is_an_error_with_its_reason(lint: Lint) -> None:
     assert found(lint(criteria), "gold-fails") == [("gold-fails", "error", "assertion phone_on(): not met")]
 
 
-def test_gold_run_that_breaks_off_shows_the_reason(lint: Lint) -> None:
-    actions = [tiny.action("remove", item_id="x") for _ in range(12)]
-    ((_, severity, text),) = found(lint({"actions": [*actions, RENAME]}), "gold-fails")
-    assert severity == "error"
-    assert "10 failed tool calls, the limit is 10" in text
-
-
 def test_statements_are_accepted(lint: Lint) -> None:
     criteria = {"actions": [RENAME], "nl_assertions": ["It is polite."], "reward_basis": ["DB", "NL_ASSERTION"]}
     assert found(lint(criteria, **instructed("Rename the lamp to New."))) == []
@@ -229,12 +223,22 @@ def test_a_tool_that_writes_without_being_declared_as_a_write_is_an_error(
     report = lint({"actions": [tiny.action("count")]})
     text = "tool 'count' is declared as read but has changed counter: declare it @tool(\"write\")"
     assert found(report, "undeclared-write") == [("undeclared-write", "error", text)]
+    assert found(report, "gold-fails") == []
 
 
 def test_an_action_that_raises_is_an_error(lint: Lint) -> None:
     actions = [RENAME, tiny.action("remove", item_id="lamp"), tiny.action("remove", item_id="lamp")]
     expected = ("action-raises", "error", "action 2 (remove): ToolError: no item lamp")
     assert found(lint({"actions": actions}), "action-raises") == [expected]
+
+
+def test_an_error_of_pydantic_in_a_tool_is_one_line(lint: Lint, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Label(BaseModel):
+        size: int
+
+    monkeypatch.setattr(Desk, "list_codes", lambda _: Label.model_validate({"size": "XL"}))
+    ((_, _, text),) = found(lint({"actions": [tiny.action("list_codes")]}), "action-raises")
+    assert text == 'action 0 (list_codes): ValidationError: Label: size: expected a valid integer, got "XL"'
 
 
 def test_a_writing_action_that_changes_nothing_is_noted(lint: Lint) -> None:
@@ -254,6 +258,32 @@ def test_a_task_whose_gold_run_fails_has_no_unneeded_actions(lint: Lint) -> None
     criteria = {"actions": [RENAME], "env_assertions": [tiny.check("phone_on", "user")]}
     criteria["reward_basis"] = ["ENV_ASSERTION"]
     assert found(lint(criteria), "action-not-needed") == []
+
+
+# Findings that follow from others
+
+MISFIT = tiny.action("rename") | {"arguments": {"item_id": "lamp"}}
+
+
+@pytest.mark.parametrize(
+    ("actions", "rules"),
+    [
+        ([MISFIT], ["bad-arguments"]),
+        ([MISFIT, tiny.action("rename", item_id="lmp", name="New")], ["bad-arguments"]),
+        ([MISFIT, tiny.action("renme", item_id="lamp")], ["bad-arguments", "unknown-action"]),
+        ([tiny.action("renme", item_id="lmp")], ["unknown-action"]),
+        ([tiny.action("remove", item_id="lmp"), tiny.action("remove", item_id="lmq")], ["action-raises"]),
+        ([tiny.action("remove", item_id="lmp") for _ in range(12)], ["action-raises"]),
+        ([tiny.action("look", item_id="lmp"), RENAME], ["action-raises"]),
+        ([*[tiny.action("look", item_id="lmp")] * 12, RENAME], ["action-raises"] * 12),
+        ([tiny.action("look", item_id="lmp")], ["passes-without-agent", "action-raises"]),
+        ([tiny.action("rename", item_id="lamp", name="Lamp")], ["passes-without-agent"]),
+    ],
+    ids=["arguments", "later", "both", "unknown", "raises", "breaks-off", "read", "reads", "only-read", "no-change"],
+)
+def test_only_the_cause_is_reported(lint: Lint, actions: Any, rules: list[str]) -> None:
+    report = lint({"actions": actions}, **instructed("Rename the lamp to New, it is a Lamp."))
+    assert [rule for rule, _, _ in found(report)] == rules
 
 
 # What must be said

@@ -15,7 +15,7 @@ from pytest_tau.reports.markdown import annotation_lines, escaped, failing_tasks
 from pytest_tau.reports.text import detail_lines
 from pytest_tau.runs.groups import TaskId
 from pytest_tau.runs.record import TrialRecord
-from pytest_tau.text import duration, money
+from pytest_tau.text import distinct_lines, duration, money
 
 
 def trial(task="a", number=0, outcome="passed", **facts):
@@ -45,6 +45,23 @@ def the_line(lines, label):
             break
         text += f" {line.strip()}"
     return text
+
+
+class TestDistinctLines:
+    """Names that are cut, and still differ."""
+
+    def test_short_ones_stay(self):
+        assert distinct_lines(["a", "b\nc"], 5) == ["a", "b c"]
+        assert distinct_lines([], 5) == []
+
+    def test_they_are_cut_at_the_end_if_they_differ_then(self):
+        assert distinct_lines(["abcdefgh", "xyz"], 5) == ["abcd…", "xyz"]
+
+    def test_else_in_the_middle(self):
+        assert distinct_lines(["refund-gold", "refund-blue"], 7) == ["ref…old", "ref…lue"]
+
+    def test_else_they_have_numbers(self):
+        assert distinct_lines(["refund-a-gold", "refund-b-gold", "x"], 7) == ["refun…1", "refun…2", "x"]
 
 
 #: Five tasks, eight trials, of each outcome some.

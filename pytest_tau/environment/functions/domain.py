@@ -13,9 +13,10 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import PydanticUserError, validate_call
+from pydantic import PydanticUserError, ValidationError, validate_call
 
-from ...errors import ConfigurationError, ToolError, unknown_name
+from ...errors import ConfigurationError, ToolError, hides_frames, unknown_name
+from ...models.problems import place_and_problems
 from ..database import overlay
 from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 
     from ..retrieval import KnowledgeSpec
     from ..toolkit import ToolKind
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 
 def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools has a default
@@ -259,12 +263,23 @@ class _Source:
         return self.restore
 
     def call(self, name: str, *args: Any, **arguments: Any) -> Any:
-        """Call a function; wait for one that is asynchronous, in a thread, as the caller may run on an event loop."""
-        result = self.functions[name](*args, **arguments)
-        if not inspect.iscoroutine(result):
-            return result
-        with ThreadPoolExecutor(1) as thread:
-            return thread.submit(asyncio.run, result).result()
+        """Call a function; wait for one that is asynchronous, in a thread, as the caller may run on an event loop.
+
+        Raises:
+            ToolError: An argument cannot be converted; names it.
+        """
+        function = self.functions[name]
+        try:
+            result = function(*args, **arguments)
+            if not inspect.iscoroutine(result):
+                return result
+            with ThreadPoolExecutor(1) as thread:
+                return thread.submit(asyncio.run, result).result()
+        except ValidationError as error:
+            if error.title != function.__qualname__:
+                raise  # by the function itself
+            place, problems = place_and_problems(error)
+            raise ToolError(f"{place}: {problems}") from None
 
 
 def _converting(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from pydantic import PrivateAttr
 
-from ...errors import ConfigurationError, ToolError, ToolServerError
+from ...errors import ConfigurationError, ToolError, ToolServerError, hides_frames
 from ...models import clone, json_copy
 from ..changes import Change, value_changes
 from ..database import Database
@@ -26,6 +26,9 @@ from .jsonable import jsonable
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 #: Results and states that are remembered for a domain; each state may be large.
 _MOST_RESULTS, _MOST_STATES = 20_000, 500

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from ...chat.call_arguments import refuse_arguments
 from ...chat.masking import is_secret, mask_secrets
 from ...chat.prices import Price, refuse_unpriced
-from ...errors import ConfigurationError, unknown_name
+from ...errors import ConfigurationError, similar_names, suggestion, unknown_name
 from . import compat
 from .anthropic import refuse_temperature
 from .client import load
@@ -163,8 +163,7 @@ def _unknown_provider(litellm: Any, name: str, problem: str) -> str:
         )
     if slash:
         return f"model {name!r}: {unknown_name('provider', provider, providers)}"
-    close = get_close_matches(name, litellm.model_list, n=3, cutoff=0.8)
-    hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+    hint = suggestion(similar_names(name, litellm.model_list, cutoff=0.8))
     return f"model {name!r} has no known provider{hint} (for an OpenAI-compatible server, write openai/{name})"
 
 
@@ -206,10 +205,10 @@ def _check_name(name: str, route: _Route) -> None:
     known = {model.removeprefix(f"{route.provider}/") for model in load().models_by_provider.get(route.provider, ())}
     if not known or route.name in known:
         return
-    close = get_close_matches(route.name.lower(), known, n=3, cutoff=0.83)
+    close = similar_names(route.name.lower(), known, cutoff=0.83)
     if close and _is_misspelt(route.name, known):
         prefix = name.removesuffix(route.name)
-        problem = f"unknown model {name!r}; did you mean {' or '.join(repr(prefix + match) for match in close)}?"
+        problem = f"unknown model {name!r}{suggestion([prefix + match for match in close])}"
         raise ConfigurationError(f"{problem} (if litellm does not list the model, add its 'api_base')")
 
 

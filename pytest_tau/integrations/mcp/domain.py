@@ -12,7 +12,7 @@ from ...environment import Database, Domain, DomainSpec, Tool, ToolInfo, Toolkit
 from ...environment.functions import check_tool_name, files_of, folder_of_caller, kinds_of
 from ...environment.functions.jsonable import jsonable
 from ...environment.functions.sessions import Memo, SessionState
-from ...errors import ConfigurationError, ToolServerError, unknown_name
+from ...errors import ConfigurationError, ToolServerError, hides_frames, unknown_name
 from .connection import Launch
 from .server import Server, result_text, result_value
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     from ...environment import KnowledgeSpec
     from ...environment.toolkit import ToolKind
+
+#: pytest omits the frames of this module from the traceback of a wrong declaration.
+__tracebackhide__ = hides_frames
 
 
 def mcp_domain(  # noqa: PLR0913 - the public call; everything but name and command has a default

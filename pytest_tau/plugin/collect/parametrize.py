@@ -12,7 +12,7 @@ import pytest
 from ..attacks.variants import with_attacks
 from ..compat import fixture_info
 from ..context.run_state import run_state
-from ..items import attack_parameter
+from ..items import attack_parameter, marker_arguments, tau_markers
 from ..makers import check_marker, own_parameters
 from ..options_table import MOST_TRIALS
 from .collectors import TaskCollector, usage_error
@@ -73,11 +73,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     from ...errors import TauError
     from ..context.build import ensure_context
 
-    marker = metafunc.definition.get_closest_marker("tau")
     try:
-        specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), _marker_arguments(marker))
+        arguments = _checked_arguments(metafunc.definition)
+        specs = _marked_specs(metafunc.config, ensure_context(metafunc.config), arguments)
         fixtures, parameters = fixture_info(metafunc.definition).name2fixturedefs, own_parameters(metafunc.definition)
-        check_marker(marker, fixtures, parameters)
+        check_marker(arguments, fixtures, parameters)
         specs = settle_user(specs, metafunc.definition.ihook, fixtures, parameters)
         specs = with_attacks(specs, metafunc.config, ensure_context(metafunc.config).config)
     except (TauError, pytest.UsageError) as error:
@@ -106,20 +106,24 @@ def _named_trials(definition: pytest.Function) -> int:
     return max((int(trial) + 1 for name, _, ids in parts if name == test for trial in _TRIAL.findall(ids)), default=0)
 
 
-def _marker_arguments(marker: pytest.Mark | None) -> dict[str, Any]:
-    if marker is None:
-        return {}
-    if marker.args:
-        raise pytest.UsageError(f"marker tau: expected keyword arguments, such as domain={marker.args[0]!r}")
-    for key, value in marker.kwargs.items():
-        if key not in _MARKER_KEYS:
-            raise pytest.UsageError(f"marker tau has no {key!r}; it has {', '.join(_MARKER_KEYS)}")
-        expected, fits = _MARKER_KEYS[key]
-        if not fits(value):
-            raise pytest.UsageError(f"marker tau: {key}: expected {expected}, got {value!r}{_hint(key, value)}")
-    if marker.kwargs.get("stop_early") and "at_least" not in marker.kwargs:
+def _checked_arguments(test: pytest.Item) -> dict[str, Any]:
+    """Return the arguments of a test's markers; each marker is checked by itself."""
+    from ...errors import similar_names, suggestion
+
+    for marker in tau_markers(test):
+        if marker.args:
+            raise pytest.UsageError(f"marker tau: expected keyword arguments, such as domain={marker.args[0]!r}")
+        for key, value in marker.kwargs.items():
+            if key not in _MARKER_KEYS:
+                hint = suggestion(similar_names(key, _MARKER_KEYS))
+                raise pytest.UsageError(f"marker tau has no {key!r}{hint} (it has {', '.join(_MARKER_KEYS)})")
+            expected, fits = _MARKER_KEYS[key]
+            if not fits(value):
+                raise pytest.UsageError(f"marker tau: {key}: expected {expected}, got {value!r}{_hint(key, value)}")
+    arguments = marker_arguments(test)
+    if arguments.get("stop_early") and "at_least" not in arguments:
         raise pytest.UsageError("marker tau: stop_early: needs at_least, the share of the trials that must pass")
-    return dict(marker.kwargs)
+    return arguments
 
 
 def _hint(key: str, value: Any) -> str:
@@ -148,5 +152,6 @@ def _marked_specs(pytest_config: pytest.Config, context: RunContext, wanted: dic
     selector = TaskSelector(pytest_config, context)
     narrowed = select(domain.tasks(selector.split(config)), [patterns] if isinstance(patterns, str) else patterns)
     if not narrowed:
-        raise pytest.UsageError(f"no task of {name!r} matches {patterns!r}")
+        split = f" in its split {config.split!r}" if config.split is not None else ""
+        raise pytest.UsageError(f"no task of {name!r}{split} matches {patterns!r}")
     return selector.select(narrowed, domain, config)

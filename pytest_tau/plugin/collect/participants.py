@@ -9,7 +9,7 @@ import pytest
 from ..context.run_state import get_context
 from ..makers import SIDES
 from ..options import OptionValues
-from ..report.header import chosen_participants, participant_lines
+from ..report.header import chosen_participants, is_undecided, participant_lines
 from ..report.records import records_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, is_worker, output_of
@@ -67,8 +67,9 @@ class ChosenParticipants:
 
     def _lines(self) -> Iterator[SummaryLine]:
         context = get_context(self._config)
-        for line in participant_lines(context, self._chosen) if context is not None else ():
-            yield SummaryLine(line)
+        if context is not None:
+            header = not is_undecided(self._config, context)
+            yield from map(SummaryLine, participant_lines(context, self._chosen, header=header))
         values = OptionValues(self._config)
         for position, side in enumerate(SIDES):
             found = {names[position] for names in self._made}

@@ -186,6 +186,8 @@ class Quarantine:
 
     def lines(self) -> list[str]:
         """Return the texts of these lines."""
+        from ...errors import suggestion
+
         passing = [
             f"{domain}::{one_line(task, _LONGEST)}"
             for (domain, task), passed in self._outcomes.items()
@@ -199,8 +201,8 @@ class Quarantine:
             for entry in self._expired
         ]
         for number, close in self._unmatched.items():
-            hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
-            lines.append(f"entry {number}, {self._entries[number].task!r}, is not a task of this run's domains{hint}")
+            entry = f"entry {number}, {self._entries[number].task!r}"
+            lines.append(f"{entry}, is not a task of this run's domains{suggestion(close)}")
         return lines
 
 
@@ -212,8 +214,7 @@ class _Id(NamedTuple):
 
 def _unmatched(config: pytest.Config, entries: Iterable[Entry], specs: Iterable[TaskSpec]) -> dict[int, list[str]]:
     """Return the entries that name no task of the run's domains, with the ids that are spelt alike."""
-    from difflib import get_close_matches
-
+    from ...errors import similar_names
     from ...runner import unmatched
 
     domains = {spec.domain.name: spec.domain for spec in specs}
@@ -226,7 +227,7 @@ def _unmatched(config: pytest.Config, entries: Iterable[Entry], specs: Iterable[
             continue
         ids = everywhere.union(*(known[name] for name in domains if entry.domain in (None, name)))
         if unmatched(cast("Any", [_Id(each) for each in ids]), [entry.task]):
-            found[entry.number] = get_close_matches(entry.task, sorted(ids), n=3)
+            found[entry.number] = similar_names(entry.task, ids)
     return found
 
 

@@ -16,7 +16,7 @@ import pytest
 
 from ..context.run_state import SelectedDomain, get_context, run_state
 from ..items import spec_of
-from ..options import named_domains, options_given
+from ..options import named_domains, options_given, task_files_given
 from ..wire import is_worker
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ _NAMED_TRIAL = re.compile(r"\[(?:.*-)?trial-([0-9]{1,4})\]")
 def register(config: pytest.Config) -> None:
     """Select the tasks of the domains that are named, and check the settings."""
     named = _domain_arguments(config)
-    if named or named_domains(config) or options_given(config) or _task_files_given(config):
+    if named or named_domains(config) or options_given(config) or task_files_given(config):
         from ..context.build import ensure_context
         from ..context.model_checks import check_access, check_agent_server
         from .tasks import TaskSelector
@@ -239,11 +239,6 @@ def _check_domain_name(argument: str, known: Sequence[str], config: pytest.Confi
 def _domain_of(argument: str) -> str:
     # Started below the root directory, pytest prints ../telecom::some-task.
     return Path(argument.partition("::")[0]).name
-
-
-def _task_files_given(config: pytest.Config) -> bool:
-    """Return whether the command line names a JSON file."""
-    return any(arg.partition("::")[0].endswith(".json") for arg in config.args)
 
 
 def _paths_given(config: pytest.Config) -> bool:

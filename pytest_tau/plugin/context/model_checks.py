@@ -28,16 +28,10 @@ def check_choices(config: RunConfig) -> None:
         ConfigurationError: One lacks its model; names the option.
     """
     agent, user = config.agent_spec, config.user_spec
-    by_model = isinstance(agent, str) and agent in BY_MODEL
-    if by_model and config.choice("agent") is None:
+    if isinstance(agent, str) and agent in BY_MODEL and config.choice("agent") is None:
         raise ConfigurationError(f"agent {agent!r} needs a model: add --tau-agent-llm MODEL")
     if isinstance(user, str) and user in BY_MODEL and config.choice("user") is None:
         raise ConfigurationError(f"user {user!r} needs a model: add --tau-user-llm MODEL")
-    if by_model and user == "scripted" and config.user is None:
-        raise ConfigurationError(
-            "an agent with a model needs a user that answers it: add --tau-user-llm MODEL, or --tau-user scripted, "
-            "which needs no model (--tau-user gold plays the reference actions and ignores what the agent says)"
-        )
 
 
 #: The built-in users that have nothing to say of their own.

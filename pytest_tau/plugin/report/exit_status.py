@@ -40,6 +40,12 @@ class ExitStatus:
         """Count collectors that failed with a usage error."""
         self._usage_errors += hasattr(report, "tau_usage_error")
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Run nothing in a worker after a usage error: pytest interrupts such a run, and pytest-xdist does not."""
+        if self._usage_errors and is_worker(self._config) and not self._config.option.continue_on_collection_errors:
+            items.clear()
+
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Record that a test has run, and whether one without a simulation has passed."""
         self._tests_ran = True

@@ -10,7 +10,7 @@ from ...text import plural, printable
 from ..context.run_state import get_context, run_state
 from ..items import spec_of
 from ..makers import SIDES, participant_of
-from ..options import named_domains
+from ..options import named_domains, task_files_given
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
     context = get_context(config)
     if context is None:
         return []
-    undecided = _may_make_agents(config, context)
+    undecided = is_undecided(config, context)
     if undecided and not config.pluginmanager.has_plugin("dsession"):
         return []  # xdist's controller reports no items after collection
     state = run_state(config)
@@ -57,7 +57,16 @@ def _lines_of_items(config: pytest.Config, context: RunContext, items: Sequence[
         lines = _settings_lines(config, context, {}, domains=domains, participants=participants)
         return lines + participant_lines(context, chosen)
     made = dict(zip(SIDES, next(iter(chosen), ()), strict=False))
-    return _settings_lines(config, context, made, domains=domains)
+    # Without trials, as after an error of collection, the agent of a test is not known.
+    participants = bool(chosen) or not is_undecided(config, context)
+    return _settings_lines(config, context, made, domains=domains, participants=participants)
+
+
+def is_undecided(config: pytest.Config, context: RunContext) -> bool:
+    """Return whether only the collected tests know the agent: none is named, and one of them may make its own."""
+    selected = run_state(config).selection or task_files_given(config)
+    by_default = context.config.agent is None and context.config.agent_spec == "gold"
+    return _may_make_agents(config, context) or (by_default and not selected)
 
 
 def _may_make_agents(config: pytest.Config, context: RunContext) -> bool:
@@ -75,9 +84,15 @@ def chosen_participants(items: Sequence[pytest.Item]) -> Counter[tuple[str, ...]
     return Counter(tuple(participant_of(side, item) for side in SIDES) for item in trials)
 
 
-def participant_lines(context: RunContext, chosen: Mapping[tuple[str, ...], int]) -> list[str]:
-    """Return a line for each pair of agent and user that is not the one that the settings name."""
-    named = tuple(_spec_name(context, side) for side in SIDES)
+def participant_lines(context: RunContext, chosen: Mapping[tuple[str, ...], int], *, header: bool = True) -> list[str]:
+    """Return a line for each pair of agent and user that is not the one that the settings name.
+
+    Args:
+        context: The context of the run's trials.
+        chosen: The number of trials of each pair.
+        header: Whether the header has shown the pair that the settings name; else it has a line, too.
+    """
+    named = tuple(_spec_name(context, side) for side in SIDES) if header else None
     return [
         f"tau: {plural(number, 'trial')}: agent {agent}, user {user}"
         for (agent, user), number in chosen.items()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from .records import records_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from ...runs.groups import Group
     from ...runs.record import TrialRecord
@@ -80,7 +82,11 @@ class TrialCounter:
     """
 
     def __init__(self, config: pytest.Config, counts: RunCounts) -> None:
-        self._config, self._counts = config, counts
+        self._config, self._counts, self._interrupted = config, counts, False
+
+    def pytest_keyboard_interrupt(self) -> None:
+        """Record that Ctrl-C, or ``pytest.exit``, has ended the run."""
+        self._interrupted = True
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
         """Count the trials that ``-k``, ``-m``, ``--lf`` and other plugins deselect."""
@@ -146,3 +152,28 @@ class TrialCounter:
         lines = count_lines(planned, records, counts.reasons, counts.not_collected)
         for line in [*lines, *flaky_lines(records, self._config.get_verbosity())]:
             yield SummaryLine(f"tau: {line}")
+        paths = run_state(self._config).paths
+        if self._interrupted and planned and paths.home is not None:
+            line = stored_line(len(planned.keys() & _stored_tests(paths.used_results)), len(planned))
+            yield SummaryLine(f"tau: {line}", {"yellow": True})
+
+
+def stored_line(stored: int, planned: int) -> str:
+    """Return how many trials an interrupted run has stored, and how it is continued."""
+    from ...text import plural
+
+    if not stored:
+        return f"interrupted: none of {plural(planned, 'trial')} is stored"
+    return f"{stored:,} of {plural(planned, 'trial')} stored; to continue, add --tau-resume to the same command"
+
+
+def _stored_tests(folder: Path | None) -> set[str]:
+    """Return the node ids whose simulations are in a run's folder; more than were reported may be."""
+    from ...runs.jsonl import read_tests
+    from ...runs.layout import SIMULATION_FILES
+
+    found: set[str] = set()
+    for file in folder.glob(SIMULATION_FILES) if folder is not None else ():
+        with contextlib.suppress(OSError):
+            found |= {test for test, _, _ in read_tests(file)}
+    return found

@@ -8,6 +8,7 @@ import pytest
 
 from ...text import printable
 from ..wire import trial_report
+from .trial_reports import SIMULATION
 
 #: The sections of the summary, in their order.
 SECTIONS = (
@@ -50,10 +51,18 @@ class TerminalSummary:
 
     @pytest.hookimpl(trylast=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Forget the report on a setup or a teardown of a trial of which pytest shows nothing.
+        """Wrap the section about a simulation; forget the report on a setup or a teardown that pytest does not show.
 
         For each failure pytest looks through all of them: with thousands of trials, for minutes.
         """
+        if any(title == SIMULATION for title, _ in report.sections):
+            from ..failure_repr import wrapped_section
+
+            width = self._config.get_terminal_writer().fullwidth
+            report.sections = [
+                (title, wrapped_section(text, width) if title == SIMULATION else text)
+                for title, text in report.sections
+            ]
         terminal = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal is None or trial_report(report) is None or self._config.getoption("durations") is not None:
             return

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from ...models import Simulation
 
+#: The title of the section about the simulation of a failed test function.
+SIMULATION = "tau simulation"
 _TRIAL, _FAILURE = "tau", "tau_failure"
 
 
@@ -48,7 +50,7 @@ def pytest_runtest_makereport(
         from ...diagnosis import explain, plain_text
 
         lines = explain(simulation, evaluators=require_context(item.config).evaluators)
-        report.sections.append(("tau simulation", printable(plain_text(lines))))
+        report.sections.append((SIMULATION, printable(plain_text(lines))))
     return report
 
 

@@ -15,7 +15,7 @@ import pytest
 from ....text import plural, printable
 from ...compat import mark_last_failed
 from ...context.run_state import run_state, will_be_restored
-from ...items import get_item_state, item_state, spec_of
+from ...items import get_item_state, is_task_item, item_state, marker_arguments, spec_of
 from ...wire import TestGate, add_facts, is_worker, trial_report
 from .gated import SHOWN, count_failure, explain, gated, tolerate
 
@@ -242,8 +242,8 @@ class TestGates:
 
 def _marked(item: pytest.Item) -> dict[str, Any] | None:
     """Return the arguments of an item's marker if it has a gate; they were checked at collection."""
-    marker = item.get_closest_marker("tau") if spec_of(item) is not None and not hasattr(item, "task_spec") else None
-    return dict(marker.kwargs) if marker is not None and "at_least" in marker.kwargs else None
+    arguments = marker_arguments(item) if spec_of(item) is not None and not is_task_item(item) else {}
+    return arguments if "at_least" in arguments else None
 
 
 def _group(item: pytest.Item) -> tuple[str, str, str] | None:
