@@ -15,7 +15,7 @@ from ..text import shorten, shorten_both
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..models import Call, RewardInfo
+    from ..models import Call, PairedCall, RewardInfo
     from .evidence import Evidence
 
 LineKind: TypeAlias = Literal["verdict", "passed", "head", "bad", "error", "note", "agent", "user", "tool", "command"]
@@ -93,7 +93,7 @@ class Check(NamedTuple):
     message_idx: int | None = None
     of_call: bool = False
 
-    def at_call(self, position: int | None, calls: Sequence[Call]) -> Check:
+    def at_call(self, position: int | None, calls: Sequence[PairedCall]) -> Check:
         """Return the check as decided by a call; unchanged if there is no such call."""
         if position is None or position >= len(calls):
             return self

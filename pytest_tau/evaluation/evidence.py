@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
+
+from ..models import paired_calls
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from ..models import Difference, Simulation
+    from ..models import Difference, PairedCall, Simulation
     from .grading import Grading
 
 RowKind: TypeAlias = Literal["matched", "differs", "missing", "extra"]
@@ -91,3 +94,8 @@ class Evidence:
     rows: Sequence[Row]
     history: StateHistory
     grading: Grading
+
+    @cached_property
+    def calls(self) -> list[PairedCall]:
+        """The calls of the conversation with their results, in order."""
+        return paired_calls(self.simulation.messages)

@@ -56,7 +56,7 @@ def worked_alone(simulation: Simulation, domain: Domain) -> bool:
         return True
     spec = domain.spec
     users = set(spec.user_tools.tool_infos if spec.user_tools else ()) - set(spec.agent_tools.tool_infos)
-    return any(
+    return bool(users) and any(
         made.call.name in users
         and made.result is not None
         and not made.result.error

@@ -163,7 +163,7 @@ class ActionComponent(RewardComponent):
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
         """Return each check with the call next to the action."""
         rows = {row.action: row for row in evidence.rows if row.action is not None}
-        calls = evidence.simulation.calls
+        calls = evidence.calls
         found = []
         for number, check in enumerate(self.checks(verdict)):
             row = rows.get(number)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ...environment import Change
-    from ...models import Call, RewardInfo
+    from ...models import Call, PairedCall, RewardInfo
     from ..component import GradingInput
     from ..evidence import Evidence, StateHistory
 
@@ -115,7 +115,7 @@ class DBComponent(RewardComponent):
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
         """Return the check with the call that broke the state, or after which it was right."""
-        history, calls = evidence.history, evidence.simulation.calls
+        history, calls = evidence.history, evidence.calls
         differences = verdict.db_diff or history.differences
         divergence = (evidence.simulation.info or {}).get("turning_point")
         found = []
@@ -146,7 +146,7 @@ def _texts(difference: Difference, whole: int = 60) -> tuple[str, str]:
     return difference_texts(difference.expected, difference.got, difference.missing, whole=whole)
 
 
-def _diverging_call(divergence: dict[str, Any], calls: Sequence[Call]) -> int | None:
+def _diverging_call(divergence: dict[str, Any], calls: Sequence[PairedCall]) -> int | None:
     """Return the call after which the right state was out of reach; None if a write is missing."""
     number, described = divergence.get("message_idx"), divergence.get("call")
     name = described.get("name") if isinstance(described, dict) else None

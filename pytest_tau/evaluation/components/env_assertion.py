@@ -83,7 +83,7 @@ class EnvAssertionComponent(RewardComponent):
 
     def located(self, verdict: RewardInfo, evidence: Evidence) -> list[Check]:
         """Return each check with the call after which it was as it is in the end."""
-        turned, calls = evidence.history.assertions, evidence.simulation.calls
+        turned, calls = evidence.history.assertions, evidence.calls
         return [
             check.at_call(turned[number].call_for(check.met) if number < len(turned) else None, calls)
             for number, check in enumerate(self.checks(verdict))

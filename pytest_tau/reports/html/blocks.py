@@ -9,49 +9,59 @@ from typing import IO, TYPE_CHECKING, Any
 from .json_text import document
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-#: Conversations that are packed together: texts of a task's trials repeat each other.
-_BLOCK = 16
+#: Conversations that are packed together: texts of a task's trials repeat each other. The last block may have fewer.
+BLOCK = 16
 #: The format of gzip, which browsers unpack. It has no time in it, so that the same run gives the same page.
 _GZIP = zlib.MAX_WBITS | 16
 
 
 class ConversationBlocks:
-    """Packs conversations, several to a block, and writes each block as an element of the page.
+    """Packs conversations, several to a block.
 
     Only the packed text of the present block is kept in memory.
 
     Args:
-        file: The file that the elements are written to.
-
-    Attributes:
-        size: The number of conversations in a block; the last block of a run may have fewer.
+        take: Takes each block once it is complete.
     """
 
-    size = _BLOCK
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
+    def __init__(self, take: Callable[[bytes], object]) -> None:
+        self._take = take
         self._block = _Block()
-        self._written = 0
 
-    def add(self, run: int, conversation: Mapping[str, Any]) -> None:
-        """Add the next conversation of a run."""
+    def add(self, conversation: Mapping[str, Any]) -> None:
+        """Add the next conversation."""
         self._block.add(document(conversation))
-        if self._block.conversations == self.size:
-            self._write(run)
+        if self._block.conversations == BLOCK:
+            self._complete()
 
-    def end(self, run: int) -> None:
-        """Write what is left of a run, which has no more conversations."""
+    def end(self) -> None:
+        """Complete the last block; there are no more conversations."""
         if self._block.conversations:
-            self._write(run)
+            self._complete()
+
+    def _complete(self) -> None:
+        self._take(self._block.end())
+        self._block = _Block()
+
+
+class BlockWriter:
+    """Writes the blocks of a run, each as an element of the page.
+
+    Args:
+        file: The file that the elements are written to.
+        run: The number of the run.
+    """
+
+    def __init__(self, file: IO[bytes], run: int) -> None:
+        self._file, self._run = file, run
         self._written = 0
 
-    def _write(self, run: int) -> None:
-        head = f'<script type="application/octet-stream" id="c{run}-{self._written}">'.encode()
-        self._file.write(head + base64.b64encode(self._block.end()) + b"</script>\n")
-        self._block = _Block()
+    def write(self, block: bytes) -> None:
+        """Write the next block."""
+        head = f'<script type="application/octet-stream" id="c{self._run}-{self._written}">'.encode()
+        self._file.write(head + base64.b64encode(block) + b"</script>\n")
         self._written += 1
 
 

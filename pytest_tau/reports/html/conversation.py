@@ -12,7 +12,7 @@ from ...evaluation import OFFICIAL
 from ...evaluation.evidence import Evidence, StateHistory
 from ...evaluation.grading import profile_named
 from ...evaluation.partial import COUNTS, SHARES
-from ...models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, review_of
+from ...models import RETRIEVAL, AssistantMessage, UserMessage, paired_calls, review_of
 from ...models.reviews import REVIEW_KEYS
 from .alignment import align
 from .checks import located_checks
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from ...environment import Domain
     from ...evaluation import Grading
     from ...evaluation.evidence import StateChange
-    from ...models import Action, Call, Difference, Message, Review, RewardInfo, Simulation, Task
+    from ...models import Action, Difference, Message, PairedCall, Review, RewardInfo, Simulation, Task
 
 #: Places that are shown of what one call changed, or of what differs in the end.
 _MOST_CHANGES = 200
@@ -43,7 +43,7 @@ def conversation(
         domain: Where it took place, or why that is not available.
         histories: Of other trials of the run; None for a single conversation.
     """
-    calls, verdict = simulation.calls, simulation.reward_info
+    calls, verdict = paired_calls(simulation.messages), simulation.reward_info
     history = _history(simulation, task, domain, histories or StateHistories())
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
@@ -144,14 +144,16 @@ def _messages(messages: Sequence[Message]) -> list[dict[str, Any]]:
     waiting = position = 0
     for number, message in enumerate(messages):
         shown: dict[str, Any] = {"message_idx": number, "role": message.role, "text": message.content or ""}
-        if isinstance(message, AssistantMessage | UserMessage):
+        # The class of a model takes longer to ask for than its role.
+        if message.role == "tool":
+            if waiting:
+                waiting -= 1
+                continue
+        elif message.role != "system":
             waiting = len(message.tool_calls or [])
             shown["calls"] = list(range(position, position + waiting))
             position += waiting
             shown |= {"cost": message.cost, "seconds": message.generation_time_seconds, "thought": _thought(message)}
-        elif isinstance(message, ToolMessage) and waiting:
-            waiting -= 1
-            continue
         found.append({key: value for key, value in shown.items() if value not in (None, [])})
     return found
 
@@ -162,7 +164,7 @@ def _thought(message: AssistantMessage | UserMessage) -> str | None:
     return thought if isinstance(thought, str) and thought else None
 
 
-def _call(made: Call, changes: Sequence[StateChange]) -> dict[str, Any]:
+def _call(made: PairedCall, changes: Sequence[StateChange]) -> dict[str, Any]:
     call, result = made.call, made.result
     return {
         "message_idx": made.message_idx,

@@ -1,65 +1,56 @@
-"""Content of the page, gathered one simulation at a time: facts stay in memory, conversations are written at once."""
+"""Content of the page that is not packed: the facts of its runs and of their simulations."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 from ...analysis.columns import COLUMNS
-from ...diagnosis.attribution import annotate_failure
-from ...environment import canonical
 from ...errors import ConfigurationError
-from ...files import digest
-from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.groups import distinguish, find_variants, match_groups
-from ...runs.record import TrialRecord
-from ...runs.results.files import ResultFile
-from .conversation import conversation, fingerprints, first_difference
-from .environment_changes import StateHistories
+from .blocks import BLOCK, BlockWriter
+from .conversation import first_difference
+from .gathering import Facts, Gatherer
 from .json_text import without_keys
 from .overview import about, agent_name, comparisons, counts, rates
+from .processes import gather_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from ...analysis.columns import Column
-    from ...environment import Domain
-    from ...models import Simulation, Task
     from ...regrade.recognition import DomainSource
     from ...runs.groups import Group
-    from ...runs.reader import Run, StoredTrial
-    from .blocks import ConversationBlocks
+    from ...runs.reader import Run
+    from ...runs.record import TrialRecord
+    from .processes import DomainsElsewhere
 
 #: What a row of the table has, in this order: each column by the name that it has in the page.
 FIELDS = tuple(each.page.name for each in COLUMNS if each.page and each.page.kind != "domain")
 
 
-class _Facts(NamedTuple):
-    """A simulation without its conversation, but with the fingerprints of its messages."""
-
-    record: TrialRecord
-    fingerprints: bytes
-
-
-def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlocks) -> dict[str, Any]:
+def gather(
+    runs: Sequence[Run], domains: DomainSource, file: IO[bytes], elsewhere: DomainsElsewhere | None
+) -> dict[str, Any]:
     """Return everything that the page shows before a conversation is opened, as JSON.
 
     Args:
         runs: One, or two that are compared.
         domains: The source of domains, for the changes of environments.
-        blocks: Takes the conversations.
+        file: The file that the conversations are written to.
+        elsewhere: Returns the source of domains in another process; None to start none.
 
     Raises:
         ConfigurationError: A run that cannot be read.
-        OSError: A file cannot be opened, or the blocks cannot be written.
+        OSError: A file cannot be opened, or the conversations cannot be written.
     """
     tables = _Tables()
-    gathered = [_Gatherer(run, domains, compared=len(runs) > 1) for run in runs]
-    shown = []
-    for number, gatherer in enumerate(gathered):
-        facts = gatherer.gather(number, blocks)
+    shown, gathered = [], list[list[Facts]]()
+    for number, run in enumerate(runs):
+        gatherer, writer = Gatherer(run, domains, compared=len(runs) > 1), BlockWriter(file, number)
+        kept, facts = _gather_run(gatherer, writer, elsewhere)
         records = [one.record for one in facts]
-        run, names = gatherer.run, _Names([record.group for record in records])
+        names = _Names([record.group for record in records])
         shown.append(
             {
                 "name": run.name,
@@ -68,95 +59,48 @@ def gather(runs: Sequence[Run], domains: DomainSource, blocks: ConversationBlock
                 "counts": counts(run, records),
                 "rates": rates(records),
                 "comparisons": comparisons(records),
-                "kept": gatherer.kept,
+                "kept": kept,
                 "rows": [tables.row(one, names) for one in facts],
                 "problems": [without_keys(problem) for problem in run.problems],
             }
         )
-        gatherer.facts = facts
+        gathered.append(facts)
     return {
         "runs": shown,
         "fields": FIELDS,
-        "columns": page_columns([one.record for gatherer in gathered for one in gatherer.facts]),
+        "columns": page_columns([one.record for facts in gathered for one in facts]),
         "tasks": tables.tasks,
         "checks": tables.checks,
-        "block": blocks.size,
-        "pairs": _pairs(*(gatherer.facts for gatherer in gathered)) if len(runs) == 2 else None,
+        "block": BLOCK,
+        "pairs": _pairs(*gathered) if len(runs) == 2 else None,
     }
 
 
-class _Gatherer:
-    """Reads one run."""
+def _gather_run(
+    gatherer: Gatherer, writer: BlockWriter, elsewhere: DomainsElsewhere | None
+) -> tuple[bool, list[Facts]]:
+    """Return whether a run has conversations, and the facts of its simulations in order.
 
-    def __init__(self, run: Run, domains: DomainSource, *, compared: bool) -> None:
-        self.run, self._compared = run, compared
-        self.kept, self.facts = True, list[_Facts]()
-        self._domains = domains
-        self._loaded: dict[str, Domain | str] = {}
-        self._recognised: str | None = None
-        # Equal tasks become one object, as a domain computes the reference state of each object once.
-        self._tasks: dict[str, Task] = {}
-        self._last: tuple[Task, Task] | None = None
-        self._histories = StateHistories()
-
-    def gather(self, number: int, blocks: ConversationBlocks) -> list[_Facts]:
-        """Return the facts of the run's simulations in order; the conversations go to the blocks."""
-        facts: list[_Facts] = []
-        try:
-            for trial in self.run.trials():
-                name = self._domain_name(trial)
-                task, domain = self._one_object(trial.task), self._domain(name)
-                _annotate(trial.simulation, task, domain)
-                facts.append(self._facts(trial, name))
-                shown = conversation(trial.simulation, task, domain, self._histories)
-                blocks.add(number, {**shown, "test": trial.test} if trial.test else shown)
-        except ConfigurationError:
-            if facts:
-                raise
-            self.kept = False  # a baseline consists of records
-            facts = [_Facts(record, b"") for record in self.run.records()]
-        blocks.end(number)
-        return facts
-
-    def _facts(self, trial: StoredTrial, domain: str) -> _Facts:
-        simulation = trial.simulation
-        record = TrialRecord.of(simulation, trial.task, domain, trial.test)
-        return _Facts(record, fingerprints(simulation.messages) if self._compared else b"")
-
-    def _one_object(self, task: Task | None) -> Task | None:
-        if task is None:
-            return None
-        # The trials of a task mostly follow each other, and have its very object.
-        if self._last is None or self._last[0] is not task:
-            self._last = task, self._tasks.setdefault(digest(canonical(task)), task)
-        return self._last[1]
-
-    def _domain_name(self, trial: StoredTrial) -> str:
-        if trial.domain or not self.run.path.is_file():
-            return trial.domain
-        if self._recognised is None:
-            self._recognised = recognise_domain(ResultFile.scan(self.run.path).called, self._domains) or ""
-        return self._recognised
-
-    def _domain(self, name: str) -> Domain | str:
-        if name not in self._loaded:
-            self._loaded[name] = self._load(name)
-        return self._loaded[name]
-
-    def _load(self, name: str) -> Domain | str:
-        if not name:
-            return "the domain is not known"
-        try:
-            return self._domains.load(name)
-        except ConfigurationError as error:
-            return str(error)
-
-
-def _annotate(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
-    """Have a failure's turning point and fault, also where whoever ran it did not look for them."""
-    known = "blame" in (simulation.info or {})
-    if not known and task is not None and not isinstance(domain, str):
-        annotate_failure(simulation, task, domain, solo=worked_alone(simulation, domain))
+    Raises:
+        ConfigurationError: The run cannot be read.
+        OSError: A file cannot be opened, or the conversations cannot be written.
+    """
+    facts: list[Facts] = []
+    parts = gather_parts(gatherer, elsewhere) if elsewhere else None
+    if parts is not None:
+        for part in parts:
+            facts += part.facts
+            for block in part.blocks:
+                writer.write(block)
+        return True, facts
+    try:
+        facts.extend(gatherer.gather(gatherer.run.trials(), writer.write))
+    except ConfigurationError:
+        if facts:
+            raise
+        # A baseline consists of records.
+        return False, [Facts(record, b"") for record in gatherer.run.records()]
+    return True, facts
 
 
 def page_columns(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:
@@ -193,7 +137,7 @@ class _Tables:
         self._task_places: dict[tuple[str, str], int] = {}
         self._check_places: dict[str, int] = {}
 
-    def row(self, facts: _Facts, names: _Names) -> list[Any]:
+    def row(self, facts: Facts, names: _Names) -> list[Any]:
         """Return a row's values, in the order of ``FIELDS``.
 
         Args:
@@ -202,7 +146,7 @@ class _Tables:
         """
         return [self._cell(each, facts, names) for each in COLUMNS if each.page and each.page.name in FIELDS]
 
-    def _cell(self, column: Column, facts: _Facts, names: _Names) -> Any:
+    def _cell(self, column: Column, facts: Facts, names: _Names) -> Any:
         record, kind = facts.record, column.page and column.page.kind
         if kind == "task":
             return self._task(record, names)
@@ -230,7 +174,7 @@ class _Tables:
         return self._check_places[text]
 
 
-def _pairs(first: Sequence[_Facts], second: Sequence[_Facts]) -> list[list[int | None]]:
+def _pairs(first: Sequence[Facts], second: Sequence[Facts]) -> list[list[int | None]]:
     """Return the pairs of trials: their places in both runs, and the message at which they first differ."""
     groups = [[one.record.group for one in facts] for facts in (first, second)]
     matched = {before: after for after, before in match_groups(*groups).items()}

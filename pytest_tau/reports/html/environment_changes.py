@@ -14,6 +14,7 @@ from ...errors import TauError, ToolServerError
 from ...evaluation.components.db import check_db, same_state
 from ...evaluation.components.env_assertion import check_env_assertions
 from ...evaluation.evidence import StateChange, StateHistory, Turned
+from ...models import paired_calls
 from ...regrade.recognition import worked_alone
 from .json_text import value_text
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from ...environment import Change, Database, Domain, Environment
-    from ...models import Call, EnvAssertion, Simulation, Task
+    from ...models import EnvAssertion, PairedCall, Simulation, Task
 
 #: Characters of a value that is shown.
 _LONGEST_VALUE = 4000
@@ -84,10 +85,10 @@ def _unknown(error: Exception) -> StateHistory:
     return StateHistory(note=f"Changes to the environment are not shown: {error}")
 
 
-def _changing_calls(simulation: Simulation, environment: Environment) -> Iterator[tuple[int, Call]]:
+def _changing_calls(simulation: Simulation, environment: Environment) -> Iterator[tuple[int, PairedCall]]:
     """Yield the calls that were carried out and may change something, each with its position among all calls."""
     last = len(simulation.messages) - 1
-    for position, made in enumerate(simulation.calls):
+    for position, made in enumerate(paired_calls(simulation.messages)):
         pending = made.result is None and made.message_idx == last
         unmade = made.result is not None and not made.result.executed
         if pending or unmade or made.call.malformed is not None:
@@ -96,14 +97,14 @@ def _changing_calls(simulation: Simulation, environment: Environment) -> Iterato
             yield position, made
 
 
-def _text(made: Call) -> str:
+def _text(made: PairedCall) -> str:
     """Return a text that is equal for calls whose replays are equal."""
     call, result = made.call, made.result
     found = None if result is None else [result.error, result.fault, result.content]
     return canonical([call.name, call.arguments, call.requestor, found])
 
 
-def _followed(calls: Sequence[Call], environment: Environment, task: Task, domain: Domain) -> StateHistory:
+def _followed(calls: Sequence[PairedCall], environment: Environment, task: Task, domain: Domain) -> StateHistory:
     """Carry out calls; positions in the history are those among these calls.
 
     Raises:
@@ -150,7 +151,7 @@ class _Watch:
         self._database = Turned(self._equal(), None) if reference else None
         self._turned = [Turned(holds, None) for holds in self._held()]
 
-    def carry_out(self, position: int, made: Call) -> str | None:
+    def carry_out(self, position: int, made: PairedCall) -> str | None:
         """Make a call; returns why the replay cannot go on, if so."""
         environment, call = self._environment, made.call
         before = environment.fork()

@@ -8,7 +8,6 @@ from importlib.resources import files
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 from ...files import atomic_open
-from .blocks import ConversationBlocks
 from .data import gather
 from .json_text import document
 from .policy import content_policy
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run
+    from .processes import DomainsElsewhere
 
 _SCRIPTS = ("dom", "model", "charts", "overview", "table", "conversation", "detail", "main")
 _COPY = 1 << 20
@@ -31,13 +31,17 @@ class Written(NamedTuple):
     problems: list[str]
 
 
-def write_report(file: Path, runs: Sequence[Run], domains: DomainSource) -> Written:
+def write_report(
+    file: Path, runs: Sequence[Run], domains: DomainSource, elsewhere: DomainsElsewhere | None = None
+) -> Written:
     """Write the report of a run, or of two side by side.
 
     Args:
         file: The file; its folders are made, and it appears once it is complete.
         runs: One run, or two.
         domains: The source of domains.
+        elsewhere: Returns the same source in another process, so that a large run is read by several; None to use this
+            process only.
 
     Raises:
         ConfigurationError: A run cannot be read.
@@ -45,7 +49,7 @@ def write_report(file: Path, runs: Sequence[Run], domains: DomainSource) -> Writ
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile() as spool:
-        found = gather(runs, domains, ConversationBlocks(spool))
+        found = gather(runs, domains, spool, elsewhere)
         spool.seek(0)
         with atomic_open(file) as page:
             _write(page, found, spool)

@@ -1,0 +1,112 @@
+"""The simulations of one run for the page: facts stay in memory, conversations are packed at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ...diagnosis.attribution import annotate_failure
+from ...environment import canonical
+from ...errors import ConfigurationError
+from ...files import digest
+from ...regrade.recognition import recognise_domain, worked_alone
+from ...runs.record import TrialRecord
+from ...runs.results.files import ResultFile
+from .blocks import ConversationBlocks
+from .conversation import conversation, fingerprints
+from .environment_changes import StateHistories
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from ...environment import Domain
+    from ...models import Simulation, Task
+    from ...regrade.recognition import DomainSource
+    from ...runs.reader import Run, StoredTrial
+
+
+class Facts(NamedTuple):
+    """A simulation without its conversation, but with the fingerprints of its messages."""
+
+    record: TrialRecord
+    fingerprints: bytes
+
+
+class Gatherer:
+    """Gathers the simulations of a run, or of parts of it.
+
+    Args:
+        run: The run.
+        domains: The source of domains, for the changes of environments.
+        compared: Whether the messages of the run are compared with those of another one.
+    """
+
+    def __init__(self, run: Run, domains: DomainSource, *, compared: bool) -> None:
+        self.run, self.compared = run, compared
+        self._domains = domains
+        self._loaded: dict[str, Domain | str] = {}
+        self._recognised: str | None = None
+        # Equal tasks become one object, as a domain computes the reference state of each object once.
+        self._tasks: dict[str, Task] = {}
+        self._last: tuple[Task, Task] | None = None
+        self._histories = StateHistories()
+
+    def gather(self, trials: Iterable[StoredTrial], take: Callable[[bytes], object]) -> Iterator[Facts]:
+        """Yield the facts of simulations, in order.
+
+        Args:
+            trials: The simulations.
+            take: Takes each block of their conversations once it is complete.
+
+        Raises:
+            ConfigurationError: The run cannot be read.
+            OSError: A file cannot be opened, or a block cannot be written.
+        """
+        blocks = ConversationBlocks(take)
+        for trial in trials:
+            name = self._domain_name(trial)
+            task, domain = self._one_object(trial.task), self._domain(name)
+            _annotate(trial.simulation, task, domain)
+            yield self._facts(trial, name)
+            shown = conversation(trial.simulation, task, domain, self._histories)
+            blocks.add({**shown, "test": trial.test} if trial.test else shown)
+        blocks.end()
+
+    def _facts(self, trial: StoredTrial, domain: str) -> Facts:
+        simulation = trial.simulation
+        record = TrialRecord.of(simulation, trial.task, domain, trial.test)
+        return Facts(record, fingerprints(simulation.messages) if self.compared else b"")
+
+    def _one_object(self, task: Task | None) -> Task | None:
+        if task is None:
+            return None
+        # The trials of a task mostly follow each other, and have its very object.
+        if self._last is None or self._last[0] is not task:
+            self._last = task, self._tasks.setdefault(digest(canonical(task)), task)
+        return self._last[1]
+
+    def _domain_name(self, trial: StoredTrial) -> str:
+        if trial.domain or not self.run.path.is_file():
+            return trial.domain
+        if self._recognised is None:
+            self._recognised = recognise_domain(ResultFile.scan(self.run.path).called, self._domains) or ""
+        return self._recognised
+
+    def _domain(self, name: str) -> Domain | str:
+        if name not in self._loaded:
+            self._loaded[name] = self._load(name)
+        return self._loaded[name]
+
+    def _load(self, name: str) -> Domain | str:
+        if not name:
+            return "the domain is not known"
+        try:
+            return self._domains.load(name)
+        except ConfigurationError as error:
+            return str(error)
+
+
+def _annotate(simulation: Simulation, task: Task | None, domain: Domain | str) -> None:
+    """Have a failure's turning point and fault, also where whoever ran it did not look for them."""
+    known = "blame" in (simulation.info or {})
+    if simulation.outcome != "passed" and not known and task is not None and not isinstance(domain, str):
+        annotate_failure(simulation, task, domain, solo=worked_alone(simulation, domain))
