@@ -31,10 +31,10 @@ def value_changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
         got: The other.
     """
     if not same(expected, got):
-        yield from _changes(path, expected, got)
+        yield from known_changes(path, expected, got)
 
 
-def _changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
+def known_changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
     """Yield the places where two values differ that are known to differ; one that is missing is ``...``."""
     if got is ...:
         yield Change(path, expected, None, "got")
@@ -44,14 +44,14 @@ def _changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
         for key in dict.fromkeys([*expected, *got]):
             mine, theirs = expected.get(key, ...), got.get(key, ...)
             if mine is ... or theirs is ... or not same(mine, theirs):
-                yield from _changes(f"{path}/{key}", mine, theirs)
+                yield from known_changes(f"{path}/{key}", mine, theirs)
     elif isinstance(expected, list) and isinstance(got, list) and expected and got:
         start, end = (0, 0) if len(expected) == len(got) else _equal_ends(expected, got)
         for position in range(start, max(len(expected), len(got)) - end):
             mine = expected[position] if position < len(expected) - end else ...
             theirs = got[position] if position < len(got) - end else ...
             if mine is ... or theirs is ... or not same(mine, theirs):
-                yield from _changes(f"{path}/{position}", mine, theirs)
+                yield from known_changes(f"{path}/{position}", mine, theirs)
     else:
         yield Change(path, expected, got)
 
