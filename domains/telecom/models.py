@@ -154,15 +154,17 @@ class TelecomDB(Database):
             if customer.phone_number == phone_number:
                 return customer
             for line_id in customer.line_ids:
-                if self.line(line_id).phone_number == phone_number:
+                line = self.lines.peek(line_id) or self.line(line_id)
+                if line.phone_number == phone_number:
                     return customer
         raise ToolError(f"Customer with phone number {phone_number} not found")
 
     def first_bill(self, customer: Customer, status: BillStatus) -> Bill | None:
         """Return the first of the customer's bills in this status, in the order of ``bill_ids``."""
+        peek = self.bills.peek
         for bill_id in customer.bill_ids:
             # After each call of a tool: a bill that is there needs no further checks.
-            bill = self.bills.peek(bill_id) or self.bill(bill_id)
+            bill = peek(bill_id) or self.bill(bill_id)
             if bill.status == status:
                 return bill
         return None

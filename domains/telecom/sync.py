@@ -20,19 +20,20 @@ def sync(agent_db: TelecomDB, user_db: TelecomUserDB) -> None:
         return
     line = agent_db.line_by_phone(around.phone_number)
     limit = agent_db.plan(line.plan_id).data_limit_gb + line.data_refueling_gb
-    for name, value in (
-        ("line_active", line.status == "Active"),
-        ("roaming_allowed", line.roaming_enabled),
-        ("mobile_data_usage_exceeded", line.data_used_gb >= limit),
-    ):
-        # Setting a record's field takes longer than all the rest, and in most calls nothing has changed.
-        if getattr(around, name) is not value:
-            setattr(around, name, value)
-    if around.payment_request is not None and around.payment_request.paid:
-        bill_id = agent_db.bill(around.payment_request.bill_id).bill_id
+    active, exceeded = line.status == "Active", line.data_used_gb >= limit
+    # Setting a record's field takes longer than all the rest, and in most calls nothing has changed.
+    if around.line_active is not active:
+        around.line_active = active
+    if around.roaming_allowed is not line.roaming_enabled:
+        around.roaming_allowed = line.roaming_enabled
+    if around.mobile_data_usage_exceeded is not exceeded:
+        around.mobile_data_usage_exceeded = exceeded
+    request = around.payment_request
+    if request is not None and request.paid:
+        bill_id = agent_db.bill(request.bill_id).bill_id
         agent_db.bills[bill_id].status = "Paid"
-        around.payment_request = None
-    if around.payment_request is None:
+        around.payment_request = request = None
+    if request is None:
         owner = agent_db.customer_by_phone(around.phone_number)
         bill = agent_db.first_bill(owner, "Awaiting Payment")
         if bill is not None:

@@ -24,6 +24,10 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "object": lambda value: isinstance(value, dict),
 }
 
+#: The type that a schema names for values of these types, and the keys by which a schema restricts them further.
+_SCALARS: dict[type, str] = {str: "string", bool: "boolean", int: "integer"}
+_PLAIN = frozenset({"$ref", "anyOf", "oneOf", "const", "enum"})
+
 
 def misfits(arguments: dict[str, Any], schema: dict[str, Any]) -> list[str]:
     """Return what is wrong with the arguments, a line each; empty if they fit.
@@ -87,4 +91,6 @@ def _object(value: dict[str, Any], schema: dict[str, Any], definitions: dict[str
     others = schema.get("additionalProperties")
     for name, part in value.items():
         expected = schema.get("properties", {}).get(name, others if isinstance(others, dict) else {})
-        yield from _misfits(part, expected, definitions, f"{prefix}{name}")
+        # Most values are of a plain type, and need no place.
+        if _SCALARS.get(type(part), "") != expected.get("type") or not _PLAIN.isdisjoint(expected):
+            yield from _misfits(part, expected, definitions, f"{prefix}{name}")

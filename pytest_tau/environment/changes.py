@@ -30,29 +30,30 @@ def value_changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
         expected: One value.
         got: The other.
     """
-    if same(expected, got):
-        return
-    if isinstance(expected, dict) and isinstance(got, dict):
+    if not same(expected, got):
+        yield from known_changes(path, expected, got)
+
+
+def known_changes(path: str, expected: Any, got: Any) -> Iterator[Change]:
+    """Yield the places where two values differ that are known to differ; one that is missing is ``...``."""
+    if got is ...:
+        yield Change(path, expected, None, "got")
+    elif expected is ...:
+        yield Change(path, None, got, "expected")
+    elif isinstance(expected, dict) and isinstance(got, dict):
         for key in dict.fromkeys([*expected, *got]):
-            yield from _at(f"{path}/{key}", expected.get(key, ...), got.get(key, ...))
+            mine, theirs = expected.get(key, ...), got.get(key, ...)
+            if mine is ... or theirs is ... or not same(mine, theirs):
+                yield from known_changes(f"{path}/{key}", mine, theirs)
     elif isinstance(expected, list) and isinstance(got, list) and expected and got:
         start, end = (0, 0) if len(expected) == len(got) else _equal_ends(expected, got)
         for position in range(start, max(len(expected), len(got)) - end):
             mine = expected[position] if position < len(expected) - end else ...
             theirs = got[position] if position < len(got) - end else ...
-            yield from _at(f"{path}/{position}", mine, theirs)
+            if mine is ... or theirs is ... or not same(mine, theirs):
+                yield from known_changes(f"{path}/{position}", mine, theirs)
     else:
         yield Change(path, expected, got)
-
-
-def _at(path: str, expected: Any, got: Any) -> Iterator[Change]:
-    """Yield the differences at a place that one of the values may lack, which is ``...`` then."""
-    if got is ...:
-        yield Change(path, expected, None, "got")
-    elif expected is ...:
-        yield Change(path, None, got, "expected")
-    else:
-        yield from value_changes(path, expected, got)
 
 
 def _equal_ends(one: Sequence[Any], other: Sequence[Any]) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from ..errors import TaskFormatError, ToolError
 from ..models import clone
 from ..models.copying import copy_with
 from ..models.problems import json_text, place_and_problems
-from .changes import Change, value_changes
+from .changes import Change, known_changes
 from .records import Record, canonical, plain, same
 from .tables import Noted, Table
 
@@ -105,7 +105,7 @@ class Database(Record):
             if isinstance(mine, Table):
                 _compare_tables(name, mine, theirs, found)
             else:
-                found += value_changes(name, plain(mine), plain(theirs))
+                found += known_changes(name, plain(mine), plain(theirs))
         return found
 
     def _unequal_fields(self, other: Database) -> Iterator[str]:
@@ -203,8 +203,8 @@ def _compare_tables(name: str, a: Table[Any], b: Table[Any], found: list[Change]
             if mine is not theirs:
                 missing = "expected" if mine is None else "got"
                 found.append(Change(f"{name}/{key}", plain(mine), plain(theirs), missing))
-        else:
-            found += value_changes(f"{name}/{key}", plain(mine), plain(theirs))
+        elif not same(mine, theirs):
+            found += known_changes(f"{name}/{key}", plain(mine), plain(theirs))
     if a.notes != b.notes:
         found.append(Change(f"{name} (notes)", a.notes, b.notes))
     if len(found) == before:

@@ -324,9 +324,12 @@ class Environment:
         return self.call(call.name, call.arguments, call.requestor, call.id)
 
     def _toolkit_of(self, name: str, requestor: Requestor) -> Toolkit[Any]:
+        first = self._agent if requestor == "assistant" else self._user
+        if not self.solo and first is not None and name in first.tool_infos:
+            return first
         if self.solo and requestor == "user":
             raise ToolError("User tool calls are not allowed in solo mode")
-        sides = [self._user, self._agent] if self.solo else [self._agent if requestor == "assistant" else self._user]
+        sides = [self._user, self._agent] if self.solo else [first]
         if sides == [None]:
             raise ToolError("User tools not available")
         if requestor == "assistant":

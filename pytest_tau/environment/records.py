@@ -64,7 +64,7 @@ def _same(one: Any, other: Any) -> bool | None:
 
 
 def _same_fields(one: dict[Any, Any], other: dict[Any, Any]) -> bool | None:
-    return one.keys() == other.keys() and _same_values((value, other[key]) for key, value in one.items())
+    return one.keys() == other.keys() and _same_values(zip(one.values(), map(other.__getitem__, one), strict=True))
 
 
 def _same_values(pairs: Iterable[tuple[Any, Any]]) -> bool | None:

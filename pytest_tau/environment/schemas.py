@@ -125,8 +125,11 @@ def with_members(function: Callable[..., Any], arguments: dict[str, Any]) -> dic
     Raises:
         ToolError: A value that the ``Enum`` does not have; names the parameter and the values.
     """
+    parameters = _enum_parameters(function)
+    if not parameters:
+        return arguments
     converted = {}
-    for name, adapter in _enum_parameters(function).items():
+    for name, adapter in parameters.items():
         if name in arguments:
             try:
                 converted[name] = adapter.validate_python(arguments[name])

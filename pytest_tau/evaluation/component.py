@@ -82,7 +82,7 @@ class GradingInput:
         reference = self.shared_reference
         return reference and reference.fork()
 
-    @property
+    @functools.cached_property
     def shared_reference(self) -> Environment | None:
         """The same, shared by all conversations of the task, for reading only."""
         criteria = self.task.criteria

@@ -23,12 +23,8 @@ _set = object.__setattr__
 
 def clone(value: T) -> T:
     """Return a deep copy of a model, a list, a tuple or a dict; all other values are immutable and returned as is."""
-    return value if type(value) in _LEAVES else cast("T", _clone(value))
-
-
-def _clone(value: Any) -> Any:
     kind: Any = type(value)  # which mypy does not take for hashable
-    return _copier(kind)(value)
+    return value if kind in _LEAVES else cast("T", _copier(kind)(value))
 
 
 @functools.lru_cache(maxsize=1000)
@@ -55,8 +51,9 @@ def _clone_fields(fields: dict[Any, Any]) -> dict[Any, Any]:
     copy = dict(fields)
     if not _is_flat(map(type, copy.values())):
         for name, field in fields.items():
-            if type(field) not in _LEAVES:
-                copy[name] = _clone(field)
+            kind: Any = type(field)
+            if kind not in _LEAVES:
+                copy[name] = _copier(kind)(field)
     return copy
 
 
@@ -78,6 +75,17 @@ def copy_with(model: M, fields: dict[str, Any], copied: Callable[[dict[str, Any]
     _set(copy, "__pydantic_extra__", None if extra is None else copied(extra))
     _set(copy, "__pydantic_private__", None if private is None else copied(private))
     return copy
+
+
+def assign(model: BaseModel, **values: Any) -> None:
+    """Set fields of a model that does not validate assignments, in half of the time of pydantic's own way.
+
+    Args:
+        model: The model.
+        values: The values by field.
+    """
+    model.__dict__.update(values)
+    model.__pydantic_fields_set__.update(values)
 
 
 def _clone_model(model: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError
 from ..models import OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
+from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
 from ..participants.containment import describe, is_interrupt
@@ -358,8 +359,7 @@ class Conversation:
         return None
 
     def _record(self, message: Message) -> None:
-        message.turn_idx = len(self.messages)
-        message.timestamp = self.clock.now()
+        assign(message, turn_idx=len(self.messages), timestamp=self.clock.now())
         self.messages.append(message)
         if self.on_message:
             self.on_message(clone(message))

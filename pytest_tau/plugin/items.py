@@ -113,8 +113,10 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 def item_state(item: pytest.Item) -> ItemState:
     """Return the state of the item's trial; the item must be one that runs a trial."""
-    # An item that another plugin adds after collection has none yet.
-    return item.stash.setdefault(_STATE, ItemState())
+    state = item.stash.get(_STATE, None)
+    if state is None:  # an item that another plugin has added after collection
+        state = item.stash[_STATE] = ItemState()
+    return state
 
 
 def get_item_state(item: pytest.Item) -> ItemState | None:

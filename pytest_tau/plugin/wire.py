@@ -206,7 +206,8 @@ def trial_report(report: Any) -> TrialReport | None:
 
 def add_facts(report: Any, **facts: Any) -> None:
     """Add facts of the trial to a report."""
-    report.tau = replace(trial_report(report) or TrialReport(), **facts)
+    known = trial_report(report)
+    report.tau = TrialReport(**facts) if known is None else replace(known, **facts)
 
 
 def to_data(report: TrialReport) -> dict[str, Any]:

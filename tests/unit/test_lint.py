@@ -451,6 +451,7 @@ SCHEMA = {
         "map": {"type": "object", "additionalProperties": {"type": "number"}},
         "flag": {"type": "boolean"},
         "any": {},
+        "typed": {"type": "string", "enum": ["a", "b"]},
     },
 }
 
@@ -470,7 +471,9 @@ SCHEMA = {
         ({"only": 2}, ["only: expected one of 1, got 2"]),
         ({"map": {"x": 1, "y": "1"}}, ['map.y: expected number, got "1"']),
         ({"flag": 1}, ["flag: expected boolean, got 1"]),
-        ({"new": 1}, ["new: unknown argument (known: part, parts, either, choice, only, map, flag, any)"]),
+        ({"new": 1}, ["new: unknown argument (known: part, parts, either, choice, only, map, flag, any, typed)"]),
+        ({"typed": "b"}, []),
+        ({"typed": "c"}, ['typed: expected one of "a", "b", got "c"']),
     ],
 )
 def test_arguments_are_checked_against_the_schema(arguments: Any, problems: list[str]) -> None:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
 from pytest_tau.models import AssistantMessage, Simulation, ToolCall, ToolMessage, UserMessage, clone, json_copy
-from pytest_tau.models.copying import copy_with
+from pytest_tau.models.copying import assign, copy_with
 
 
 class Pair(NamedTuple):
@@ -124,3 +124,14 @@ def test_types_of_which_nothing_is_known_are_returned_as_they_are() -> None:
     assert clone(one) is one
     assert clone({"a": (one, [many])}) == {"a": (one, [many])}
     assert clone(many) is not many
+
+
+def test_assigned_fields_are_those_of_an_assignment() -> None:
+    mine, theirs = AssistantMessage(content="Hi"), AssistantMessage(content="Hi")
+
+    assign(mine, turn_idx=3, timestamp="2026-01-01")
+    theirs.turn_idx, theirs.timestamp = 3, "2026-01-01"
+
+    assert mine == theirs
+    assert mine.model_fields_set == theirs.model_fields_set
+    assert mine.model_dump(exclude_unset=True) == theirs.model_dump(exclude_unset=True)

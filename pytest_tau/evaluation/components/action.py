@@ -6,7 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from ...environment import value_changes
-from ...models import ActionCheck, AssistantMessage, UserMessage, call_as_text
+from ...models import ActionCheck, call_as_text
 from ...text import shorten
 from ..component import RewardComponent
 from ..component_reports import (
@@ -40,7 +40,8 @@ def calls_of(messages: Sequence[Message]) -> list[ToolCall]:
     return [
         call
         for message in messages
-        if isinstance(message, AssistantMessage | UserMessage)
+        if message.role != "tool"
+        if message.role != "system"
         for call in message.tool_calls or []
         if call.malformed is None
     ]

@@ -31,7 +31,7 @@ def check_communicate(phrases: Sequence[str], messages: Sequence[Message], gradi
     Source: τ²-bench v1.0.1: a lower-cased phrase is a substring of a lower-cased text without commas; commas stay
     in the phrase, so that one with a comma is never found.
     """
-    texts = [m.text.lower() for m in messages if isinstance(m, AssistantMessage) and m.text]
+    texts = [m.text.lower() for m in messages if m.role == "assistant" and m.text]
     said = _said_whole if grading.whole_phrases else _said
     return [_check(phrase, said(phrase.lower(), texts)) for phrase in phrases]
 

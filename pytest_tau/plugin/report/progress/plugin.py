@@ -123,6 +123,8 @@ class ProgressPlugin:
 
     def _show(self) -> None:
         """Show the progress while a test is run; concurrent trials are shown while the loop waits for them."""
+        if not self._line.enabled:
+            return
         counts = self.counts
         if self._quiet_tests and not run_state(self._config).concurrent and counts.done < counts.total:
             self._line.show(counts.text(None if self._in_controller else 1))
