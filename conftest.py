@@ -66,11 +66,21 @@ _provide("tests/warm_tool_servers.py")
 _provide("tests/talks.py")
 
 
+# Next to nothing of what importing and collecting make is garbage, and the collector would look at it again and again.
+gc.set_threshold(100_000, 20, 50)
+
+
 def pytest_collection_finish() -> None:
     """Let the garbage collector pass over what was imported and collected, which stays until the end."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(100_000, 20, 50)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Collect the garbage of the tests once, for pytest to report what is wrong in it; Python would do so again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True)
