@@ -80,7 +80,9 @@ async def lint_domain(
         found = [*await check_gold(task, domain, evaluation), *null]
         found += await check_agent(task, domain, evaluation)
         found += _other_findings(task, domain, evaluation, facts)
-        report.findings += without_consequences(found, task, domain)
+        causes = without_consequences(found, task, domain)
+        report.findings += causes
+        report.consequences += [each for each in found if each not in causes]
     return report
 
 

@@ -34,6 +34,7 @@ class LintReport:
         split: Which of its tasks were checked; None for all.
         tasks: How many those are.
         findings: What was found, in order of tasks.
+        consequences: What was found as well, and follows from other findings; it is not shown.
         floor: How many tasks an agent passes that only greets.
         floor_but_for_judge: How many more it would pass if the judge had nothing to object.
     """
@@ -42,6 +43,7 @@ class LintReport:
     split: str | None
     tasks: int
     findings: list[Finding] = field(default_factory=list)
+    consequences: list[Finding] = field(default_factory=list)
     floor: int = 0
     floor_but_for_judge: int = 0
     file: str | None = None

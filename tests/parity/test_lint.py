@@ -35,6 +35,15 @@ PROBED = {
 }
 #: Tasks whose reference actions look up a product that does not exist, by an id that nothing gives.
 UNKNOWABLE = {"retail": ["2", "3", "4"]}
+#: Findings in tasks with a reference action that fails, which follow from it.
+CONSEQUENCES = {
+    "retail": [
+        *(("fact-missing", task) for task in UNKNOWABLE["retail"]),
+        ("action-not-needed", "64"),
+        ("passes-without-agent", "105"),
+        ("action-not-needed", "105"),
+    ]
+}
 
 
 @pytest.fixture(scope="module", params=PROBED)
@@ -45,7 +54,8 @@ def report(request: pytest.FixtureRequest, official_data: Path) -> LintReport:
 
 
 def test_the_findings_are_what_probing_found(report: LintReport) -> None:
-    counts = {rule: sum(finding.rule == rule for finding in report.findings) for rule in _RULES}
+    everything = [*report.findings, *report.consequences]
+    counts = {rule: sum(finding.rule == rule for finding in everything) for rule in _RULES}
     found = Probed(report.tasks, report.floor, report.floor_but_for_judge, *counts.values())
     assert found == PROBED[report.domain]
 
@@ -54,8 +64,15 @@ _RULES = ("gold-fails", "action-raises", "action-not-needed")
 
 
 def test_no_fact_is_missed_that_an_agent_can_find(report: LintReport) -> None:
-    missing = [finding.task_id for finding in report.findings if finding.rule == "fact-missing"]
+    everything = [*report.findings, *report.consequences]
+    missing = [finding.task_id for finding in everything if finding.rule == "fact-missing"]
     assert missing == UNKNOWABLE.get(report.domain, [])
+
+
+def test_only_consequences_of_failing_actions_are_not_shown(report: LintReport) -> None:
+    assert [(each.rule, each.task_id) for each in report.consequences] == CONSEQUENCES.get(report.domain, [])
+    raises = {each.task_id for each in report.findings if each.rule == "action-raises"}
+    assert raises >= {each.task_id for each in report.consequences}
 
 
 def test_nothing_else_is_wrong_with_them(report: LintReport) -> None:
