@@ -93,7 +93,7 @@ class Check(NamedTuple):
     message_idx: int | None = None
     of_call: bool = False
 
-    def at_call(self, position: int | None, calls: Sequence[PairedCall]) -> Check:
+    def at_call(self, position: int | None, calls: Sequence[Call] | Sequence[PairedCall]) -> Check:
         """Return the check as decided by a call; unchanged if there is no such call."""
         if position is None or position >= len(calls):
             return self
