@@ -8,6 +8,7 @@ also if only because a small compressed file unfolds to it.
 from __future__ import annotations
 
 import json
+import re
 import sys
 import zlib
 from functools import partial
@@ -29,23 +30,35 @@ _GZIP: Final = b"\x1f\x8b"
 _CHUNK: Final = 1 << 20
 
 
+#: A text, the colon of its value if it is a key, and where objects begin and end.
+_TOKEN: Final = re.compile(r'"(?P<text>[^"\\]*(?:\\.[^"\\]*)*)"(?P<colon>\s*:)?|[{}]', re.DOTALL)
+
+
 class DocumentError(ValueError):
     """A document cannot be read; the text says why, and does not name the file."""
 
 
-def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False) -> Any:
+class _RepeatedKeyError(Exception):
+    """An object has a key twice."""
+
+
+def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False, unique_keys: bool = False) -> Any:
     """Return the value of a JSON document.
 
     Args:
         text: The document; bytes are UTF-8.
         strict: Whether control characters inside texts are refused.
         is_line: It is a line of a file, so that errors name no line.
+        unique_keys: Whether an object that has a key twice is refused; else the last value counts.
 
     Raises:
         DocumentError: It is not UTF-8, not valid JSON, nested too deep, or has an integer that is too long.
     """
     try:
-        value = json.loads(_decoded(text), strict=strict)
+        decoded = _decoded(text)
+        value = json.loads(decoded, strict=strict, object_pairs_hook=_unique if unique_keys else None)
+    except _RepeatedKeyError:
+        raise DocumentError(_repeated(decoded)) from None
     except (ValueError, RecursionError) as error:
         raise DocumentError(describe(error) + _place(error, is_line=is_line)) from None
     if nested_too_deep(value):
@@ -53,15 +66,19 @@ def parse_json(text: str | bytes, *, strict: bool = True, is_line: bool = False)
     return value
 
 
-def read_json(path: Path) -> Any:
+def read_json(path: Path, *, unique_keys: bool = False) -> Any:
     """Return the JSON document in a file, gzipped or not.
+
+    Args:
+        path: The file.
+        unique_keys: As for ``parse_json``.
 
     Raises:
         DocumentError: As for ``parse_json``; or it is too large, or its compressed data is damaged.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        return parse_json(_whole(file))
+        return parse_json(_whole(file), unique_keys=unique_keys)
 
 
 def parse_toml(text: str | bytes) -> dict[str, Any]:
@@ -94,6 +111,31 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     with path.open("rb") as file:
         return parse_toml(_whole(file))
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _RepeatedKeyError
+    return found
+
+
+def _repeated(text: str) -> str:
+    """Return which key an object of a valid JSON document has twice, and where."""
+    objects: list[dict[str, int]] = []
+    for token in _TOKEN.finditer(text):
+        if token[0] == "{":
+            objects.append({})
+        elif token[0] == "}":
+            objects.pop()
+        elif token["colon"]:
+            key = json.loads(f'"{token["text"]}"', strict=False)
+            first = objects[-1].setdefault(key, token.start())
+            if first != token.start():
+                one, other = (text.count("\n", 0, place) + 1 for place in (first, token.start()))
+                where = f"line {one}" if one == other else f"lines {one} and {other}"
+                return f"the key {json.dumps(key, ensure_ascii=False)} is given twice ({where}); remove one of them"
+    raise AssertionError("an object has a key twice")
 
 
 def describe(error: Exception, kind: str = "JSON") -> str:

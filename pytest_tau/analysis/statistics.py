@@ -95,6 +95,30 @@ def mean_interval(
     return _ratio_interval(cells, level, seed)
 
 
+def difference_interval(differences: Collection[float], *, level: float = 0.95, seed: int = 0) -> Interval | None:
+    """Return the interval of the mean difference of two runs; that of the runs in the other order is its mirror image.
+
+    Args:
+        differences: One of each task.
+        level: The confidence.
+        seed: Of the resampling.
+
+    Returns:
+        None with fewer than two tasks, or if all differ alike: there is nothing to resample.
+    """
+    if len(set(differences)) < 2:
+        return None
+    here, mirrored = sorted(differences), sorted(-each for each in differences)
+    # Resamples depend on the order of the values, so one of the two directions is resampled for both.
+    found = mean_interval(([each] for each in min(here, mirrored)), level=level, seed=seed)
+    if found is None or here < mirrored:
+        return found
+    if here > mirrored:
+        return Interval(-found.high, -found.low)
+    reach = (found.high - found.low) / 2
+    return Interval(-reach, reach)
+
+
 def share_interval(
     shares_by_task: Iterable[Collection[float]], *, level: float = 0.95, seed: int = 0
 ) -> Interval | None:

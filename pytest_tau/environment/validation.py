@@ -31,7 +31,8 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
     Raises:
         TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, or an
             argument of a reference action, a goal of the script, an assertion or an initialization action that does not
-            match; initialization data that is neither of a side nor a table.
+            match; a name in ``compare_args`` that is not an argument; initialization data that is neither of a side nor a
+            table.
     """
 
     def fail(problem: str, field: str) -> None:
@@ -43,18 +44,42 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         if name not in components:
             fail(unknown_name("reward basis", name, components), "evaluation_criteria.reward_basis")
     check_comparable(task, spec, file)
-    for position, action in enumerate(criteria.actions or []):
-        if action.name not in _toolkit(spec, action.requestor).tool_infos:
-            fail(unknown_tool(action, spec), f"evaluation_criteria.actions.{position}.name")
-    for position, action in enumerate(criteria.actions or []):
-        called = _toolkit(spec, action.requestor).tool_named(action.name)
-        for problem in misfits(action.arguments, called.parameters) if called else ():
-            fail(f"{action.name}: {problem}", f"evaluation_criteria.actions.{position}.arguments")
+    _check_actions(task, spec, fail)
     for position, assertion in enumerate(criteria.env_assertions or []):
         _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}")
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
     for position, call in enumerate(actions):
         _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}")
+
+
+def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None]) -> None:
+    """Check that the reference actions are calls of tools that exist."""
+    actions = task.criteria.actions or []
+    for position, action in enumerate(actions):
+        if action.name not in _toolkit(spec, action.requestor).tool_infos:
+            fail(unknown_tool(action, spec), f"evaluation_criteria.actions.{position}.name")
+    for position, action in enumerate(actions):
+        called = _toolkit(spec, action.requestor).tool_named(action.name)
+        if called is None:
+            continue
+        field = f"evaluation_criteria.actions.{position}"
+        for problem in misfits(action.arguments, called.parameters):
+            fail(f"{action.name}: {problem}", f"{field}.arguments")
+        for problem in unknown_compared(action, called.parameters):
+            fail(f"{action.name}: {problem}", f"{field}.compare_args")
+
+
+def unknown_compared(action: Action, schema: dict[str, Any]) -> list[str]:
+    """Return what is wrong with the names in ``compare_args``: a name that is not an argument is equal in all calls.
+
+    Args:
+        action: A reference action.
+        schema: The parameters of its tool.
+    """
+    known = {*schema.get("properties", {}), *action.arguments}
+    if schema.get("additionalProperties"):
+        return []
+    return [unknown_name("argument", name, known) for name in action.compare_args or () if name not in known]
 
 
 def unknown_tool(action: Action, spec: DomainSpec) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..environment.arguments import misfits
-from ..environment.validation import unknown_tool
+from ..environment.validation import unknown_compared, unknown_tool
 from ..evaluation.outside import undeclared_write
 from ..models import ToolCall
 from ..models.problems import error_text
@@ -35,7 +35,10 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
             yield Finding("unknown-action", "error", task.id, f"{called}: not among the task's user_tools")
         for problem in misfits(action.arguments, tool.parameters):
             yield Finding("bad-arguments", "error", task.id, f"{called}: {problem}")
-        for name in action.compare_args or []:
+        unknown = unknown_compared(action, tool.parameters)
+        for problem in unknown:
+            yield Finding("bad-arguments", "error", task.id, f"{called}: compare_args: {problem}")
+        for name in () if unknown else action.compare_args or ():
             if name not in action.arguments:
                 problem = f"{called}: compare_args names {name!r}, which it does not have"
                 yield Finding("bad-arguments", "warning", task.id, problem)

@@ -45,10 +45,10 @@ def load_json(path: Path) -> Any:
     """Read the JSON document in a file.
 
     Raises:
-        TaskFormatError: The file cannot be read or is not JSON; names line and column.
+        TaskFormatError: The file cannot be read, is not JSON, or has an object with a key twice; names the line.
     """
     try:
-        return read_json(path)
+        return read_json(path, unique_keys=True)
     except DocumentError as error:
         raise TaskFormatError(str(error), file=path) from None
     except OSError as error:

@@ -318,8 +318,15 @@ class TestPlanning:
         assert found.low == pytest.approx(0.839, abs=0.001)
         assert unanswerable(Gate.parse("pass^1>=0.9"), found.needed) is None
         assert unanswerable(Gate.parse("pass^1>=0.9"), found.needed - 1) is not None
+        assert "even if every trial passes, its 95 % interval begins at 0.839; 35 tasks" in str(found)
         for other in ("pass^1>=1", "pass^1<0.9", "errors<=0.01", "cost<=1"):
             assert unanswerable(Gate.parse(other), 20) is None
+
+    def test_a_single_task_answers_no_gate_as_it_has_no_interval(self) -> None:
+        for bound, needed in (("0.1", 2), ("0.9", 35)):
+            found = unanswerable(Gate.parse(f"pass^1>={bound}"), 1)
+            text = f"a single task has no interval; {needed} tasks are needed for a clear result"
+            assert (found, str(found)) == ((None, needed), text)
 
     def test_costs(self) -> None:
         used = ModelUsage(model="m", calls=2, prompt_tokens=1000, completion_tokens=100, known_cost=0.5)

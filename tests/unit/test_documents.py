@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -49,6 +50,29 @@ def test_json_within_the_limits() -> None:
     assert nested_too_deep(parse_json("[" * 200 + "]" * 200)) is False
     assert parse_json(b'\xef\xbb\xbf{"a": 1}') == {"a": 1}
     assert parse_json('"a\tb"', strict=False) == "a\tb"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ('{"a": 1,\n "b": {"a": 2},\n "a": []}', 'the key "a" is given twice (lines 1 and 3); remove one of them'),
+        ('[{}, {"x": "{", "\\u0061\\"": 1, "a\\"" : 2}]', 'the key "a\\"" is given twice (line 1); remove one of them'),
+        (
+            '[{"k": "k", "v": ["k"]},\n{"é": {"é": 1,\n\n"é": 2}}]',
+            'the key "é" is given twice (lines 2 and 4); remove one',
+        ),
+    ],
+)
+def test_a_key_that_an_object_has_twice(text: str, problem: str) -> None:
+    parse_json(text)  # of a foreign program: the last one counts
+    with pytest.raises(DocumentError) as caught:
+        parse_json(text, unique_keys=True)
+    assert str(caught.value).startswith(problem)
+
+
+def test_equal_keys_of_different_objects() -> None:
+    value = {"a": [{"a": 1}, {"a": "a"}], "b": {"a": {"b": "}"}}}
+    assert parse_json(json.dumps(value), unique_keys=True) == value
 
 
 def test_depth_counts_objects_and_arrays() -> None:

@@ -146,6 +146,27 @@ class TestAClass:
         assert wrong.error and "'s' or 'l'" in wrong.content
         assert environment.call("note", {"order_id": "o1", "text": "hi"}).content == "1"
 
+    def test_a_parameter_may_be_called_name(self):
+        class Register:
+            def __init__(self):
+                self.names = ["a"]
+
+            def add(self, name: str) -> int:
+                """Add a name."""
+                self.names.append(name)
+                return len(self.names)
+
+        def greet(name: str) -> str:
+            """Greet somebody."""
+            return f"Hi {name}!"
+
+        domain = pytest_tau.domain_of("register", tools=[Register.add], make=Register, snapshot=vars).load()
+        environment = domain.environment()
+        assert environment.call("add", {"name": "b"}).content == "2"
+        assert environment.dump()["agent"] == {"names": ["a", "b"]}
+        domain = pytest_tau.domain_of("greetings", tools=[greet], reads={"greet"}).load()
+        assert domain.environment().call("greet", {"name": "Ann"}).content == "Hi Ann!"
+
     def test_an_asynchronous_tool_works_on_a_running_loop(self):
         async def on_a_loop():
             environment = of_class().load().environment()

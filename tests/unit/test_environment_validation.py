@@ -153,6 +153,16 @@ def test_arguments_of_reference_actions_fit_the_schema(domain: Domain) -> None:
     assert caught.value.field == "evaluation_criteria.actions.1.arguments"
 
 
+def test_compared_arguments_are_arguments_of_the_tool(domain: Domain) -> None:
+    check_task(
+        task({"actions": [action("count", compare=["by"]), action("count", compare=[])]}), domain.spec, REWARD_TYPES
+    )
+    wanted = task({"actions": [action("count", compare=["by"], by=1), action("count", compare=["bye"], by=1)]})
+    with pytest.raises(TaskFormatError, match="count: unknown argument 'bye'; did you mean 'by'") as caught:
+        check_task(wanted, domain.spec, REWARD_TYPES)
+    assert caught.value.field == "evaluation_criteria.actions.1.compare_args"
+
+
 def _initially(name: str, side: str = "assistant", **arguments: Any) -> dict[str, Any]:
     return {"initialization_actions": [{"env_type": side, "func_name": name, "arguments": arguments}]}
 

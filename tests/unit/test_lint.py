@@ -211,9 +211,16 @@ def test_arguments_that_do_not_fit_are_errors(lint: Lint, arguments: Any, proble
 
 
 def test_an_argument_that_is_compared_and_missing_is_a_warning(lint: Lint) -> None:
-    action = tiny.action("rename", "assistant", ["item_id", "color"], item_id="lamp", name="New")
+    action = tiny.action("count", "assistant", ["by"])
     ((_, severity, text),) = found(lint({"actions": [action]}), "bad-arguments")
-    assert (severity, text) == ("warning", "action 0 (rename): compare_args names 'color', which it does not have")
+    assert (severity, text) == ("warning", "action 0 (count): compare_args names 'by', which it does not have")
+
+
+def test_an_argument_that_is_compared_and_unknown_is_an_error(lint: Lint) -> None:
+    action = tiny.action("rename", "assistant", ["item_id", "nam"], item_id="lamp", name="New")
+    ((_, severity, text),) = found(lint({"actions": [action]}), "bad-arguments")
+    problem = "unknown argument 'nam'; did you mean 'name'? (known: item_id, name)"
+    assert (severity, text) == ("error", f"action 0 (rename): compare_args: {problem}")
 
 
 def test_a_tool_that_writes_without_being_declared_as_a_write_is_an_error(

@@ -70,6 +70,14 @@ def test_invalid_json_is_reported_with_line_and_column(file: Path) -> None:
     assert caught.value.file == file
 
 
+def test_a_key_that_is_given_twice_is_reported_with_its_lines(file: Path) -> None:
+    text = json.dumps(raw_task("one"), indent=0)
+    file.write_text(text[:-2] + ',\n"id": "two"\n}', encoding="utf-8")
+    with pytest.raises(TaskFormatError, match=r'the key "id" is given twice \(lines \d and \d+\)') as caught:
+        load_task_file(file)
+    assert caught.value.file == file
+
+
 def test_a_file_that_is_not_utf_8(file: Path) -> None:
     file.write_bytes(b'{"id": "\xff"}')
     with pytest.raises(TaskFormatError, match="not UTF-8 text"):

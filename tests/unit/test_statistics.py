@@ -14,6 +14,7 @@ from pytest_tau.analysis.statistics import (
     RESAMPLES,
     Interval,
     binomial,
+    difference_interval,
     mean_interval,
     pass_hat_k_interval,
     percentile,
@@ -262,6 +263,33 @@ class TestRounding:
     def test_shares_that_are_equal_but_for_rounding_have_an_interval_of_equal_ones(self):
         assert 1 - 0.9999 != 0.0001
         assert share_interval([[1 - 0.9999], [0.0001]]) == pytest.approx(share_interval([[0.0001], [0.0001]]))
+
+
+class TestDifferences:
+    """The order of two runs decides on the sign alone."""
+
+    @pytest.mark.parametrize(
+        "differences",
+        [
+            [0.0, -0.25, -0.25, -0.25, 0.0, -0.25, 0.0, -0.5],
+            [0.5, -0.25, 0.25, 0.0, 0.1, 0.1],
+            [-0.5, 0.5, 0.25, -0.25, 0.0],
+        ],
+    )
+    def test_the_interval_of_the_other_order_is_the_mirror_image(self, differences):
+        low, high = difference_interval(differences)
+        assert difference_interval([-each for each in differences]) == (-high, -low)
+        assert low < fmean(differences) < high
+        reached = mean_interval([each] for each in differences)
+        assert (low, high) == pytest.approx(reached, abs=0.05)
+
+    @pytest.mark.parametrize("differences", [[], [0.5], [0.25] * 8])
+    def test_there_is_none_of_one_task_or_of_differences_that_are_all_alike(self, differences):
+        assert difference_interval(differences) is None
+
+    def test_differences_that_are_as_their_mirror_image_have_a_symmetric_interval(self):
+        low, high = difference_interval([-0.5, 0.5, 0.25, -0.25, 0.0, 0.0])
+        assert low == -high < 0
 
 
 class TestWilson:

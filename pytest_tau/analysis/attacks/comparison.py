@@ -6,7 +6,7 @@ from math import fsum
 from typing import TYPE_CHECKING
 
 from ...text import plural
-from ..statistics import mean_interval
+from ..statistics import difference_interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -34,9 +34,7 @@ def _success(records: Sequence[TrialRecord]) -> float:
 
 def _line(name: str, shares: Sequence[tuple[float, float]]) -> str:
     before, after = (fsum(each) / len(shares) for each in zip(*shares, strict=True))
-    differences = [later - earlier for earlier, later in shares]
-    # There is nothing to resample if all tasks differ alike.
-    interval = mean_interval([each] for each in differences) if len(set(differences)) > 1 else None
+    interval = difference_interval([later - earlier for earlier, later in shares])
     reach = f" (95 % interval {interval.low:+.3f} to {interval.high:+.3f})" if interval else ""
     tasks = plural(len(shares), "task")
     return f"attack {name}: success {before:.3f} -> {after:.3f}: {after - before:+.3f}{reach} over {tasks}"

@@ -113,18 +113,17 @@ class Unanswerable(NamedTuple):
     """A gate of which no result of the run differs clearly.
 
     Attributes:
-        low: Where the interval begins if every trial passes.
+        low: Where the interval begins if every trial passes; None for a single task, which has no interval.
         needed: How many tasks a clear result needs.
     """
 
-    low: float
+    low: float | None
     needed: int
 
     def __str__(self) -> str:
-        return (
-            f"even if every trial passes, its 95 % interval begins at {self.low:.3f}; {self.needed} tasks are needed "
-            "for a clear result"
-        )
+        begins = f"even if every trial passes, its 95 % interval begins at {self.low or 0:.3f}"
+        reason = "a single task has no interval" if self.low is None else begins
+        return f"{reason}; {self.needed} tasks are needed for a clear result"
 
 
 def unanswerable(gate: Gate, tasks: int) -> Unanswerable | None:
@@ -135,16 +134,19 @@ def unanswerable(gate: Gate, tasks: int) -> Unanswerable | None:
     """
     if not gate.name.startswith("pass^") or gate.operator not in (">=", ">") or tasks < 1:
         return None
-    low = _lowest(tasks)
-    if low >= gate.bound:
-        return None
-    needed = _least(lambda number: _lowest(number) >= gate.bound, MOST_TASKS // 10)
-    return Unanswerable(low, needed) if needed is not None else None
+
+    def answers(number: int) -> bool:
+        low = _lowest(number)
+        return low is not None and low >= gate.bound
+
+    needed = None if answers(tasks) else _least(answers, MOST_TASKS // 10)
+    return Unanswerable(_lowest(tasks), needed) if needed is not None else None
 
 
-def _lowest(tasks: int) -> float:
+def _lowest(tasks: int) -> float | None:
+    """Return where the interval of so many tasks that all pass begins; None if they have none."""
     interval = pass_hat_k_interval([(1, 1)] * tasks, 1, level=LEVEL)
-    return interval.low if interval is not None else 0.0
+    return interval.low if interval is not None else None
 
 
 class Usage(NamedTuple):

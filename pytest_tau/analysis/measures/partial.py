@@ -10,7 +10,7 @@ from ...evaluation.partial import COUNTS, SHARES
 from ...text import plural
 from ..gates.metrics import by_task
 from ..paired import FEWEST_TASKS
-from ..statistics import mean_interval, share_interval
+from ..statistics import difference_interval, mean_interval, share_interval
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -101,9 +101,7 @@ def _overall(tasks: Collection[tuple[float, float]]) -> tuple[float, float]:
 
 def _interval(tasks: Collection[tuple[float, float]]) -> Interval | None:
     """Return the interval of the difference, by resampling tasks; None with few tasks, or if all differ alike."""
-    differences = [after - before for before, after in tasks]
-    enough = len(tasks) >= FEWEST_TASKS and len(set(differences)) > 1
-    return mean_interval([each] for each in differences) if enough else None
+    return difference_interval([after - before for before, after in tasks]) if len(tasks) >= FEWEST_TASKS else None
 
 
 def _mean(name: str, records: Iterable[TrialRecord]) -> float | None:

@@ -262,7 +262,7 @@ class _Source:
             raise ToolError("initialization_data needs snapshot= and restore= of the domain")
         return self.restore
 
-    def call(self, name: str, *args: Any, **arguments: Any) -> Any:
+    def call(self, name: str, /, *args: Any, **arguments: Any) -> Any:
         """Call a function; wait for one that is asynchronous, in a thread, as the caller may run on an event loop.
 
         Raises:
