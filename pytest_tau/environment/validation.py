@@ -31,8 +31,8 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
     Raises:
         TaskFormatError: Names file, task and field: an unknown reward basis, tool or function, or an
             argument of a reference action, a goal of the script, an assertion or an initialization action that does not
-            match; a name in ``compare_args`` that is not an argument; initialization data that is neither of a side nor a
-            table.
+            match; a name in ``compare_args`` that is not an argument; initialization data that is neither of a side nor
+            a table.
     """
 
     def fail(problem: str, field: str) -> None:
