@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import webbrowser
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -59,9 +58,8 @@ def run(args: argparse.Namespace) -> int:
     specs = [args.first, args.other] if args.other else [args.first]
     runs = [open_run(spec) for spec in specs]
     file = Path(args.out) if args.out else _default_file(runs)
-    project = partial(Project, _data(args.data, runs), args.plugins, args.rootdir)
     with rare_collections():
-        written = write_report(file, runs, project(), project)
+        written = write_report(file, runs, Project(_data(args.data, runs), args.plugins, args.rootdir))
     printer = Printer()
     for problem in written.problems[:_SHOWN]:
         printer.line(f"excluded: {problem}")

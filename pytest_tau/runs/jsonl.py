@@ -45,18 +45,6 @@ class Place(NamedTuple):
         return f"{self.file}, line {self.number}"
 
 
-class Part(NamedTuple):
-    """Consecutive lines of a file.
-
-    Attributes:
-        first: The place of the first one.
-        end: The byte after the last one.
-    """
-
-    first: Place
-    end: int
-
-
 def simulation_line(test: str, domain: Domain, task: Task, simulation: Simulation) -> str:
     """Return the line of a simulation, with all that it takes to grade it again: its test, its domain and its task.
 
@@ -110,23 +98,16 @@ def model_text(model: Any, *, exclude_none: bool = False) -> str:
         return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def read_lines(file: Path, part: Part | None = None) -> Iterator[tuple[Place, bytes]]:
+def read_lines(file: Path) -> Iterator[tuple[Place, bytes]]:
     """Yield each line that is not blank, with its place.
-
-    Args:
-        file: The file.
-        part: The lines that are read; None for all.
 
     Raises:
         OSError: The file cannot be read.
     """
-    _, first, start = part.first if part else (file, 1, 0)
+    start = 0
     # Lines are longer than Python's buffer.
     with file.open("rb", buffering=_BUFFER) as lines:
-        lines.seek(start)
-        for number, line in enumerate(lines, first):
-            if part and start >= part.end:
-                return
+        for number, line in enumerate(lines, 1):
             if not line.isspace():
                 yield Place(file, number, start), line
             start += len(line)

@@ -13,7 +13,6 @@ from .conversation import first_difference
 from .gathering import Facts, Gatherer
 from .json_text import without_keys
 from .overview import about, agent_name, comparisons, counts, rates
-from .processes import gather_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -23,22 +22,18 @@ if TYPE_CHECKING:
     from ...runs.groups import Group
     from ...runs.reader import Run
     from ...runs.record import TrialRecord
-    from .processes import DomainsElsewhere
 
 #: What a row of the table has, in this order: each column by the name that it has in the page.
 FIELDS = tuple(each.page.name for each in COLUMNS if each.page and each.page.kind != "domain")
 
 
-def gather(
-    runs: Sequence[Run], domains: DomainSource, file: IO[bytes], elsewhere: DomainsElsewhere | None
-) -> dict[str, Any]:
+def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[str, Any]:
     """Return everything that the page shows before a conversation is opened, as JSON.
 
     Args:
         runs: One, or two that are compared.
         domains: The source of domains, for the changes of environments.
         file: The file that the conversations are written to.
-        elsewhere: Returns the source of domains in another process; None to start none.
 
     Raises:
         ConfigurationError: A run that cannot be read.
@@ -48,7 +43,7 @@ def gather(
     shown, gathered = [], list[list[Facts]]()
     for number, run in enumerate(runs):
         gatherer, writer = Gatherer(run, domains, compared=len(runs) > 1), BlockWriter(file, number)
-        kept, facts = _gather_run(gatherer, writer, elsewhere)
+        kept, facts = _gather_run(gatherer, writer)
         records = [one.record for one in facts]
         names = _Names([record.group for record in records])
         shown.append(
@@ -76,9 +71,7 @@ def gather(
     }
 
 
-def _gather_run(
-    gatherer: Gatherer, writer: BlockWriter, elsewhere: DomainsElsewhere | None
-) -> tuple[bool, list[Facts]]:
+def _gather_run(gatherer: Gatherer, writer: BlockWriter) -> tuple[bool, list[Facts]]:
     """Return whether a run has conversations, and the facts of its simulations in order.
 
     Raises:
@@ -86,13 +79,6 @@ def _gather_run(
         OSError: A file cannot be opened, or the conversations cannot be written.
     """
     facts: list[Facts] = []
-    parts = gather_parts(gatherer, elsewhere) if elsewhere else None
-    if parts is not None:
-        for part in parts:
-            facts += part.facts
-            for block in part.blocks:
-                writer.write(block)
-        return True, facts
     try:
         facts.extend(gatherer.gather(gatherer.run.trials(), writer.write))
     except ConfigurationError:

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run
-    from .processes import DomainsElsewhere
 
 _SCRIPTS = ("dom", "model", "charts", "overview", "table", "conversation", "detail", "main")
 _COPY = 1 << 20
@@ -31,17 +30,13 @@ class Written(NamedTuple):
     problems: list[str]
 
 
-def write_report(
-    file: Path, runs: Sequence[Run], domains: DomainSource, elsewhere: DomainsElsewhere | None = None
-) -> Written:
+def write_report(file: Path, runs: Sequence[Run], domains: DomainSource) -> Written:
     """Write the report of a run, or of two side by side.
 
     Args:
         file: The file; its folders are made, and it appears once it is complete.
         runs: One run, or two.
         domains: The source of domains.
-        elsewhere: Returns the same source in another process, so that a large run is read by several; None to use this
-            process only.
 
     Raises:
         ConfigurationError: A run cannot be read.
@@ -49,7 +44,7 @@ def write_report(
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryFile() as spool:
-        found = gather(runs, domains, spool, elsewhere)
+        found = gather(runs, domains, spool)
         spool.seek(0)
         with atomic_open(file) as page:
             _write(page, found, spool)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from ...models import Task
-    from ..jsonl import Part
 
 #: The tasks that are kept to be recognised: trials of a task are near each other.
 _MOST_TASKS = 1000
@@ -39,20 +38,16 @@ class _Line(Simulation):
 _FIELDS = frozenset(Simulation.model_fields)
 
 
-def own_simulations(file: Path, part: Part | None = None) -> Iterator[StoredSimulation | None]:
+def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
     """Yield the simulations of a file; at the first line that is not as a run writes it, yield None and end.
 
     Simulations of equal tasks have the same task object.
-
-    Args:
-        file: The file.
-        part: The lines that are read; None for all.
 
     Raises:
         OSError: The file cannot be read.
     """
     tasks: dict[str, tuple[dict[str, Any], Task]] = {}
-    for place, line in read_lines(file, part):
+    for place, line in read_lines(file):
         found = _parsed(line, str(place), tasks) if len(line) <= LARGEST else None
         yield found
         if found is None:
