@@ -365,6 +365,11 @@ class Domain:
         """
         return self._failed_writes.get(task.id)
 
+    def isolation_problem(self) -> str | None:
+        """Return why a simulation would see what an earlier one has changed; None if it would not."""
+        sides = (self.spec.agent_db, self.spec.user_db)
+        return next(filter(None, (each.isolation_problem() for each in sides if each is not None)), None)
+
     def _after_reference_actions(self, task: Task) -> Environment:
         environment = self.environment(task)
         # Every conversation begins with the calls that the history ends with.

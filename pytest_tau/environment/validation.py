@@ -12,7 +12,7 @@ from .schemas import arguments_of
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable
     from pathlib import Path
 
     from ..models import Action, FunctionCall, Requestor, Task
@@ -136,6 +136,24 @@ def check_initial_state(task: Task, domain: Domain, file: Path | None = None) ->
         domain.shared_environment(task)
     except TaskFormatError as error:
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
+
+
+def check_isolation(tasks: Iterable[Task], domain: Domain) -> None:
+    """Refuse a domain over objects that share state, after the reference actions of a task were carried out on one.
+
+    Raises:
+        ConfigurationError: It is one; names what is shared.
+    """
+    sides = [each for each in (domain.spec.agent_db, domain.spec.user_db) if each and issubclass(each, SessionState)]
+    if not any("isolation_problem" in vars(each) for each in sides):
+        return
+    for task in tasks:
+        with suppress(TaskFormatError):  # of the initial state, which a trial reports
+            domain.shared_reference(task)
+        if task.criteria.actions and domain.failed_write(task) is None:
+            break
+    if (problem := domain.isolation_problem()) is not None:
+        raise ConfigurationError(problem)
 
 
 def check_comparable(task: Task, spec: DomainSpec, file: Path | None = None) -> None:

@@ -78,6 +78,7 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
     try:
         verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation)
         check_domain(verdict, observer.undeclared)
+        _check_isolation(trial.domain)
         simulation.reward_info = verdict
     except _WITHOUT_VERDICT as error:
         # How the conversation ended stays as it was: it can still be graded.
@@ -94,6 +95,11 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
     if observer.found is not None:
         simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
     return fault
+
+
+def _check_isolation(domain: Domain) -> None:
+    if (problem := domain.isolation_problem()) is not None:
+        raise DomainError(problem)
 
 
 def _is_cancelled(error: BaseException) -> bool:
