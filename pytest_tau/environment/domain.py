@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError, hides_frames, unknown_name
+from ..models.problems import problem_text
 from ..models.task_files import DEFAULT_SPLIT
 from .domain_files import DomainTasks, PolicyFiles, load_database, read_policy
 from .environment import Environment
@@ -379,7 +380,7 @@ class Domain:
                 environment.execute(action.name, action.arguments, action.requestor)
             except Exception as error:  # noqa: BLE001 - the tool boundary; a failing reference action is skipped
                 if environment.mutates(action.name, action.requestor):
-                    self._failed_writes.setdefault(task.id, f"{action.name}: {error}")
+                    self._failed_writes.setdefault(task.id, f"{action.name}: {problem_text(error)}")
         environment.close()
         return environment
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .arguments import misfits
 from .functions.sessions import SessionState
-from .schemas import arguments_of
+from .schemas import arguments_of, impossible_values
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
     from ..models import Action, FunctionCall, Requestor, Task
@@ -47,14 +47,22 @@ def check_task(task: Task, spec: DomainSpec, components: Collection[str], file: 
         if action.name not in _toolkit(spec, action.requestor).tool_infos:
             fail(unknown_tool(action, spec), f"evaluation_criteria.actions.{position}.name")
     for position, action in enumerate(criteria.actions or []):
-        called = _toolkit(spec, action.requestor).tool_named(action.name)
-        for problem in misfits(action.arguments, called.parameters) if called else ():
+        for problem in _argument_problems(action, _toolkit(spec, action.requestor)):
             fail(f"{action.name}: {problem}", f"evaluation_criteria.actions.{position}.arguments")
     for position, assertion in enumerate(criteria.env_assertions or []):
         _check_function(spec, assertion, fail, f"evaluation_criteria.env_assertions.{position}")
     actions = (task.initial_state and task.initial_state.initialization_actions) or []
     for position, call in enumerate(actions):
         _check_function(spec, call, fail, f"initial_state.initialization_actions.{position}")
+
+
+def _argument_problems(action: Action, toolkit: type[Toolkit[Any]]) -> Iterator[str]:
+    """Yield what is wrong with the arguments of a reference action; each assumes that there was nothing before."""
+    called, function = toolkit.tool_named(action.name), toolkit.function(action.name)
+    if called is not None:
+        yield from misfits(action.arguments, called.parameters)
+        if function is not None:
+            yield from impossible_values(function, action.arguments)
 
 
 def unknown_tool(action: Action, spec: DomainSpec) -> str:
