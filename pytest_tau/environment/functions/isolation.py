@@ -44,7 +44,8 @@ class Isolation:
         What also differs between two new objects, such as a number that is counted, is not shared.
         """
         try:
-            target = self._make()
+            with PlainErrors():
+                target = self._make()
             if self._snapshot is vars and not vars(target):
                 problem = "an object of make= has no attributes, so that snapshot=vars shows nothing"
                 return f"domain {self._domain!r}: {problem}: {_ADVICE}"
