@@ -23,12 +23,14 @@ TauError
 
 from __future__ import annotations
 
+import threading
 from difflib import SequenceMatcher, get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
+    from types import TracebackType
 
 __all__ = [
     "AttackError",
@@ -196,6 +198,27 @@ class DomainError(TauError):
 
 class ReplayError(TauError):
     """A recorded conversation cannot be carried out again."""
+
+
+def is_interrupt(error: BaseException) -> bool:
+    """Return whether an exception may be Ctrl-C.
+
+    Python raises it in the main thread, where a run of pytest has no code of participants or tools.
+    """
+    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
+
+
+class PlainErrors:
+    """Makes a ``ToolError`` of ``SystemExit`` and the like, by which code of a domain would end more than its trial."""
+
+    def __enter__(self) -> None:
+        return
+
+    def __exit__(
+        self, _kind: type[BaseException] | None, error: BaseException | None, _tb: TracebackType | None
+    ) -> None:
+        if error is not None and not isinstance(error, Exception) and not is_interrupt(error):
+            raise ToolError(f"{type(error).__name__}: {error}") from error
 
 
 def hides_frames(excinfo: Any) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..errors import is_interrupt
 from ..evaluation import components_of
 from ..evaluation.outside import OUTSIDE
 from ..models import LIMITS, AssistantMessage, UserMessage, call_as_text
@@ -54,7 +55,9 @@ def annotate_failure(simulation: Simulation, task: Task, domain: Domain, *, solo
     try:
         if simulation.outcome == "failed":  # an error is not a verdict on the calls of a side
             divergence = first_divergence(task, simulation, domain, solo=solo)
-    except Exception as error:  # noqa: BLE001
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         # The domain's own toolkits and records run here, on states that grading has not seen, and may raise anything.
         # The verdict stands without this; the report shows that it is missing.
         found["turning_point_problem"] = f"{type(error).__name__}: {error}"

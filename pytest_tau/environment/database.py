@@ -36,6 +36,11 @@ class Database(Record):
     comparable: ClassVar[bool] = True
     cheap_to_fork: ClassVar[bool] = True
 
+    @classmethod
+    def isolation_problem(cls) -> str | None:
+        """Return why a simulation would see what an earlier one has changed; None if it would not."""
+        return None
+
     def close(self) -> None:
         """Release what the state occupies outside of this object; it stays usable."""
 

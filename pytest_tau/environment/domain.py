@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError, hides_frames, unknown_name
+from ..models.problems import problem_text
 from ..models.task_files import DEFAULT_SPLIT
 from .domain_files import DomainTasks, PolicyFiles, load_database, read_policy
 from .environment import Environment
@@ -365,6 +366,11 @@ class Domain:
         """
         return self._failed_writes.get(task.id)
 
+    def isolation_problem(self) -> str | None:
+        """Return why a simulation would see what an earlier one has changed; None if it would not."""
+        sides = (self.spec.agent_db, self.spec.user_db)
+        return next(filter(None, (each.isolation_problem() for each in sides if each is not None)), None)
+
     def _after_reference_actions(self, task: Task) -> Environment:
         environment = self.environment(task)
         # Every conversation begins with the calls that the history ends with.
@@ -374,7 +380,7 @@ class Domain:
                 environment.execute(action.name, action.arguments, action.requestor)
             except Exception as error:  # noqa: BLE001 - the tool boundary; a failing reference action is skipped
                 if environment.mutates(action.name, action.requestor):
-                    self._failed_writes.setdefault(task.id, f"{action.name}: {error}")
+                    self._failed_writes.setdefault(task.id, f"{action.name}: {problem_text(error)}")
         environment.close()
         return environment
 

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from ..documents import DocumentError, parse_json
-from ..errors import TaskFormatError, ToolError, ToolServerError
+from ..errors import PlainErrors, TaskFormatError, ToolError, ToolServerError
 from ..models import AssistantMessage, ToolCall, ToolMessage, UserMessage, clone, json_copy, paired_calls, writable
 from .results import result_text
 from .schemas import with_members
@@ -208,7 +208,8 @@ class Environment:
     def sync(self) -> None:
         """Apply the consequences of one side's state to the other's."""
         if self._sync and self._user:
-            self._sync(self._agent.db, self._user.db)
+            with PlainErrors():
+                self._sync(self._agent.db, self._user.db)
 
     def run_function(self, env_type: Requestor, name: str, arguments: dict[str, Any]) -> Any:
         """Run a toolkit function by name, tool or not, as initial states and assertions do, then sync.
@@ -355,7 +356,8 @@ def _own_attributes(toolkit: Toolkit[Any]) -> dict[str, Any]:
 
 def _run(toolkit: Toolkit[Any], name: str, arguments: dict[str, Any]) -> Any:
     """Call a toolkit's function with a copy of the arguments, as it may keep and change them."""
-    return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
+    with PlainErrors():
+        return getattr(toolkit, name)(**with_members(getattr(type(toolkit), name), json_copy(arguments)))
 
 
 def unexecuted(messages: Sequence[Message]) -> set[int]:

@@ -7,6 +7,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from ..errors import TaskFormatError, ToolError
+from ..models.problems import problem_text
 from .database import Database
 from .records import digest
 from .toolkit import Toolkit
@@ -110,7 +111,7 @@ def apply_initial_state(environment: Environment, task: Task, *, replay_history:
         raise TaskFormatError(error.problem, task_id=task.id, field=f"{where}.{error.field}") from None
     except Exception as error:
         # Any exception of a domain's function here means that the task does not fit the domain.
-        raise TaskFormatError(f"cannot be applied: {error}", task_id=task.id, field=where) from error
+        raise TaskFormatError(f"cannot be applied: {problem_text(error)}", task_id=task.id, field=where) from error
 
 
 def _initialize(environment: Environment, action: FunctionCall) -> None:

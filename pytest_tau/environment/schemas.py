@@ -6,12 +6,14 @@ import functools
 import inspect
 import sys
 import warnings
+from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import Field, PydanticUserError, TypeAdapter, ValidationError, create_model
 
 from ..errors import ConfigurationError, ToolError, hides_frames, unknown_name
+from ..models.problems import place_and_problems
 
 if sys.version_info >= (3, 11):
     from typing import get_type_hints
@@ -19,7 +21,7 @@ else:  # pragma: no cover - in 3.10, whose own makes ``text: str = None`` option
     from typing_extensions import get_type_hints
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from docstring_parser import Docstring
 
@@ -111,6 +113,39 @@ def arguments_of(function: Callable[..., Any]) -> dict[str, Any]:
         "required": [each.name for each in named if each.default is each.empty],
         "additionalProperties": any(each.kind is each.VAR_KEYWORD for each in parameters),
     }
+
+
+def impossible_values(function: Callable[..., Any], arguments: dict[str, Any]) -> Iterator[str]:
+    """Yield the arguments that cannot be converted to the annotated types, such as a date that does not exist.
+
+    Args:
+        function: A toolkit's method.
+        arguments: JSON values that fit the schema, by parameter.
+    """
+    adapters = _adapters(function)
+    for name in adapters.keys() & arguments.keys():
+        try:
+            adapters[name].validate_python(arguments[name])
+        except ValidationError as error:
+            place, problems = place_and_problems(error)
+            yield f"{name}.{place}: {problems}" if place else f"{name}: {problems}"
+
+
+@functools.lru_cache(maxsize=1000)
+def _adapters(function: Callable[..., Any]) -> dict[str, TypeAdapter[Any]]:
+    """Return what converts each argument whose type is not one of JSON, if its annotation can be used."""
+    found: dict[str, TypeAdapter[Any]] = {}
+    with suppress(Exception):  # annotations can be anything
+        hints = get_type_hints(function, include_extras=True)
+        for name in inspect.signature(function).parameters.keys() & hints.keys() - {"self"}:
+            if hints[name] not in _OF_JSON:
+                with suppress(PydanticUserError):
+                    found[name] = TypeAdapter(hints[name])
+    return found
+
+
+#: Types whose values the schema describes completely.
+_OF_JSON = (str, int, float, bool, dict, list, Any)
 
 
 def with_members(function: Callable[..., Any], arguments: dict[str, Any]) -> dict[str, Any]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from ..errors import ConfigurationError, TaskFormatError, unknown_name
 from .arguments import misfits
 from .functions.sessions import SessionState
-from .schemas import arguments_of
+from .schemas import arguments_of, impossible_values
 from .toolkit import Toolkit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Iterable, Iterator
     from pathlib import Path
 
     from ..models import Action, FunctionCall, Requestor, Task
@@ -63,7 +63,7 @@ def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None
         if called is None:
             continue
         field = f"evaluation_criteria.actions.{position}"
-        for problem in misfits(action.arguments, called.parameters):
+        for problem in _argument_problems(action, _toolkit(spec, action.requestor)):
             fail(f"{action.name}: {problem}", f"{field}.arguments")
         for problem in unknown_compared(action, called.parameters):
             fail(f"{action.name}: {problem}", f"{field}.compare_args")
@@ -80,6 +80,15 @@ def unknown_compared(action: Action, schema: dict[str, Any]) -> list[str]:
     if schema.get("additionalProperties"):
         return []
     return [unknown_name("argument", name, known) for name in action.compare_args or () if name not in known]
+
+
+def _argument_problems(action: Action, toolkit: type[Toolkit[Any]]) -> Iterator[str]:
+    """Yield what is wrong with the arguments of a reference action; each assumes that there was nothing before."""
+    called, function = toolkit.tool_named(action.name), toolkit.function(action.name)
+    if called is not None:
+        yield from misfits(action.arguments, called.parameters)
+        if function is not None:
+            yield from impossible_values(function, action.arguments)
 
 
 def unknown_tool(action: Action, spec: DomainSpec) -> str:
@@ -161,6 +170,24 @@ def check_initial_state(task: Task, domain: Domain, file: Path | None = None) ->
         domain.shared_environment(task)
     except TaskFormatError as error:
         raise TaskFormatError(error.problem, file=file, task_id=error.task_id, field=error.field) from None
+
+
+def check_isolation(tasks: Iterable[Task], domain: Domain) -> None:
+    """Refuse a domain over objects that share state, after the reference actions of a task were carried out on one.
+
+    Raises:
+        ConfigurationError: It is one; names what is shared.
+    """
+    sides = [each for each in (domain.spec.agent_db, domain.spec.user_db) if each and issubclass(each, SessionState)]
+    if not any("isolation_problem" in vars(each) for each in sides):
+        return
+    for task in tasks:
+        with suppress(TaskFormatError):  # of the initial state, which a trial reports
+            domain.shared_reference(task)
+        if task.criteria.actions and domain.failed_write(task) is None:
+            break
+    if (problem := domain.isolation_problem()) is not None:
+        raise ConfigurationError(problem)
 
 
 def check_comparable(task: Task, spec: DomainSpec, file: Path | None = None) -> None:

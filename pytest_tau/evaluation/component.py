@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Protocol
 
-from ..errors import EvaluatorError
+from ..errors import EvaluatorError, is_interrupt
 from ..models import CustomCheck, RewardInfo, clone
 from .component_reports import Check, ComponentReports, Line
 
@@ -139,7 +139,9 @@ class CustomComponent(RewardComponent):
         """
         try:
             check: object = self.evaluate(*clone((given.task, list(given.messages))), given.environment)
-        except Exception as error:
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
             # A foreign evaluator may raise anything.
             problem = f"evaluator {self.name!r} failed on task {given.task.id!r}: {type(error).__name__}: {error}"
             raise EvaluatorError(problem) from error
@@ -225,7 +227,10 @@ class PluginReports(StoredComponent):
         """Return the component's lines, or the default ones with a note of what went wrong."""
         try:
             return [Line(*line) for line in self._component.explain(verdict, calls)]
-        except Exception as error:  # noqa: BLE001 - foreign code may raise anything, and the verdict stands
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+            # Foreign code may raise anything, and the verdict stands.
             problem = f"  {self.name} could not be explained: {type(error).__name__}: {error}"
             return [*super().explain(verdict, calls), Line("note", problem)]
 
@@ -233,7 +238,10 @@ class PluginReports(StoredComponent):
         """Return the component's names of its unmet checks, or the default ones."""
         try:
             return [str(check) for check in self._component.failed_checks(verdict)]
-        except Exception:  # noqa: BLE001 - likewise; the failure report notes such an error
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+            # Likewise; the failure report notes such an error.
             return super().failed_checks(verdict)
 
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Awaitable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias
 
-from ..errors import JudgeError, TauError
+from ..errors import JudgeError, TauError, is_interrupt
 from ..models import NLAssertionCheck, clone
 
 if TYPE_CHECKING:
@@ -76,9 +77,11 @@ async def judge_statements(
             NLAssertionCheck(nl_assertion=statement, met=verdict.met, justification=verdict.justification)
             for statement, verdict in zip(statements, verdicts, strict=True)
         ]
-    except TauError:
+    except (TauError, asyncio.CancelledError):
         raise
-    except Exception as error:
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
         # Whatever a foreign judge raises is the judge's fault, not the agent's.
         raise JudgeError(f"judge {judge.name!r} failed: {type(error).__name__}: {error}") from error
     return checks

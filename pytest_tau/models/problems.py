@@ -30,6 +30,12 @@ def error_text(error: Exception) -> str:
     return f"{error.title}: {place}: {problems}" if place else f"{error.title}: {problems}"
 
 
+def problem_text(error: Exception) -> str:
+    """Return what an exception says, on one line; with its class if the text alone is not clear, as of ``KeyError``."""
+    text = " ".join(error_text(error).split())
+    return f"{type(error).__name__}: {text}".removesuffix(": ") if isinstance(error, KeyError) or not text else text
+
+
 def json_text(value: Any) -> str:
     """Return a JSON value as JSON, so that its type is seen: texts have quotes, numbers have none."""
     return shorten(json.dumps(value, ensure_ascii=False, default=str))

@@ -7,12 +7,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError
+from ..errors import ContextWindowError, ModelError, ReplayError, ToolServerError, UnusableReplyError, is_interrupt
 from ..models import OUT_OF_TIME, AssistantMessage, ConversationEnded, MultiToolMessage, UserMessage, clone
 from ..models.copying import assign
 from ..participants import DONE, trailing_results
 from ..participants.base import BuiltIn
-from ..participants.containment import describe, is_interrupt
+from ..participants.containment import describe
 from ..text import plural
 from .clock import Clock
 

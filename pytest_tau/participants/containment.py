@@ -5,10 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import contextvars
-import threading
 from typing import TYPE_CHECKING, Any
 
-from ..errors import ConfigurationError, TaskFormatError
+from ..errors import ConfigurationError, TaskFormatError, is_interrupt
 from ..models import writable
 from .tracebacks import place_of, traceback_of
 
@@ -31,14 +30,6 @@ class ForeignError(Exception):
     def __init__(self, raised: BaseException) -> None:
         self.raised = raised
         super().__init__(describe(raised))
-
-
-def is_interrupt(error: BaseException) -> bool:
-    """Return whether an exception may be Ctrl-C.
-
-    Python raises it in the main thread, where a run of pytest has no code of participants.
-    """
-    return isinstance(error, KeyboardInterrupt) and threading.current_thread() is threading.main_thread()
 
 
 def describe(error: BaseException, *, place: bool = False) -> str:

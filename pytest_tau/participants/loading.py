@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..chat import without_login
 from ..endpoint.listener import load
-from ..errors import ConfigurationError, unknown_name
+from ..errors import ConfigurationError, is_interrupt, unknown_name
 from ..files import digest
 from .adapters import adapt, built_class, check_form, name_of, takes_model
 from .agents import BUILT_IN, FAULTY_AGENTS, EndpointAgent, LLMAgent, LLMUser, Replay
 from .base import BuiltIn
 from .clients import asks_for_endpoint, imported_names
-from .containment import describe, is_interrupt
+from .containment import describe
 from .own_loop.form import is_own_loop
 from .programs import PROGRAMS, is_program, program_factory
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import AsyncIterator, Iterator
+from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
@@ -29,6 +30,8 @@ LONGEST_MESSAGE = 1_000_000
 ACCEPTED = "text, a stream of text, {message}, a dict, a pydantic model or a dataclass"
 #: Fields of which one makes a dict, a model or a dataclass a message; without any, it is a structured answer.
 _OF_A_MESSAGE = frozenset({"role", "content", "tool_calls"})
+#: The roles of a message that a side may return. For the model of a user, its own messages are the assistant's.
+_ROLES: dict[Side, tuple[str, ...]] = {"agent": ("assistant",), "user": ("user", "assistant")}
 #: Keys of a call's arguments in other formats. Ignored, the call would have no arguments.
 _NOT_ARGUMENTS = ("args", "input", "parameters", "kwargs", "params")
 #: Sets of fields of objects that contain messages or describe a call, with the reply that is probably meant.
@@ -109,11 +112,13 @@ def as_message(reply: Any, side: Side) -> Reply:
         side: The side that replies.
 
     Raises:
-        ParticipantError: The reply has another type, is empty or too long, or has a malformed tool call. Arguments
-            that are not a JSON object are not such a fault: the call is answered with an error.
+        ParticipantError: The reply has another type or the role of another side, is empty or too long, or has a
+            malformed tool call. Arguments that are not a JSON object are not such a fault: the call is answered with
+            an error.
     """
     role = AssistantMessage if side == "agent" else UserMessage
     reply = _as_fields(reply, role.__name__, side)
+    _check_role(reply.get("role"), side)
     if _size([reply.get("content"), reply.get("tool_calls")]) > LONGEST_MESSAGE:
         raise _too_long(side)
     calls = [_tool_call(call, side) for call in _list_of_calls(reply, side)]
@@ -127,6 +132,15 @@ def as_message(reply: Any, side: Side) -> Reply:
     if not message.tool_calls and not message.has_text_content():
         raise ParticipantError("respond() returned an empty reply: no text and no tool calls", side=side)
     return message
+
+
+def _check_role(role: Any, side: Side) -> None:
+    """Refuse a message of somebody else, such as the last one that an agent has received."""
+    name = role.value if isinstance(role, Enum) else role
+    if isinstance(name, str) and name not in _ROLES[side]:
+        expected = _ROLES[side][0]
+        problem = f"respond() returned a message of the role {name[:80]!r}; expected {expected!r}"
+        raise ParticipantError(problem, side=side)
 
 
 def _said(reply: dict[str, Any], side: Side) -> str | None:

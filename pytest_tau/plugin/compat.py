@@ -33,6 +33,7 @@ __all__ = [
     "log_handlers",
     "mark_last_failed",
     "native_ini",
+    "note_fixture_error",
     "search_rootdir",
     "set_node_id",
     "terminal_writer",
@@ -49,6 +50,15 @@ def junit_xml(config: pytest.Config) -> Any:
     from _pytest.junitxml import xml_key
 
     return config.stash.get(xml_key, None)
+
+
+def note_fixture_error(definition: Any, request: Any, error: Exception) -> None:
+    """Let pytest tear a fixture down whose setup has failed, as it does only after an ``Exception``.
+
+    After a ``SystemExit``, the fixture fails by an assertion in all later tests. It can go once pytest tears down a
+    fixture that has raised it.
+    """
+    definition.cached_result = None, definition.cache_key(request), (error, error.__traceback__)
 
 
 def mark_last_failed(config: pytest.Config, nodeid: str) -> None:

@@ -10,6 +10,7 @@ import time
 from itertools import islice
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..errors import is_interrupt
 from .parts import Breach
 
 if TYPE_CHECKING:
@@ -47,7 +48,10 @@ def run_rules(rules: Sequence[Rule], trajectory: Trajectory, seconds: float = SE
 def _bounded_outcome(rule: Rule, trajectory: Trajectory) -> Found:
     try:
         return _checked(rule, trajectory)
-    except Exception as error:  # noqa: BLE001 - a domain's code: whatever it raises is reported by its name
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        # Code of a domain: whatever it raises is reported by its name.
         return f"{type(error).__name__}: {error}"
 
 

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..environment import same_result
-from ..errors import ConfigurationError, ReplayError
+from ..errors import ConfigurationError, ReplayError, is_interrupt
 from ..models import AssistantMessage, MultiToolMessage, ToolMessage, UserMessage, clone
 from ..participants import calls_no_model, trailing_results
-from ..participants.containment import describe, is_interrupt
+from ..participants.containment import describe
 from ..text import one_line, shorten
 
 if TYPE_CHECKING:

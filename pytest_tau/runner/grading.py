@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -13,6 +14,7 @@ from ..errors import (
     ReplayError,
     ToolServerError,
     UnusableReplyError,
+    is_interrupt,
 )
 from ..evaluation import LazyJudge, aevaluate
 from ..evaluation.outside import OUTSIDE, OutsideObserver, check_domain
@@ -76,6 +78,7 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
     try:
         verdict = await aevaluate(trial.task, simulation.messages, reason, trial.domain, evaluation)
         check_domain(verdict, observer.undeclared)
+        _check_isolation(trial.domain)
         simulation.reward_info = verdict
     except _WITHOUT_VERDICT as error:
         # How the conversation ended stays as it was: it can still be graded.
@@ -83,13 +86,25 @@ async def grade_trial(trial: GradedTrial, simulation: Simulation, beginning: Beg
         simulation.note_error_kind(type(error).__name__)
         if isinstance(error, UnusableReplyError):  # a judge's, under the official protocol
             simulation.termination_reason = "infrastructure_error"
-    except Exception as error:  # noqa: BLE001
+    except BaseException as error:
+        if is_interrupt(error) or _is_cancelled(error):
+            raise
         # A fault of the harness: the conversation is kept.
         simulation.termination_reason = "unexpected_error"
         simulation.error, fault = f"grading failed: {type(error).__name__}: {error}", error
     if observer.found is not None:
         simulation.info = (simulation.info or {}) | {OUTSIDE: observer.found.as_dict()}
     return fault
+
+
+def _check_isolation(domain: Domain) -> None:
+    if (problem := domain.isolation_problem()) is not None:
+        raise DomainError(problem)
+
+
+def _is_cancelled(error: BaseException) -> bool:
+    """Return whether the trial is cancelled, and not code of a domain, an evaluator or a judge raises the same."""
+    return isinstance(error, asyncio.CancelledError) and getattr(asyncio.current_task(), "cancelled_by_us", True)
 
 
 def _evaluation(settings: SimulationSettings, models: TrialModels, observer: OutsideObserver) -> Evaluation:

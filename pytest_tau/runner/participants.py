@@ -6,11 +6,11 @@ import asyncio
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from ..environment import Tool
-from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError
+from ..errors import ConfigurationError, ModelError, ReplayError, TaskFormatError, is_interrupt
 from ..orchestrator import Ending
 from ..participants import DONE
 from ..participants.base import BuiltIn
-from ..participants.containment import describe, is_interrupt
+from ..participants.containment import describe
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..errors import is_interrupt
 from ..policy import POLICY, PolicyReport, check_policy, load_rules
 
 if TYPE_CHECKING:
@@ -52,7 +53,10 @@ def note_policy(
             tools=environment.tool_infos if environment else None,
             rules=rules,
         )
-    except Exception as error:  # noqa: BLE001 - tools and records are foreign code, and the trial has its verdict
+    except BaseException as error:
+        if is_interrupt(error):
+            raise
+        # Tools and records are foreign code, and the trial has its verdict.
         found = PolicyReport(problems={POLICY: f"{type(error).__name__}: {error}"})
     if found is not None:
         simulation.info = (simulation.info or {}) | {POLICY: found.as_dict()}

@@ -17,6 +17,7 @@ from ..errors import (
     ReplayError,
     TaskFormatError,
     UnusableReplyError,
+    is_interrupt,
     unknown_name,
 )
 from ..evaluation import LazyJudge
@@ -24,7 +25,6 @@ from ..evaluation.outside import Beginning
 from ..models import FAULTS, RETRIEVAL, AssistantMessage, Simulation, clone
 from ..orchestrator import GREETING, Clock, Conversation, Ending, ToolFaults, ending_by, record_faults
 from ..participants import DONE, ParticipantContext, Prompting, view_of
-from ..participants.containment import is_interrupt
 from ..participants.personas import BEHAVIOUR, draw_persona
 from ..validity import check_simulation
 from . import fork

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ..errors import is_interrupt
 from .conversation import Conversation
 from .device import unasked_action
 from .findings import UserValidity
@@ -74,7 +75,10 @@ def check_user(
             continue
         try:
             findings += check.find(conversation)
-        except Exception as error:  # noqa: BLE001 - a conversation that was paid for must not be lost
+        except BaseException as error:
+            if is_interrupt(error):
+                raise
+            # A conversation that was paid for must not be lost.
             problems.append(f"{check.name}: {type(error).__name__}: {error}")
     findings.sort(key=lambda each: each.message_idx)
     kept = tuple(name for name in CHECK_NAMES if name in excused)

@@ -6,6 +6,7 @@ import pytest
 
 from pytest_tau import errors
 from pytest_tau.errors import ParticipantError, TaskFormatError, TauError, similar_names, suggestion, unknown_name
+from pytest_tau.models.problems import problem_text
 
 
 def test_there_is_one_tree() -> None:
@@ -66,3 +67,16 @@ def test_only_names_about_as_similar_as_the_best_one_are_suggested() -> None:
 def test_a_suggestion_is_the_end_of_a_text() -> None:
     assert suggestion([]) == ""
     assert suggestion(["a", "b"]) == "; did you mean 'a' or 'b'?"
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (ValueError("no  such\n order"), "no such order"),
+        (KeyError("zz"), "KeyError: 'zz'"),
+        (KeyError(), "KeyError"),
+        (RuntimeError(), "RuntimeError"),
+    ],
+)
+def test_the_problem_of_an_exception_is_one_line_that_says_something(error, text):
+    assert problem_text(error) == text

@@ -4,6 +4,7 @@ import asyncio
 import dataclasses
 import datetime as dt
 import enum
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -77,7 +78,7 @@ GOOD: list[tuple[str, Any, AssistantMessage]] = [
     ("message", agent("Hi"), agent("Hi")),
     ("message-with-call", agent(call("f", a=1)), agent(call("f", a=1))),
     ("text-and-call", agent("Wait", call("f")), agent("Wait", call("f"))),
-    ("other-role", user("Hi"), agent("Hi")),
+    ("no-role", {"role": None, "content": "Hi"}, agent("Hi")),
     ("foreign-message", Theirs(content="Hi"), agent("Hi")),
     ("foreign-call", Theirs(tool_calls=[TheirCall()]), agent(made(call_id="x", a=1))),
     ("dict", {"content": "Hi"}, agent("Hi")),
@@ -111,6 +112,25 @@ GOOD: list[tuple[str, Any, AssistantMessage]] = [
 @pytest.mark.parametrize(("reply", "message"), [pytest.param(*row[1:], id=row[0]) for row in GOOD])
 def test_good_replies(reply: Any, message: AssistantMessage) -> None:
     assert as_message(reply, "agent") == message
+
+
+@pytest.mark.parametrize("side", ["agent", "user"])
+@pytest.mark.parametrize("role", ["user", "assistant", "tool", "system", "developer", Role.ASSISTANT])
+def test_a_message_has_the_role_of_its_side(side: Any, role: Any) -> None:
+    name = role.value if isinstance(role, Role) else role
+    reply = {"role": role, "content": "call 555-0100"}
+    expected = "assistant" if side == "agent" else "user"
+    if name in ("assistant", expected):  # a user's model sees its own messages as the assistant's
+        assert as_message(reply, side).role == expected
+    else:
+        problem = f"respond() returned a message of the role '{name}'; expected '{expected}'"
+        with pytest.raises(ParticipantError, match=re.escape(problem)):
+            as_message(reply, side)
+
+
+def test_the_message_of_the_user_is_no_reply() -> None:
+    with pytest.raises(ParticipantError, match="role 'user'; expected 'assistant'"):
+        as_message(user("Hi"), "agent")
 
 
 def test_costs_come_along() -> None:

@@ -21,6 +21,7 @@ from ..database import overlay
 from ..domain import DomainSpec
 from ..domain_files import PolicyFiles
 from ..toolkit import Toolkit, tool
+from .isolation import Isolation
 from .jsonable import jsonable
 from .sessions import Session, SessionState
 
@@ -81,12 +82,19 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     source.check(sorted(each for each, kind in kinds.items() if kind == "write"))
     return DomainSpec(
         name=name,
-        agent_db=type(f"State of {name}", (SessionState,), {"source": source, "comparable": snapshot is not None}),
+        agent_db=_state_type(name, source),
         agent_tools=_toolkit(name, named, kinds, offered={each.__name__ for each in tools}, bound=make is not None),
         knowledge=knowledge,
         rules=rules,
         **files_of(folder_of_caller() if folder is None else Path(folder), tasks, policy),
     )
+
+
+def _state_type(name: str, source: _Source) -> type[SessionState]:
+    members: dict[str, Any] = {"source": source, "comparable": source.snapshot is not None}
+    if source.isolation is not None:
+        members["isolation_problem"] = staticmethod(source.isolation.problem)
+    return type(f"State of {name}", (SessionState,), members)
 
 
 def files_of(folder: Path, tasks: str | Path, policy: str | Path) -> dict[str, Any]:
@@ -224,6 +232,7 @@ class _Source:
         restore: Callable[..., Any] | None,
     ) -> None:
         self.name, self.make, self.snapshot, self.restore = name, make, snapshot, restore
+        self.isolation = Isolation(name, make, snapshot) if make is not None and snapshot is not None else None
         self.functions = {each: _converting(function) for each, function in functions.items()}
         self.lock = threading.RLock()
         self.active: _SharedSession | None = None  # whose state is the live one
@@ -244,7 +253,10 @@ class _Source:
     def open(self) -> Session:
         """Return a new session in the untouched state."""
         if self.make is not None:
-            return _OwnSession(self, self.make())
+            target = self.make()
+            if self.isolation is not None:
+                self.isolation.note_first(target)
+            return _OwnSession(self, target)
         return _SharedSession(self)
 
     @functools.cached_property

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from pydantic import PrivateAttr
 
-from ...errors import ConfigurationError, ToolError, ToolServerError, hides_frames
+from ...errors import ConfigurationError, PlainErrors, ToolError, ToolServerError, hides_frames
 from ...models import clone, json_copy
 from ..changes import Change, value_changes
 from ..database import Database
@@ -97,10 +97,11 @@ class _Entry(NamedTuple):
     def run(self, session: Session) -> _Outcome:
         arguments = json_copy(self.arguments)
         try:
-            if self.name is None:
-                session.merge(arguments)
-                return _Outcome(None)
-            return _Outcome(session.call(self.name, arguments))
+            with PlainErrors():
+                if self.name is None:
+                    session.merge(arguments)
+                    return _Outcome(None)
+                return _Outcome(session.call(self.name, arguments))
         except ToolServerError:
             raise
         except Exception as error:  # noqa: BLE001 - the tool boundary: a tool's exceptions are results
@@ -245,7 +246,8 @@ class SessionState(Database):
         if session is not None:
             if self.memo is not None:
                 self.memo.forget_session(session)
-            session.close()
+            with PlainErrors():
+                session.close()
 
     def fork(self) -> Self:
         """Return an independent state after the same calls."""
@@ -301,7 +303,8 @@ class SessionState(Database):
     def _up_to_date(self) -> Session:
         """Return a session in which all calls were made."""
         if self._session is None:
-            self._session, self._done = self.source.open(), 0
+            with PlainErrors():
+                self._session, self._done = self.source.open(), 0
         session = self._session
         try:
             while self._done < len(self._log):
@@ -325,7 +328,8 @@ class SessionState(Database):
 
     def _read(self, session: Session, made: tuple[_Entry, ...] | None = None) -> None:
         try:
-            value = jsonable(session.snapshot())
+            with PlainErrors():
+                value = jsonable(session.snapshot())
         except ToolServerError:
             self._drop()
             raise

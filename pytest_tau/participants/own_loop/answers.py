@@ -82,7 +82,7 @@ def read_answer(message: dict[str, Any], tools: Collection[str], offered: Collec
             such as hand-offs: calls of them are neither expected nor unknown.
     """
     try:
-        read = as_message(message, "agent")
+        read = as_message(message | {"role": "assistant"}, "agent")  # of a server that has another name for it
     except ParticipantError:  # empty, or no chat message: what the agent makes of it counts
         return ModelAnswer()
     answer = ModelAnswer(text=read.text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ...environment import DEFAULT_SPLIT, check_domain, check_initial_state, check_task
+from ...environment import DEFAULT_SPLIT, check_domain, check_initial_state, check_isolation, check_task
 from ...errors import ConfigurationError, TauError, unknown_name
 from ...evaluation import known_components
 from ...files import ambiguous_names
@@ -136,6 +136,7 @@ class TaskSelector:
             of_task = file or domain.file_of(task)
             check_task(task, domain.spec, components, of_task)
             check_initial_state(task, domain, of_task)
+        check_isolation(tasks, domain)
         unjudged = [task.id for task in tasks if task.needs_judge]
         if unjudged and self._context.judge is None:
             raise ConfigurationError(

@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from ..compat import note_fixture_error
 from ..context.run_state import require_context
 from ..hook_calls import first_call
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from ...chat import ChatModel
     from ...environment import Environment
     from ...models import Task
@@ -22,6 +25,21 @@ if TYPE_CHECKING:
 def register(config: pytest.Config) -> None:
     """Register the hooks of this module."""
     config.pluginmanager.register(sys.modules[__name__], "tau-setup")
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_fixture_setup(
+    fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
+) -> Generator[None, object, object]:
+    """Make ``SystemExit`` and the like, such as of a hook, an error of its test alone."""
+    try:
+        return (yield)
+    except (Exception, KeyboardInterrupt, pytest.skip.Exception, pytest.fail.Exception, pytest.exit.Exception):
+        raise
+    except BaseException as error:
+        found = RuntimeError(f"{type(error).__name__}: {error}")
+        note_fixture_error(fixturedef, request, found)
+        raise found from error
 
 
 def make_environment(item: pytest.Item, spec: TaskSpec) -> Environment:

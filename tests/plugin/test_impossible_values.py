@@ -1,0 +1,84 @@
+"""Reference actions with values that no call can have, and the texts of those that fail."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+FUNCTIONS = """
+import datetime as dt
+import pytest_tau
+
+class Shop:
+    def __init__(self):
+        self.due = {"o1": "2026-01-01"}
+
+def postpone(shop: Shop, order_id: str, due: dt.date):
+    '''Postpone an order.'''
+    shop.due[order_id]
+    shop.due[order_id] = str(due)
+
+def pytest_tau_domains():
+    shop = pytest_tau.domain_of("shop", tools=[postpone], make=Shop, snapshot=vars, policy="Be nice.", tasks="tasks.json")
+    return [shop]
+"""
+TOOLKIT = """
+import datetime as dt
+from pathlib import Path
+import pytest_tau
+from pytest_tau.environment import Database, DomainSpec, PolicyFiles, Toolkit, tool
+
+class Shop(Database):
+    due: dict[str, str]
+
+class Tools(Toolkit[Shop]):
+    @tool("write")
+    def postpone(self, order_id: str, due: dt.date) -> None:
+        '''Postpone an order.'''
+        self.db.due[order_id]
+        self.db.due[order_id] = str(due)
+
+def pytest_tau_domains():
+    folder = Path(__file__).parent
+    policies = {"default": PolicyFiles(("policy.md",))}
+    return [DomainSpec(name="shop", folder=folder, tasks=folder / "tasks.json", agent_db=Shop, agent_tools=Tools, policies=policies)]
+"""
+
+
+@pytest.fixture(params=[FUNCTIONS, TOOLKIT], ids=["functions", "toolkit"])
+def run(request, pytester: pytest.Pytester):
+    """Run a task with the given argument in its reference action, over either kind of domain."""
+
+    def run(**arguments: str) -> pytest.RunResult:
+        actions = [{"action_id": "1", "name": "postpone", "arguments": arguments}]
+        criteria = {"actions": actions, "reward_basis": ["DB"]}
+        task = {"id": "a", "user_scenario": {"instructions": "Postpone."}, "evaluation_criteria": criteria}
+        pytester.path.joinpath("tasks.json").write_text(json.dumps([task]))
+        pytester.path.joinpath("db.json").write_text(json.dumps({"due": {"o1": "2026-01-01"}}))
+        pytester.path.joinpath("policy.md").write_text("Be nice.")
+        pytester.makeconftest(request.param)
+        return pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=shop", "--tau-agent=noop")
+
+    return run
+
+
+def test_a_value_that_cannot_be_converted_is_a_usage_error(run) -> None:
+    result = run(order_id="o1", due="2026-02-30")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(
+        [
+            "ERROR: *tasks.json: task a: evaluation_criteria.actions.0.arguments: postpone: due: "
+            'expected a valid date*, got "2026-02-30"'
+        ]
+    )
+
+
+def test_a_possible_value_is_none(run) -> None:
+    run(order_id="o1", due="2026-02-28").assert_outcomes(failed=1)
+
+
+def test_a_warning_names_the_class_of_a_key_error(run) -> None:
+    result = run(order_id="zz", due="2026-02-28")
+    assert "tau: warning: 1 task has a reference action that fails" in result.stdout.str()
+    assert "'a' (postpone: KeyError: 'zz')" in result.stdout.str()

@@ -1,0 +1,113 @@
+"""Domains over objects that share state: refused, as one simulation would see what another has changed."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+CONFTEST = """
+import pytest_tau
+
+ORDERS = {"o1": {"status": "open"}}
+NOTES = []
+
+class Shop:
+%s
+
+def cancel(shop: Shop, order_id: str):
+    '''Cancel an order.'''
+    shop.orders[order_id]["status"] = "cancelled"
+
+def note(shop: Shop, text: str):
+    '''Make a note.'''
+    shop.notes.append(text)
+
+def pytest_tau_domains():
+    tools = [cancel, note]
+    return [pytest_tau.domain_of("shop", tools=tools, make=Shop, snapshot=vars, policy="Be nice.", tasks="tasks.json")]
+"""
+INIT = "    def __init__(self):\n        self.%s"
+OWN = INIT % "orders, self.notes = {'o1': {'status': 'open'}}, []"
+#: What a shop has, and what the message says of it.
+SHARED = {
+    "class": ("    orders, notes = ORDERS, NOTES", "has no attributes, so that snapshot=vars shows nothing"),
+    "partly class": ("    orders = ORDERS\n" + INIT % "notes = []", "share Shop.orders/o1/status: in a new one"),
+    "global": (INIT % "orders, self.notes = ORDERS, []", "share orders/o1/status: in a new one"),
+    "shallow copy": (
+        INIT % "orders, self.notes = dict(ORDERS), []",
+        'share orders/o1/status: in a new one, expected "open", got "cancelled": build new containers in __init__',
+    ),
+}
+#: Differences between new objects that are no shared state.
+OTHERS = {
+    "counted": "    made = []\n" + OWN + "\n        Shop.made.append(1)\n        self.number = len(Shop.made)",
+    "a table": "    prices = {'lamp': 3}\n" + OWN,
+    "an own cache": "    _cache = {}\n" + OWN + "\n        Shop._cache[id(self)] = 1",
+}
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester):
+    """Make a project of a shop with the given beginning of its class, and two equal tasks."""
+
+    def make(shop: str, basis: str = "DB") -> None:
+        actions = [{"action_id": "1", "name": "cancel", "arguments": {"order_id": "o1"}}]
+        criteria = {"actions": actions, "reward_basis": [basis]}
+        tasks = [
+            {"id": each, "user_scenario": {"instructions": "Cancel o1."}, "evaluation_criteria": criteria}
+            for each in ("a", "b")
+        ]
+        pytester.path.joinpath("tasks.json").write_text(json.dumps(tasks))
+        pytester.makeconftest(CONFTEST % shop)
+
+    return make
+
+
+def run(pytester, *options: str) -> pytest.RunResult:
+    return pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=shop", *options)
+
+
+@pytest.mark.parametrize("shared", SHARED)
+def test_state_that_objects_share_is_a_usage_error(pytester, project, shared) -> None:
+    shop, problem = SHARED[shared]
+    project(shop)
+    result = run(pytester, "--tau-agent=noop", "--tau-gate=pass^1>=0.9")
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.re_match_lines([f"ERROR: domain 'shop': .*{re.escape(problem)}"])
+
+
+@pytest.mark.parametrize("other", OTHERS)
+def test_other_differences_of_new_objects_are_none(pytester, project, other) -> None:
+    project(OTHERS[other], "ACTION")
+    run(pytester, "--tau-agent=gold").assert_outcomes(passed=2)
+
+
+AGENT = """
+class Agent:
+    def __init__(self):
+        self.calls = [("note", {"text": "x"}), ("cancel", {"order_id": "o1"})]
+
+    def respond(self, message):
+        if not self.calls:
+            return "done"
+        name, arguments = self.calls.pop(0)
+        return {"tool_calls": [{"name": name, "arguments": arguments}]}
+
+class User:
+    turns = 0
+
+    def respond(self, message):
+        self.turns += 1
+        return "go" if self.turns == 1 else "###STOP###"
+"""
+
+
+def test_state_that_only_a_conversation_changes_is_an_error_of_the_domain(pytester, project) -> None:
+    project(INIT % "orders, self.notes = {'o1': {'status': 'open'}}, NOTES")
+    pytester.path.joinpath("sides.py").write_text(AGENT)
+    result = run(pytester, "--tau-agent=sides.py:Agent", "--tau-user=sides.py:User", "--tau-concurrency=1")
+    result.assert_outcomes(errors=2)
+    result.stdout.fnmatch_lines(["*DomainError: domain 'shop': objects that make= returns share notes*"])
+    assert len(next(pytester.path.glob(".tau/runs/*/simulations.jsonl")).read_text().splitlines()) == 2
