@@ -146,6 +146,16 @@ class TestAClass:
         assert wrong.error and "'s' or 'l'" in wrong.content
         assert environment.call("note", {"order_id": "o1", "text": "hi"}).content == "1"
 
+    def test_an_object_without_a_state_may_be_read(self):
+        class Clock:
+            def hour(self) -> int:
+                """Show the hour."""
+                return 12
+
+        domain = pytest_tau.domain_of("clock", tools=[Clock.hour], make=Clock, snapshot=vars, reads={"hour"}).load()
+        assert domain.environment().call("hour", {}).content == "12"
+        assert domain.isolation_problem() is None
+
     def test_a_parameter_may_be_called_name(self):
         class Register:
             def __init__(self):

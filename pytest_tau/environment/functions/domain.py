@@ -243,6 +243,8 @@ class _Source:
         Raises:
             ConfigurationError: It cannot be isolated.
         """
+        if self.isolation is not None:
+            self.isolation.writes = bool(writes)
         if self.make is None and writes and (self.snapshot is None or self.restore is None):
             raise ConfigurationError(
                 f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "

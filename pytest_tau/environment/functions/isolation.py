@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _ADVICE = "build new containers in __init__, or let make= return a copy.deepcopy"
+_OF_CLASS = "; begin the name with an underscore if it is not part of the state, such as a cache"
 
 
 class Isolation:
@@ -24,12 +25,16 @@ class Isolation:
         domain: The name of the domain, for messages.
         make: Returns a new object.
         snapshot: Returns the state of an object.
+
+    Attributes:
+        writes: Whether a tool may change the state.
     """
 
     def __init__(self, domain: str, make: Callable[[], Any], snapshot: Callable[[Any], Any]) -> None:
         self._domain, self._make, self._snapshot = domain, make, snapshot
         self._first: dict[str, Any] | None = None
         self._lock = threading.Lock()
+        self.writes = True
 
     def note_first(self, target: Any) -> None:
         """Remember the state of the first object; call it with each one, before it is used."""
@@ -46,7 +51,7 @@ class Isolation:
         try:
             with PlainErrors():
                 target = self._make()
-            if self._snapshot is vars and not vars(target):
+            if self.writes and self._snapshot is vars and not vars(target):
                 problem = "an object of make= has no attributes, so that snapshot=vars shows nothing"
                 return f"domain {self._domain!r}: {problem}: {_ADVICE}"
             self.note_first(target)
@@ -65,9 +70,10 @@ class Isolation:
         if not found:
             return None
         path, change = next(iter(found.items()))
+        of_class = "." in path.partition("/")[0]
         return (
             f"domain {self._domain!r}: objects that make= returns share {path or 'the state'}: in a new one, expected "
-            f"{json_text(change.expected)}, got {json_text(change.got)}: {_ADVICE}"
+            f"{json_text(change.expected)}, got {json_text(change.got)}: {_ADVICE}{_OF_CLASS if of_class else ''}"
         )
 
     @staticmethod
