@@ -96,7 +96,7 @@ def parse_toml(text: str | bytes) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise DocumentError(f"not valid TOML: {error}") from None
     except (ValueError, RecursionError) as error:
-        raise DocumentError(describe(error, "TOML")) from None
+        raise DocumentError(describe(error, "TOML") + _place(error)) from None
     if nested_too_deep(document):
         raise DocumentError(describe(RecursionError(), "TOML"))
     return document
@@ -138,10 +138,17 @@ def _repeated(text: str) -> str:
     raise AssertionError("an object has a key twice")
 
 
+def not_utf8(error: UnicodeDecodeError) -> str:
+    """Return that a document is not UTF-8, with the place of the first byte that is not."""
+    return describe(error) + _place(error)
+
+
 def describe(error: Exception, kind: str = "JSON") -> str:
     """Return what a parser's exception says is wrong, without the place and without the document's text."""
     if isinstance(error, DocumentError):
         return str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return f"not UTF-8 text: {error.reason}"
     if isinstance(error, RecursionError):
         return f"not valid {kind}: nested more than {MAX_DEPTH} levels deep"
     if isinstance(error, json.JSONDecodeError):
@@ -220,10 +227,15 @@ def _inflated(file: IO[bytes]) -> Iterator[bytes]:
         yield rest
 
 
-def _place(error: Exception, *, is_line: bool) -> str:
-    if not isinstance(error, json.JSONDecodeError):
+def _place(error: Exception, *, is_line: bool = False) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        line, column = error.lineno, error.colno
+    elif isinstance(error, UnicodeDecodeError):
+        before = error.object[: error.start].decode().split("\n")
+        line, column = len(before), len(before[-1]) + 1
+    else:
         return ""
-    return f" (column {error.colno})" if is_line else f" (line {error.lineno}, column {error.colno})"
+    return f" (column {column})" if is_line else f" (line {line}, column {column})"
 
 
 def _whole(file: IO[bytes]) -> bytes:
@@ -239,7 +251,4 @@ def _whole(file: IO[bytes]) -> bytes:
 def _decoded(text: str | bytes) -> str:
     if isinstance(text, str):
         return text
-    try:
-        return text.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise DocumentError(f"not UTF-8 text: {error.reason} at byte {error.start:,}") from None
+    return text.decode("utf-8-sig")

@@ -241,7 +241,7 @@ _WORSE = 0.1
 
 
 def similar_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[str]:
-    """Return up to three known names that are like a mistyped one, the most similar first.
+    """Return up to three known names that are like a mistyped one, the most similar first; case does not count.
 
     Names that are clearly less similar than the first one are excluded.
 
@@ -250,11 +250,12 @@ def similar_names(name: str, known: Iterable[str], cutoff: float = 0.6) -> list[
         known: The known names.
         cutoff: The least similarity, as that of ``difflib``.
     """
-    matcher = SequenceMatcher(b=name)
+    matcher = SequenceMatcher(b=name.lower())
     found: dict[str, float] = {}
-    for each in get_close_matches(name, sorted(known), n=3, cutoff=cutoff):
+    lowered = {each.lower(): each for each in sorted(known, reverse=True)}
+    for each in get_close_matches(name.lower(), sorted(lowered), n=3, cutoff=cutoff):
         matcher.set_seq1(each)
-        found[each] = matcher.ratio()
+        found[lowered[each]] = matcher.ratio()
     return [each for each, ratio in found.items() if ratio >= max(found.values()) - _WORSE]
 
 
@@ -263,10 +264,18 @@ def suggestion(similar: Sequence[str]) -> str:
     return f"; did you mean {' or '.join(map(repr, similar))}?" if similar else ""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str], most: int = 20) -> str:
-    """Return the text of an unknown-name error, with close matches first and then the known names, at most so many."""
+def unknown_name(kind: str, name: str, known: Iterable[str], listed: Sequence[str] | None = None) -> str:
+    """Return the text of an unknown-name error, with close matches first and then known names.
+
+    Args:
+        kind: The kind of thing that is named.
+        name: The unknown name.
+        known: The known names.
+        listed: Those that are listed, in this order; by default the first 20 in alphabetical order.
+    """
     names = sorted(known)
     hint = suggestion(similar_names(name, names))
-    listed = ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
+    first = names[:20] if listed is None else listed
+    more = f" and {len(names) - len(first)} more" if len(names) > len(first) else ""
     shown = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-    return f"unknown {kind} {shown!r}{hint} (known: {listed or 'none'})"
+    return f"unknown {kind} {shown!r}{hint} (known: {', '.join(first) or 'none'}{more})"

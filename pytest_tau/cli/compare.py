@@ -107,14 +107,16 @@ def _text_lines(many: ManyRuns, problems: list[str]) -> list[str]:
 
 
 def _named(runs: list[Run]) -> list[RunRecords]:
-    """Return the records of the runs; runs of one name are called by their paths."""
+    """Return the records of the runs; different runs of one name are called by their paths."""
     from ..analysis.compare import RunRecords
     from ..runs.side_by_side import read_records
 
     found = [RunRecords.of(run, records) for run, records in zip(runs, read_records(runs), strict=True)]
-    names = [each.name for each in found]
+    paths: dict[str, set[Path]] = {}
+    for each, one in zip(found, runs, strict=True):
+        paths.setdefault(each.name, set()).add(one.path.resolve())
     return [
-        each._replace(name=str(one.path)) if names.count(each.name) > 1 else each
+        each._replace(name=str(one.path)) if len(paths[each.name]) > 1 else each
         for each, one in zip(found, runs, strict=True)
     ]
 

@@ -9,6 +9,7 @@ import abc
 import json
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
+from ..documents import DocumentError, parse_json
 from ..environment.records import json_default
 from ..text import shorten, shorten_both
 
@@ -39,6 +40,15 @@ def more_line(items: Sequence[Any], shown: int) -> list[Line]:
     """Return the line that counts the items that are not shown; no line if all are."""
     left = len(items) - shown
     return [Line("note", f"  and {left} more")] if left > 0 else []
+
+
+def malformed_text(text: str) -> str:
+    """Return that arguments are malformed; of text that is not JSON, where it breaks."""
+    try:
+        parse_json(text, is_line=True)
+    except DocumentError as error:
+        return f"malformed arguments, {error}"
+    return "malformed arguments"
 
 
 def short_json(value: Any, width: int = 60) -> str:

@@ -7,7 +7,7 @@ import json
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..documents import DocumentError, parse_json
+from ..documents import DocumentError, not_utf8, parse_json
 from ..errors import ConfigurationError
 from ..files import digest
 
@@ -113,7 +113,7 @@ def _read(path: Path, name: str) -> Document:
             return _from_json(parse_json(data))
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: not UTF-8 text: {error.reason} at byte {error.start:,}") from None
+        raise ConfigurationError(f"{path}: {not_utf8(error)}") from None
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
     document_id = PurePosixPath(name).with_suffix("").as_posix()

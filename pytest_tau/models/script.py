@@ -47,7 +47,7 @@ class Request(_ScriptPart):
     say: str
     facts: dict[str, str] = Field(default_factory=dict)
     answers: list[Answer] = Field(default_factory=list)
-    insist: int = Field(default=0, ge=0)
+    insist: int = Field(default=0, ge=0, strict=True)
     fallback: str | None = None
 
 
@@ -84,7 +84,7 @@ class UserScript(_ScriptPart):
     accepts: list[str] = Field(default_factory=list)
     declines: list[str] = Field(default_factory=list)
     goals: list[Goal] = Field(default_factory=list)
-    patience: int = Field(default=6, ge=1)
+    patience: int = Field(default=6, ge=1, strict=True)
 
 
 class Spoken(NamedTuple):

@@ -152,6 +152,8 @@ def parse_task(entry: Any, position: int = 0, file: Path | None = None) -> Task:
         raise TaskFormatError(
             problems, file=file, task_id=entry["id"] if named else f"#{position}", field=field or "(the task)"
         ) from None
+    if not task.id.strip():
+        raise TaskFormatError("expected a text that is not empty", file=file, task_id=f"#{position}", field="id")
     if writable(task.id) != task.id:
         problem = f"{writable(task.id)!r} has a lone surrogate, which is not a character"
         raise TaskFormatError(problem, file=file, task_id=f"#{position}", field="id")

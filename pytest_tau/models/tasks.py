@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
+    StrictBool,
     field_validator,
     model_validator,
 )
@@ -124,7 +125,7 @@ class FunctionCall(_TaskPart):
 class EnvAssertion(FunctionCall):
     """A statement about the final environment: the function must return ``assert_value``."""
 
-    assert_value: bool = True
+    assert_value: StrictBool = True
     message: str | None = None
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import TYPE_CHECKING, Any
 
 from ..errors import ParticipantError
@@ -45,13 +46,26 @@ class Adapter(BuiltIn):
         self.greeting = caller.call_here(_greeting, target, context)
 
     def is_stop(self, message: Reply) -> bool:
-        """Return what the object says, if it has a method of this name."""
+        """Return what the object says, if it has a method of this name.
+
+        Raises:
+            ParticipantError: It says neither True nor False.
+        """
         own = self._caller.call_here(self._own_stop, message)
-        return super().is_stop(message) if own is None else bool(own)
+        return super().is_stop(message) if own is None else own
 
     def _own_stop(self, message: Reply) -> bool | None:
         own = getattr(self._target, "is_stop", None)
-        return bool(own(clone(message))) if callable(own) else None
+        if not callable(own):
+            return None
+        answer = own(clone(message))
+        if isinstance(answer, bool):
+            return answer
+        if inspect.iscoroutine(answer):
+            answer.close()  # else Python warns that it was never awaited
+        raise ParticipantError(
+            f"is_stop() returned {short_repr(answer)}; expected True or False", side=self._context.side
+        )
 
     async def _message(self, reply: Any) -> Reply:
         side = self._context.side

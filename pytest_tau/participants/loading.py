@@ -241,7 +241,9 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
         if is_interrupt(error):
             raise
         # A foreign module may raise anything while it is imported.
-        raise ConfigurationError(f"{what} {spec!r} cannot be imported: {describe(error)}") from error
+        raise ConfigurationError(
+            f"{what} {spec!r} cannot be imported: {describe(error)}{_missing(error, module_name)}"
+        ) from error
     found = module
     for part in attribute.split("."):
         if not hasattr(found, part):
@@ -249,6 +251,14 @@ def load_object(spec: str, what: str, folder: Path) -> Any:
             raise ConfigurationError(f"{what} {spec!r}: {unknown_name('attribute', attribute, public)}")
         found = getattr(found, part)
     return found
+
+
+def _missing(error: BaseException, module: str) -> str:
+    """Return what to do about a module that an imported module imports and that is not found."""
+    name = error.name if isinstance(error, ModuleNotFoundError) else None
+    if name is None or "." in name or name == module.partition(".")[0]:
+        return ""
+    return f"; if {name!r} belongs to a package, install the package into this environment"
 
 
 def _import_file(path: Path) -> Any:

@@ -240,7 +240,9 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
     if misnamed:
         text = f"respond() returned tool call {short_repr(call)}; the key {misnamed!r} must be 'arguments'"
         raise ParticipantError(text, side=side)
-    arguments, malformed = _arguments(body.get("arguments"))
+    given = body.get("arguments")
+    arguments, malformed = _arguments(given)
+    problem = None if malformed is None else _problem(given)
     if isinstance(body.get("malformed"), str):
         arguments, malformed = {}, body["malformed"]
     return ToolCall(
@@ -249,6 +251,7 @@ def _tool_call(call: Any, side: Side) -> ToolCall:
         arguments=arguments,
         requestor="assistant" if side == "agent" else "user",
         malformed=None if malformed is None else writable(malformed),
+        problem=problem and writable(f"arguments of '{body['name']}' must be a JSON object: {problem}"),
     )
 
 
@@ -263,6 +266,26 @@ def _arguments(given: Any) -> tuple[dict[str, Any], str | None]:
     if isinstance(found, dict):
         return found, None
     return {}, given if isinstance(given, str) else _as_json(given)
+
+
+def _problem(arguments: Any) -> str | None:
+    """Return which value of arguments is not JSON; None if that is not known."""
+    try:
+        return _not_json(arguments)
+    except RecursionError:
+        return None
+
+
+def _not_json(value: Any, path: str = "") -> str | None:
+    """Return the place and the class of the first value that is not JSON: ``due: datetime.date is not JSON``."""
+    if isinstance(value, dict | list | tuple):
+        parts = value.items() if isinstance(value, dict) else enumerate(value)
+        return next(filter(None, (_not_json(part, f"{path}.{key}" if path else f"{key}") for key, part in parts)), None)
+    if value is None or isinstance(value, str | int | float):
+        return None
+    kind = type(value)
+    name = kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+    return f"{path}: {name} is not JSON" if path else f"{name} is not JSON"
 
 
 def _extra(value: Any) -> Any:

@@ -235,7 +235,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Check patterns and access to models, in the process that reports."""
+    """Check marked modules, patterns and access to models."""
     if _has_begun(config):
         from .collect import selection
 

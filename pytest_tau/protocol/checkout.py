@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ..documents import not_utf8
 from ..errors import ConfigurationError
 from .annotations import Annotations, UnreadableAnnotationError
 from .prompt_texts import DONE_FUNCTION, MissingTextError, find_done, read_judge, read_prompts
@@ -91,7 +92,7 @@ def read_text(path: Path) -> str:
     try:
         text = path.read_text(encoding="utf-8-sig").strip()
     except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}") from None
+        raise ConfigurationError(f"{path} is {not_utf8(error)}") from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror or error}") from None
     if not text:

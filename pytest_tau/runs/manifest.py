@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 
 FORMAT = 1
+#: Why a planned trial was not run, if nothing else is known: ``-x``, Ctrl-C or a crashed worker.
+NO_REASON = "session ended early"
 #: Settings that no verdict depends on: the choice of tasks, speed, cost, and what fingerprints compare better.
 NON_VERDICT_SETTINGS = frozenset(
     {

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ..models import Simulation, Task
     from .results.entries import StoredSimulation
 
-#: An error names at most so many runs, the latest ones.
+#: An error lists at most so many runs, the latest ones.
 _MOST_NAMED = 5
 
 
@@ -180,7 +180,7 @@ def find_run(spec: str | Path | None = None, root: Path | None = None) -> Path:
     if str(spec) == "baseline":
         raise ConfigurationError(f"no baseline in {root / BASELINE}: create one with tau bless RUN")
     kind = "file or run" if Path(spec).suffix else "run"
-    raise ConfigurationError(unknown_name(kind, str(spec), names[-_MOST_NAMED:]))
+    raise ConfigurationError(unknown_name(kind, str(spec), names, names[::-1][:_MOST_NAMED]))
 
 
 def _runs_in(folder: Path) -> list[str]:

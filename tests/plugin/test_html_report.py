@@ -45,7 +45,7 @@ def test_a_run_writes_its_report(project: Project, a_task: Callable[..., dict[st
     found = outcomes(project.path / "out/report.html")
     assert set(found) == {(task, trial) for task in ("buy-milk", "greet-only") for trial in (0, 1)}
     counts = shown(project.path / "out/report.html")["runs"][0]["counts"]
-    assert (counts["planned"], counts["run"], counts["missing"]) == (4, 4, 0)
+    assert (counts["planned"], counts["run"], counts["not_run"]) == (4, 4, {})
 
 
 def test_failures_and_what_calls_changed_are_in_it(
@@ -95,6 +95,42 @@ def test_omitted_trials_are_reported(project: Project, a_task: Callable[..., dic
     project.tasks("mock/t.tau.json", [a_task("one"), a_task("two")])
     project.run("-k", "one", "--tau-html", "r.html").outcomes(passed=1, deselected=1)
     assert shown(project.path / "r.html")["runs"][0]["counts"]["excluded"] == {"deselected": 1}
+
+
+def test_trials_are_counted_as_in_the_terminal(project: Project) -> None:
+    project.write(
+        "test_it.py",
+        """
+        import pytest
+
+        marked = pytest.mark.tau(domain="mock", tasks="create-task")
+
+        @marked
+        def test_run(tau_simulation):
+            pass
+
+        @marked
+        def test_skipped(tau_simulation):
+            pass
+        """,
+    )
+    project.write(
+        "conftest.py",
+        """
+        import pytest
+
+        def pytest_collection_modifyitems(items):
+            for item in items:
+                if "skipped" in item.name:
+                    item.add_marker(pytest.mark.skip("not today"))
+        """,
+    )
+    run = project.run("--tau-html", "r.html", "test_it.py")
+    run.line("planned: 1 run, 1 not run (not today)")
+    counts = shown(project.path / "r.html")["runs"][0]["counts"]
+    assert (counts["planned"], counts["run"], counts["excluded"]) == (2, 1, {})
+    assert counts["not_run"] == {"not today": 1}
+    assert counts["called_models"] is False
 
 
 def test_the_ini_names_it_too(project: Project, a_task: Callable[..., dict[str, Any]]) -> None:

@@ -117,6 +117,85 @@ class TestArguments:
         )
         project.run("-s").usage_error("marker tau: test_it would pass without a conversation", "remove the marker")
 
+    @pytest.mark.parametrize(
+        ("arguments", "outcomes"),
+        [
+            ((), {"passed": 4}),
+            (("-n", "2"), {"passed": 4}),
+            (("-k", "plain"), {"passed": 1, "deselected": 3}),
+            (("test_agent.py::TestOther::test_other",), {"passed": 1}),
+        ],
+    )
+    def test_other_tests_of_a_marked_module_need_no_conversation(self, project, arguments, outcomes):
+        project.write(
+            "test_agent.py",
+            """
+            import unittest
+            import pytest
+
+            pytestmark = pytest.mark.tau(domain="mock", tasks="create-task")
+
+            def test_plain():
+                pass
+
+            class TestOther:
+                def test_other(self):
+                    pass
+
+            class TestCase(unittest.TestCase):
+                def test_it(self):
+                    pass
+
+            class TestAgent:
+                def test_agent(self, tau_simulation):
+                    assert tau_simulation.reward == 1
+            """,
+        )
+        project.run(*arguments).outcomes(**outcomes)
+
+    @pytest.mark.parametrize("workers", [(), ("-n", "2")])
+    @pytest.mark.parametrize(("kind", "used"), [("module", ""), ("class", "tau_simulation")])
+    def test_a_marked_module_or_class_without_a_conversation_is_refused(self, project, workers, kind, used):
+        marker = 'pytest.mark.tau(domain="mock", tasks="create-task")'
+        project.write(
+            "test_agent.py",
+            f"""
+            import pytest
+
+            {"pytestmark = " + marker if kind == "module" else ""}
+
+            def test_it({used}):
+                print("ran")
+
+            {"@" + marker if kind == "class" else ""}
+            class TestOther:
+                def test_other(self):
+                    print("ran")
+            """,
+        )
+        run = project.run("-s", "--tau-domain", "mock", *workers, "test_agent.py")
+        names = "test_it, test_other" if kind == "module" else "test_other"
+        run.usage_error(
+            f"marker tau: {names} would pass without a conversation: request the fixture tau_simulation in a test of "
+            f"this {kind}, or remove the marker"
+        )
+        run.lacks("ran")
+
+    def test_only_the_tests_of_a_refused_module_are_not_run(self, project):
+        project.write(
+            "test_plain.py",
+            """
+            import pytest
+
+            pytestmark = pytest.mark.tau(domain="mock")
+
+            def test_plain():
+                pass
+            """,
+        )
+        project.write("test_sound.py", "def test_sound():\n    pass\n")
+        project.run("--continue-on-collection-errors").outcomes(passed=1, errors=1)
+
     @pytest.mark.parametrize("fixture", ["tau_env", "tau_task", "tau_agent"])
     def test_a_test_may_do_without_a_conversation(self, marked, fixture):
         marked('domain="mock", tasks="create-task"', fixtures=fixture).outcomes(passed=1)

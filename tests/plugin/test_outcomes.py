@@ -197,6 +197,20 @@ def test_arguments_that_are_no_object_are_a_tool_error_and_the_conversation_goes
     run.line("agent  Sorry.")
 
 
+def test_the_report_names_the_argument_that_is_not_json(faults, scripted):
+    call = '{"tool_calls": [{"id": "1", "function": {"name": "create_task", "arguments": %s}}]}'
+    due = '{"user_id": "user_1", "title": "Buy milk", "dates": [{"due": __import__("datetime").date(2026, 1, 2)}]}'
+    run = faults("--tau-agent", scripted(call % due, '"Sorry."'))
+    run.line("= Error: arguments of 'create_task' must be a JSON object: dates.0.due: datetime.date is not JSON")
+
+
+def test_arguments_that_are_nested_too_deep_are_a_tool_error(faults, scripted):
+    call = '{"tool_calls": [{"id": "1", "function": {"name": "create_task", "arguments": %s}}]}'
+    deep = '{"deep": __import__("functools").reduce(lambda inner, _: [inner], range(900), [])}'
+    run = faults("--tau-agent", scripted(call % deep, '"Sorry."'))
+    run.line("= Error: arguments of 'create_task' must be a JSON object, got ")
+
+
 def test_an_unknown_tool_is_a_tool_error_and_the_conversation_goes_on(faults, scripted):
     agent = scripted('call("no_such_tool", a=1)', 'call("create_task", user_id="user_1", title="Buy milk")', '"Done."')
     faults("--tau-agent", agent).outcomes(passed=1)

@@ -207,7 +207,7 @@ def test_a_complete_last_line_needs_no_newline(tau: Tau) -> None:
     ("line", "told"),
     [
         ("{", "not valid JSON: Expecting property name enclosed in double quotes (column 2)"),
-        ('{"text": "\udcff"}', "not UTF-8 text: invalid start byte at byte 10"),
+        ('{"text": "\udcff"}', "not UTF-8 text: invalid start byte (column 11)"),
         ("[" * 100_000, "not valid JSON: nested more than 200 levels deep"),
         ("[]", 'expected a stored simulation, {"domain": "…", "task_id": "…", …}'),
         ("7", "expected a stored simulation"),

@@ -347,6 +347,16 @@ class TestCompareCommand:
         (latest / "records.jsonl").write_text("\n".join(lines))
         assert f"{latest.name} compared with good" in tau("compare", runs[0])[1]
 
+    def test_only_different_runs_of_one_name_are_called_by_their_paths(self, tau, runs, tmp_path):
+        assert "good compared with good: " in tau("compare", runs[0], runs[0])[1]
+        other = tmp_path / "other" / "good"
+        other.mkdir(parents=True)
+        lines = [json.dumps(record.as_dict()) for record in trials(("other", "p"))]
+        (other / "records.jsonl").write_text("\n".join(lines))
+        out = "".join(tau("compare", runs[0], "other/good")[1].split())
+        assert f"{other} compared with ".replace(" ", "") in out
+        assert "comparedwithgood:" not in out
+
     def test_a_baseline_that_is_not_there_says_how_to_make_one(self, tau, runs):
         status, out = tau("compare", "baseline", runs[0])
         assert status == 2

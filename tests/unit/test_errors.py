@@ -55,6 +55,14 @@ def test_unknown_names_come_with_close_ones_and_all_good_ones() -> None:
     assert unknown_name("split", "z" * 999, []) == f"unknown split '{'z' * 199}…' (known: none)"
     many = unknown_name("task", "zzz", [f"n{i:02}" for i in range(25)])
     assert many.endswith("n18, n19 and 5 more)")
+    listed = unknown_name("run", "nighty", ["a", "b", "c", "nightly"], ["c", "b"])
+    assert listed == "unknown run 'nighty'; did you mean 'nightly'? (known: c, b and 2 more)"
+
+
+def test_names_that_differ_by_case_are_similar() -> None:
+    assert similar_names("db", ["DB", "ACTION"]) == ["DB"]
+    assert similar_names("Env_Assertions", ["DB", "ENV_ASSERTION", "NL_ASSERTION"]) == ["ENV_ASSERTION"]
+    assert similar_names("DB", ["db", "Db"]) == ["Db"]
 
 
 def test_only_names_about_as_similar_as_the_best_one_are_suggested() -> None:

@@ -121,7 +121,7 @@ def test_a_further_rule_counts() -> None:
     [
         ("components/db.py", "{side} side: ", "{side}: "),
         ("components/db.py", "_RECORD_WIDTH = 200", "_RECORD_WIDTH = 300"),
-        ("components/action.py", "malformed arguments", "arguments that are no JSON"),
+        ("components/action.py", "made by the {nearest", "a call of the {nearest"),
         ("components/action.py", "it did not make required calls", "it did not make all calls"),
         ("components/communicate.py", "phrase {check.info!r}", "a phrase {check.info!r}"),
         ("components/nl_assertion.py", "judged untrue", "judged false"),

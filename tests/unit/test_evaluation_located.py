@@ -108,7 +108,11 @@ class TestActions:
         assert head == 'reference action not made: rename(item_id="lamp", name="x")'
         assert line.startswith("  nearest call, message 3: name  ")
         assert "item_id" not in line
-        assert texts(ACTION, info, made(broken))[1] == "  nearest call, message 1: malformed arguments"
+        (_, line) = texts(ACTION, info, made(broken))
+        expected = "Expecting property name enclosed in double quotes (column 2)"
+        assert line == f"  nearest call, message 1: malformed arguments, not valid JSON: {expected}"
+        listed = ToolCall(name="rename", arguments={}, malformed="[1]")
+        assert texts(ACTION, info, made(listed))[1] == "  nearest call, message 1: malformed arguments"
 
     def test_a_call_that_failed_is_shown_with_its_result(self, domain: Domain) -> None:
         near = call("rename", item_id="lamp", name="y")

@@ -51,6 +51,8 @@ def test_an_object_with_tasks_may_name_a_domain(file: Path, domain: str | None) 
         ([raw_task("one"), {"user_scenario": {"instructions": "x"}}], "missing", "#1", "id"),
         ([raw_task("one"), 7], "expected an object, got 7", "#1", "(the task)"),
         ({"id": "one"}, "missing", "one", "user_scenario"),
+        ([raw_task("one"), raw_task("")], "expected a text that is not empty", "#1", "id"),
+        ([raw_task(" \t")], "expected a text that is not empty", "#0", "id"),
     ],
 )
 def test_error_names_file_task_and_field(
@@ -80,7 +82,7 @@ def test_a_key_that_is_given_twice_is_reported_with_its_lines(file: Path) -> Non
 
 def test_a_file_that_is_not_utf_8(file: Path) -> None:
     file.write_bytes(b'{"id": "\xff"}')
-    with pytest.raises(TaskFormatError, match="not UTF-8 text"):
+    with pytest.raises(TaskFormatError, match=r"not UTF-8 text: invalid start byte \(line 1, column 9\)"):
         load_task_file(file)
 
 

@@ -176,6 +176,20 @@ def test_problems_are_described_in_words() -> None:
         parse_task(["no object"], position=2)
 
 
+@pytest.mark.parametrize("value", ["false", "off", 0, 1.0])
+def test_values_of_another_type_are_not_converted(value: Any) -> None:
+    check = {"env_type": "user", "func_name": "f", "assert_value": value}
+    with pytest.raises(TaskFormatError, match=r"assert_value: expected a valid boolean, got "):
+        task({"env_assertions": [check]})
+
+
+@pytest.mark.parametrize("value", ["3", 3.0, True])
+def test_numbers_of_a_script_are_whole_numbers(value: Any) -> None:
+    for script in ({"requests": [{"say": "x", "insist": value}]}, {"requests": [{"say": "x"}], "patience": value}):
+        with pytest.raises(TaskFormatError, match=r"(insist|patience): expected a valid integer, got "):
+            parse_task(raw_task("t") | {"user_scenario": {"instructions": "x", "script": script}})
+
+
 @pytest.mark.parametrize(
     ("change", "told"),
     [

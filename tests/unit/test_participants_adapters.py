@@ -482,6 +482,25 @@ def test_a_participant_may_end_the_conversation_by_its_own_is_stop(domain: Domai
     assert (by_user.termination_reason, by_user.stop_token) == ("user_stop", None)
 
 
+async def _later() -> bool:
+    return True
+
+
+@pytest.mark.parametrize(
+    ("answer", "shown"), [(lambda: "no", "str 'no'"), (lambda: None, "NoneType None"), (_later, "coroutine <coroutine")]
+)
+def test_an_is_stop_that_returns_no_bool_is_the_side_s_fault(domain: Domain, answer: Any, shown: str) -> None:
+    class Unsure(ScriptedParticipant):
+        def is_stop(self, message: Any) -> Any:
+            return answer()
+
+    simulation = simulate(domain, WANTED, Unsure(["Hello."]), ScriptedParticipant(["Go."]))
+    assert simulation.termination_reason == "agent_error"
+    assert simulation.error is not None
+    assert f"is_stop() returned {shown}" in simulation.error
+    assert "expected True or False" in simulation.error
+
+
 def test_a_user_s_own_is_stop_replaces_the_tokens(domain: Domain) -> None:
     class Stubborn(ScriptedParticipant):
         def is_stop(self, message: Any) -> bool:

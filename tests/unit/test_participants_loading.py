@@ -132,6 +132,8 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
         ("mine.py:VALUE", "5 is not a valid agent"),
         ("mine.py:Asking", "Asking cannot be created: its constructor needs 'api_key'"),
         ("no_such_module_here:Agent", "cannot be imported: ModuleNotFoundError"),
+        ("no_such_module_here:Agent", "No module named 'no_such_module_here'$"),
+        ("lacking.py:Agent", "'no_package'; if 'no_package' belongs to a package, install the package into this env"),
         ("broken.py:Agent", "cannot be imported: ZeroDivisionError"),
         ("quits.py:Agent", "cannot be imported: SystemExit"),
         ("bad.py:Agent", "cannot be imported: SyntaxError"),
@@ -140,6 +142,7 @@ def test_an_object_is_a_source_of_itself(side: Any) -> None:
 )
 def test_unloadable_participant_is_reported(folder: Path, spec: str, told: str) -> None:
     (folder / "broken.py").write_text("1 / 0", encoding="utf-8")
+    (folder / "lacking.py").write_text("import no_package", encoding="utf-8")
     (folder / "bad.py").write_text("def", encoding="utf-8")
     (folder / "quits.py").write_text("import sys; sys.exit('no')", encoding="utf-8")
     with pytest.raises(ConfigurationError, match=told):

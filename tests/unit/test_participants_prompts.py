@@ -51,7 +51,7 @@ def test_a_prompt_is_the_text_of_its_file(tmp_path: Path, side: Any, text: str) 
     [
         ("agent", "", "mine.md is empty"),
         ("agent", " \n\t", "mine.md is empty"),
-        ("agent", b"\xff\xfe{{policy}}", r"mine.md is not UTF-8 text: .* at byte 0"),
+        ("agent", b"\xff\xfe{{policy}}", r"mine.md is not UTF-8 text: .* \(line 1, column 1\)"),
         ("agent", "Be nice.", r"mine.md lacks \{\{policy\}\}"),
         ("agent", "{{steps}}", r"mine.md lacks \{\{policy\}\}"),
         ("user", "Be nice. {policy}", r"mine.md lacks \{\{scenario\}\}"),

@@ -11,6 +11,7 @@ import pytest
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import Simulation, Task
 from pytest_tau.runs.baseline import write_baseline
+from pytest_tau.runs.layout import RECORDS, RUNS
 from pytest_tau.runs.manifest import read_manifest, write_manifest
 from pytest_tau.runs.reader import open_run
 from pytest_tau.runs.record import TrialRecord, groups_of
@@ -206,3 +207,16 @@ class TestLatest:
         assert open_run(root=tmp_path).name == "20260102-000000-7-mock"
         self.store(tmp_path, "99999999-999999-x", modified=1767398400)  # 2026-01-03
         assert open_run(root=tmp_path).name == "99999999-999999-x"
+
+
+def test_an_unknown_run_is_suggested_from_all_runs_and_the_latest_are_listed(tmp_path: Path) -> None:
+    for number, name in enumerate(["nightly", *(f"run-{i}" for i in range(6))]):
+        folder = tmp_path / RUNS / name
+        folder.mkdir(parents=True)
+        (folder / RECORDS).touch()
+        os.utime(folder / RECORDS, (number, number))
+        os.utime(folder, (number, number))
+    with pytest.raises(ConfigurationError) as caught:
+        open_run("nighty", tmp_path)
+    listed = "(known: run-5, run-4, run-3, run-2, run-1 and 2 more)"
+    assert str(caught.value) == f"unknown run 'nighty'; did you mean 'nightly'? {listed}"

@@ -295,14 +295,15 @@ def test_denominators_are_shown(tmp_path: Path, domain: Domain) -> None:
     run = run_folder(tmp_path / "run", *lines, planned=planned, excluded=excluded)
     assert report(tmp_path / "r.html", domain, run).data["runs"][0]["counts"] == {
         "planned": 7,
-        "run": 4,
+        "run": 3,
         "passed": 2,
         "failed": 1,
         "error": 1,
-        "excluded": {"the budget is spent": 1, "deselected": 5},
-        "missing": 2,
+        "not_run": {"the budget is spent": 1, "session ended early": 2},
+        "excluded": {"deselected": 5},
         "restored": 0,
         "tasks": 2,
+        "called_models": True,
     }
 
 

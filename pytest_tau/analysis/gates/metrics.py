@@ -292,7 +292,7 @@ def metric_named(name: str) -> Metric:
         return _kept(rule[1])
     known = ["pass^1", "pass^4", *METRICS]
     others = "; pass^K for any K from 1, policy.RULE for any rule of a policy"
-    raise ConfigurationError(unknown_name("metric", name, known, len(known)) + others)
+    raise ConfigurationError(unknown_name("metric", name, known, sorted(known)) + others)
 
 
 def _greatest_mean(fixed: Sequence[float], optional: Sequence[float], *, default: float) -> float:

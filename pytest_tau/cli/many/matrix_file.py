@@ -197,7 +197,7 @@ class _Reader:
             if name in _OWN:
                 raise ValueError(f"options: {key}: is set by {_OWN[name]}")
             if name not in allowed:
-                raise ValueError(f"options: {unknown_name('key', key, allowed, len(allowed))}")
+                raise ValueError(f"options: {unknown_name('key', key, allowed, sorted(allowed))}")
             found += self._arguments(name, key, value)
         return found, any(name in given for name in ("gate", "baseline", "fail_on", "fail-on"))
 

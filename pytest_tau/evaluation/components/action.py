@@ -17,6 +17,7 @@ from ..component_reports import (
     Line,
     Omission,
     difference_texts,
+    malformed_text,
     more_line,
     short_json,
 )
@@ -195,11 +196,12 @@ def _nearest(action: Action, calls: Sequence[Call], *, strict: bool) -> str | No
 
     nearest = min(same_name, key=lambda made: (made.call.malformed is not None, len(differing(made))))
     differences = [_difference(key, action, nearest.call) for key in differing(nearest)]
+    width = 80
     if nearest.call.malformed is not None:
-        differences = ["malformed arguments"]
+        differences, width = [malformed_text(nearest.call.malformed)], 160
     elif not differences:
         differences = [f"made by the {nearest.call.requestor}, or counted for another reference action"]
-    result = f"  -> {shorten(nearest.result.content or '', 80)}" if nearest.result and nearest.result.error else ""
+    result = f"  -> {shorten(nearest.result.content or '', width)}" if nearest.result and nearest.result.error else ""
     return f"{NEAREST} {nearest.message_idx}: {'; '.join(differences)}{result}"
 
 

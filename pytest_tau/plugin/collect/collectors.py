@@ -18,6 +18,7 @@ from ..context.run_state import run_state
 from .default_user import settle_user
 from .item import TauItem, trial
 from .selection import is_named, is_of_task, named_tasks, named_trials
+from .unchecked import idle_tests, idle_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,25 +43,15 @@ def register(config: pytest.Config) -> None:
 
 def complete(report: pytest.CollectReport, collector: pytest.Collector) -> None:
     """Add the run's domains to the session's children; mark the reports of usage errors."""
-    idle = [item.name for item in report.result if _is_idle(item)] if report.passed else []
+    idle = idle_tests(report.result, run_state(collector.config).marked) if report.passed else []
     if idle:
         report.outcome, report.result = "failed", []
-        report.longrepr = (
-            f"marker tau: {', '.join(idle)} would pass without a conversation: request the fixture tau_simulation, or "
-            "remove the marker"
-        )
+        report.longrepr = idle_text(idle)
         collector.stash[USAGE_ERROR] = True
     if isinstance(collector, pytest.Session) and report.passed:
         report.result += _domain_nodes(collector)
     if collector.stash.get(USAGE_ERROR, False):
         report.tau_usage_error = True  # type: ignore[attr-defined]
-
-
-def _is_idle(node: pytest.Item | pytest.Collector) -> bool:
-    """Return whether a node is a marked test that uses no fixture of the plugin; methods of ``unittest`` cannot."""
-    if not isinstance(node, pytest.Item) or node.get_closest_marker("tau") is None:
-        return False
-    return not any(name == "_tau_spec" or name.startswith("tau_") for name in getattr(node, "fixturenames", ()))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

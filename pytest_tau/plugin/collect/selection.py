@@ -18,6 +18,7 @@ from ..context.run_state import SelectedDomain, get_context, run_state
 from ..items import spec_of
 from ..options import named_domains, options_given, task_files_given
 from ..wire import is_worker
+from .unchecked import check_marked
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Sequence
@@ -72,7 +73,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Check patterns and access to models, in the process that reports."""
+    """Check marked modules, and in the process that reports patterns and access to models."""
+    check_marked(config, items, run_state(config).marked)
     context = get_context(config)
     if context is None or is_worker(config):
         return

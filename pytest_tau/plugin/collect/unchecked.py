@@ -1,18 +1,20 @@
-"""Tasks that check nothing, or less than they seem to: an agent passes that should not."""
+"""Tasks that check nothing, or less than they seem to, and marked tests without a conversation: each agent passes."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from ...text import listed, plural, printable
+from ..context.run_state import MarkedNode
 from ..items import spec_of
 from ..seams import SummaryBlock, SummaryLine
 from ..wire import give_output, output_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from ...models import Task
 
@@ -91,3 +93,61 @@ def checks_nothing(task: Task) -> bool:
         "NL_ASSERTION": criteria.nl_assertions,
     }
     return not any(parts.get(name, True) for name in criteria.reward_basis)
+
+
+def idle_tests(
+    nodes: Iterable[pytest.Item | pytest.Collector], marked: dict[pytest.Collector, MarkedNode]
+) -> list[str]:
+    """Return the names of tests with a marker ``tau`` of their own that use no fixture of the plugin.
+
+    A test without a marker of its own may be a helper of the others of its marked module or class.
+
+    Args:
+        nodes: What was collected from a module or a class.
+        marked: The marked classes and modules. Their tests are noted here.
+    """
+    found = []
+    for item in nodes:
+        if not isinstance(item, pytest.Item) or item.get_closest_marker("tau") is None:
+            continue
+        above = [each for each in item.listchain()[:-1] if _is_marked(each) and isinstance(each, pytest.Collector)]
+        if any(name == "_tau_spec" or name.startswith("tau_") for name in getattr(item, "fixturenames", ())):
+            for each in above:
+                marked.setdefault(each, MarkedNode()).used = True
+        elif _is_marked(item) or not above:
+            found.append(item.name)
+        else:
+            marked.setdefault(above[-1], MarkedNode()).idle.append(item.name)
+    return found
+
+
+def idle_text(names: Sequence[str], where: str = "") -> str:
+    """Return the text of the error for marked tests that use no fixture of the plugin; methods of unittest cannot."""
+    request = f"request the fixture tau_simulation{where}, or remove the marker"
+    return f"marker tau: {listed(names, _NAMED)} would pass without a conversation: {request}"
+
+
+def _is_marked(node: Any) -> bool:
+    return any(mark.name == "tau" for mark in node.own_markers)
+
+
+def check_marked(config: pytest.Config, items: list[pytest.Item], marked: dict[pytest.Collector, MarkedNode]) -> None:
+    """Report marked modules and classes of which no test uses a fixture of the plugin; remove their tests.
+
+    A node id on the command line may exclude the classes whose tests do.
+
+    Args:
+        config: pytest's configuration.
+        items: What was collected.
+        marked: The marked classes and modules.
+    """
+    folder = Path(config.invocation_params.dir)
+    named = {folder / file for file, _, inside in (each.partition("::") for each in config.args) if inside}
+    for node, tests in marked.items():
+        if tests.used or (isinstance(node, pytest.Module) and node.path in named):
+            continue
+        kind = "class" if isinstance(node, pytest.Class) else "module"
+        text = idle_text(tests.idle, f" in a test of this {kind}")
+        report = pytest.CollectReport(node.nodeid, "failed", text, [], tau_usage_error=True)
+        node.ihook.pytest_collectreport(report=report)
+        items[:] = [item for item in items if node not in item.listchain()]

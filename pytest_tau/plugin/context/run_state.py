@@ -32,6 +32,19 @@ class SelectedDomain(NamedTuple):
 
 
 @dataclass
+class MarkedNode:
+    """A class or a module with a marker ``tau``.
+
+    Attributes:
+        idle: The names of its tests that use no fixture of the plugin.
+        used: Whether another test of it uses one.
+    """
+
+    idle: list[str] = field(default_factory=list)
+    used: bool = False
+
+
+@dataclass
 class RunState:
     """The state of a run in one of its processes.
 
@@ -45,6 +58,7 @@ class RunState:
         deselected: Whether tests were deselected after they had been collected.
         header_shown: Whether the settings were shown.
         usage_errors: The first collector with each mistake, by the text of the mistake.
+        marked: The classes and modules with a marker ``tau``.
         models_checked: Whether the access to the models was checked.
         repetitions: How often pytest-repeat repeats each test; 1 if it is not active.
         concurrent: Whether this process runs trials of several items at the same time.
@@ -62,6 +76,7 @@ class RunState:
     deselected: bool = False
     header_shown: bool = False
     usage_errors: dict[str, str] = field(default_factory=dict)
+    marked: dict[pytest.Collector, MarkedNode] = field(default_factory=dict)
     models_checked: bool = False
     repetitions: int = 1
     concurrent: bool = False

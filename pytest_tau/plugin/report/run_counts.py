@@ -40,10 +40,11 @@ def count_lines(
     """
     if not planned and not not_collected:
         return []
+    from ...runs.manifest import NO_REASON
     from ...text import plural
 
     outcomes = {record.test: record.outcome for record in records if record.test in planned}
-    missing = Counter((reasons or {}).get(test, "session ended early") for test in planned if test not in outcomes)
+    missing = Counter((reasons or {}).get(test, NO_REASON) for test in planned if test not in outcomes)
     errors = sum(outcome == "error" for outcome in outcomes.values())
     parts = [f"{len(outcomes) - errors:,} run"] if errors or missing else ["all run"]
     parts += [plural(errors, "error")] if errors else []

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 #: The value of ``--tau-resume`` without a value.
 _LATEST = "latest"
+#: An error lists at most so many runs, the latest ones.
+_MOST_NAMED = 5
 
 
 class RunPaths:
@@ -163,7 +165,7 @@ class RunPaths:
         for folder in (self._values.folder("resume") / given, *([home / given] if home else [])):
             if (folder / MANIFEST).is_file():
                 return folder.resolve()
-        raise pytest.UsageError(f"{label}: {unknown_name('run', given, [*reversed(names)])}")
+        raise pytest.UsageError(f"{label}: {unknown_name('run', given, names, names[::-1][:_MOST_NAMED])}")
 
 
 def _resumable(home: Path) -> list[str]:

@@ -14,6 +14,7 @@ from ...analysis.scores import Scores, outcomes_by_group
 from ...analysis.unseen import unseen_agents, unseen_line
 from ...analysis.variants import Variants, records_by_variant
 from ...runs.groups import count_tasks
+from ...runs.manifest import NO_REASON
 from .json_text import without_keys
 
 if TYPE_CHECKING:
@@ -47,29 +48,38 @@ _ELSEWHERE = frozenset({"in other shards", "deselected"})
 
 
 def counts(run: Run, records: Sequence[TrialRecord]) -> dict[str, Any]:
-    """Return the numbers of trials; ``planned`` is None if the run has not recorded it.
+    """Return the numbers of trials, as the terminal counts them; ``planned`` is None if the run has not recorded it.
 
-    ``missing`` are those that were planned, and are neither there nor excluded.
+    ``run`` does not include errors. ``not_run`` has planned trials, and ``excluded`` the others that the run had.
 
     Args:
         run: The run.
         records: Its trials.
     """
-    planned, not_run = run.info.get("planned"), run.info.get("excluded")
-    excluded = {str(why): many for why, many in not_run.items() if many} if isinstance(not_run, dict) else {}
+    planned, stored = run.info.get("planned"), run.info.get("excluded")
+    by_reason = {str(why): many for why, many in stored.items() if many} if isinstance(stored, dict) else {}
+    not_run = {why: many for why, many in by_reason.items() if why not in _ELSEWHERE}
     outcomes = Counter(record.outcome for record in records)
     # A τ²-bench file says how many trials each task was to have, and not which tasks were meant.
     trials = _planned(planned) if isinstance(planned, dict) else None
-    left_out = sum(many for why, many in excluded.items() if why not in _ELSEWHERE)
+    missing = 0 if trials is None else trials - len(records) - sum(not_run.values())
     return {
         "planned": trials,
-        "missing": 0 if trials is None else max(0, trials - len(records) - left_out),
-        "run": len(records),
+        "not_run": {**not_run, **({NO_REASON: missing} if missing > 0 else {})},
+        "run": len(records) - outcomes["error"],
         **{name: outcomes[name] for name in ("passed", "failed", "error")},
-        "excluded": excluded,
+        "excluded": {why: many for why, many in by_reason.items() if why in _ELSEWHERE},
         "restored": sum(record.restored for record in records),
         "tasks": count_tasks({record.group: None for record in records}),
+        "called_models": _may_have_called_models(run, records),
     }
+
+
+def _may_have_called_models(run: Run, records: Sequence[TrialRecord]) -> bool:
+    """Return whether trials called models, or may have: files of others and agents of one's own may not say so."""
+    if "settings" not in run.info or unseen_agents(records):
+        return True
+    return any(record.usage or record.stated_cost is not None for record in records)
 
 
 def rates(records: Sequence[TrialRecord]) -> list[dict[str, Any]]:

@@ -55,24 +55,23 @@ function runCard(run, number, filterOutcome) {
   fact("Run", thousands(counts.run), `of ${counted(counts.tasks, "task")}`);
   fact("Passed", thousands(counts.passed));
   fact("Failed", thousands(counts.failed));
-  fact("Errors", thousands(counts.error), counts.error ? "excluded from rates" : "");
-  const excluded = Object.values(counts.excluded).reduce((sum, each) => sum + each, 0);
-  fact(
-    "Excluded",
-    thousands(excluded),
-    Object.entries(counts.excluded)
-      .map(([why, many]) => `${thousands(many)} ${why}`)
-      .join(", "),
-  );
-  if (counts.missing) fact("Missing", thousands(counts.missing), "planned, but not in the results");
+  fact("Errors", thousands(counts.error), counts.error ? "not counted in rates" : "");
+  const byReason = (name, reasons) => {
+    const sum = Object.values(reasons).reduce((total, each) => total + each, 0);
+    const why = Object.entries(reasons).map(([reason, many]) => `${thousands(many)} ${reason}`);
+    if (sum) fact(name, thousands(sum), why.join(", "));
+  };
+  byReason("Not run", counts.not_run);
+  byReason("Excluded", counts.excluded);
   if (counts.restored) fact("Reused", thousands(counts.restored), "from an earlier run");
   const costs = RAN[number].map((row) => row.cost).filter((cost) => cost !== null);
   const unknown = RAN[number].length - costs.length;
-  fact(
-    "Cost",
-    costs.length ? money(costs.reduce((sum, each) => sum + each, 0)) : "unknown",
-    costs.length && unknown ? `of ${counted(unknown, "trial")} unknown` : "",
-  );
+  if (counts.called_models)
+    fact(
+      "Cost",
+      costs.length ? money(costs.reduce((sum, each) => sum + each, 0)) : "unknown",
+      costs.length && unknown ? `of ${counted(unknown, "trial")} unknown` : "",
+    );
   return el(
     "section",
     { class: "card run" },
