@@ -33,7 +33,10 @@ OWN = INIT % "orders, self.notes = {'o1': {'status': 'open'}}, []"
 #: What a shop has, and what the message says of it.
 SHARED = {
     "class": ("    orders, notes = ORDERS, NOTES", "has no attributes, so that snapshot=vars shows nothing"),
-    "partly class": ("    orders = ORDERS\n" + INIT % "notes = []", "begin the name with an underscore if it is not part"),
+    "partly class": (
+        "    orders = ORDERS\n" + INIT % "notes = []",
+        "begin the name with an underscore if it is not part",
+    ),
     "a class's list": ("    orders = ORDERS\n" + INIT % "notes = []", "share Shop.orders/o1/status: in a new one"),
     "global": (INIT % "orders, self.notes = ORDERS, []", "share orders/o1/status: in a new one"),
     "shallow copy": (
