@@ -146,6 +146,23 @@ class TestAClass:
         assert wrong.error and "'s' or 'l'" in wrong.content
         assert environment.call("note", {"order_id": "o1", "text": "hi"}).content == "1"
 
+    def test_a_record_that_objects_share_is_named(self):
+        names = {}
+
+        class Register:
+            def __init__(self):
+                self.names = names
+
+            def add(self, name: str) -> int:
+                """Add a name."""
+                self.names[name] = 1
+                return len(self.names)
+
+        domain = pytest_tau.domain_of("register", tools=[Register.add], make=Register, snapshot=vars).load()
+        assert domain.isolation_problem() is None
+        domain.environment().call("add", {"name": "b"})
+        assert "share names/b: in a new one, expected nothing, got 1: build new" in domain.isolation_problem()
+
     def test_an_object_without_a_state_may_be_read(self):
         class Clock:
             def hour(self) -> int:

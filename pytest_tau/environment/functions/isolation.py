@@ -70,10 +70,13 @@ class Isolation:
         if not found:
             return None
         path, change = next(iter(found.items()))
+        before, after = (
+            "nothing" if change.missing == side else json_text(getattr(change, side)) for side in ("expected", "got")
+        )
         of_class = "." in path.partition("/")[0]
         return (
             f"domain {self._domain!r}: objects that make= returns share {path or 'the state'}: in a new one, expected "
-            f"{json_text(change.expected)}, got {json_text(change.got)}: {_ADVICE}{_OF_CLASS if of_class else ''}"
+            f"{before}, got {after}: {_ADVICE}{_OF_CLASS if of_class else ''}"
         )
 
     @staticmethod
