@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,7 +12,6 @@ from .hostile import Calls
 from .tally import Tally
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from random import Random
 
     from pytest_tau import Domain
@@ -95,17 +93,20 @@ class _Target:
         tally, failed = self.tally, True
         shown = f"{self.domain.name}.{name[:60]!r} ({side}) with {_shown(arguments)}"
         tally.add("calls")
+        limit = _Limit()
         try:
-            with _limited():
+            with limit:
                 result = environment.call(name, arguments, side)
             failed = result.error
             result.model_dump_json().encode()
         except _TooLong:
-            tally.find(_HUNG, shown)
+            pass
         except BaseException as error:
             tally.find(_ESCAPED if failed else _UNKEPT, f"{type(error).__name__} of {shown}")
             if isinstance(error, KeyboardInterrupt):
                 raise
+        if limit.exceeded:
+            tally.find(_HUNG, shown)
         if failed:
             tally.add("calls that failed")
         after = _databases(environment)
@@ -153,17 +154,24 @@ def _shown(arguments: Any) -> str:
         return type(arguments).__name__
 
 
-@contextlib.contextmanager
-def _limited() -> Iterator[None]:
-    """Raise in the main thread after the limit."""
+class _Limit:
+    """Raises in the main thread after the limit.
 
-    def stop(*_: object) -> None:
-        raise _TooLong
+    Attributes:
+        exceeded: Whether it has; the environment may make a result of the exception.
+    """
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, _LIMIT)
-    try:
-        yield
-    finally:
+    def __init__(self) -> None:
+        self.exceeded = False
+
+    def __enter__(self) -> None:
+        self._before = signal.signal(signal.SIGALRM, self._stop)
+        signal.setitimer(signal.ITIMER_REAL, _LIMIT)
+
+    def __exit__(self, *_: object) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.signal(signal.SIGALRM, self._before)
+
+    def _stop(self, *_: object) -> None:
+        self.exceeded = True
+        raise _TooLong

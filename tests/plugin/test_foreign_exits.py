@@ -75,7 +75,9 @@ def run(pytester: pytest.Pytester):
         pytester.makeconftest(DOMAIN + conftest)
         pytester.path.joinpath("sides.py").write_text(AGENT.replace("CALL", call))
         sides = ("--tau-agent=sides.py:Agent", "--tau-user=sides.py:User", "--tau-concurrency=1")
-        return pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=shop", *sides, *options)
+        # Which task is the first one depends on the order.
+        plugins = ("-pno:asyncio", "-pno:randomly")
+        return pytester.runpytest_inprocess(*plugins, "--tau-domain=shop", *sides, *options)
 
     return run
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+from pathlib import Path
 
 import pytest
 
 import pytest_tau
 from pytest_tau.errors import ConfigurationError
 from pytest_tau.models import AssistantMessage, Simulation
+from pytest_tau.plugin.store.manifest import write_manifest as write_of_plugin
 from pytest_tau.plugin.store.writer import merge_worker_files, repair_tail
 from pytest_tau.runner import SimulationSettings
 from pytest_tau.runs.changes.fingerprints import hashes, task_hash
@@ -132,6 +134,15 @@ class TestFile:
         write_manifest(tmp_path, info(commit="ä\ud800"))
         assert read_manifest(tmp_path)["settings"] == info()["settings"]
         assert [file.name for file in tmp_path.iterdir()] == [MANIFEST]
+
+    def test_two_workers_that_begin_at_once_are_not_a_run_that_is_resumed(self, tmp_path, monkeypatch):
+        write_of_plugin(tmp_path, info(), resumes=False)
+        with monkeypatch.context() as patch:
+            patch.setattr(Path, "is_file", lambda _: False)  # the other worker writes it after this one has looked
+            write_of_plugin(tmp_path, info(started="2026-01-01T00:00:01+00:00"), resumes=False)
+        assert "resumed" not in read_manifest(tmp_path)
+        write_of_plugin(tmp_path, info(started="2026-01-02T00:00:00+00:00"), resumes=True)
+        assert len(read_manifest(tmp_path)["resumed"]) == 1
 
     def test_missing_manifest_is_empty(self, tmp_path):
         assert read_manifest(tmp_path) == {}

@@ -11,7 +11,7 @@ from benchmarks.soak import __main__ as command, calls as calls_part
 from benchmarks.soak.mutations import mutate
 from benchmarks.soak.processes import Ended
 from benchmarks.soak.tally import Limits, Tally
-from pytest_tau.environment import ToolError, Toolkit, tool
+from pytest_tau.environment import Environment, ToolError, Toolkit, tool
 
 from . import tiny
 
@@ -38,7 +38,7 @@ class Leaky(Toolkit[tiny.TinyDB]):
     @tool("read")
     def read_that_escapes(self) -> str:
         """Read."""
-        raise SystemExit
+        return "read"
 
     @tool("read")
     def read_that_hangs(self) -> str:
@@ -70,7 +70,15 @@ def fuzzed(tmp_path, monkeypatch):
     return run
 
 
-def test_calls_that_do_harm_are_counted(fuzzed):
+def test_calls_that_do_harm_are_counted(fuzzed, monkeypatch):
+    call = Environment.call  # which makes a result of what a tool raises
+
+    def escape(environment, name, arguments, side):
+        if name == "read_that_escapes":
+            raise SystemExit
+        return call(environment, name, arguments, side)
+
+    monkeypatch.setattr(Environment, "call", escape)
     tally = fuzzed(Leaky, limit=0.01)
     assert not tally.passed
     for name in (

@@ -99,10 +99,11 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any], *, resumes: bool) 
     """
     from ...runs.manifest import merge_manifest, read_manifest, write_manifest as write_file
 
-    if (folder / MANIFEST).is_file() and not resumes:
-        return  # another worker was first
-    then = read_manifest(folder)
-    write_file(folder, merge_manifest(then, manifest) if then else manifest)
+    if resumes:
+        then = read_manifest(folder)
+        write_file(folder, merge_manifest(then, manifest) if then else manifest)
+    elif not (folder / MANIFEST).is_file():  # another worker may write the same at this moment
+        write_file(folder, manifest)
 
 
 def write_remote_manifest(config: pytest.Config, folder: Path, info: dict[str, Any]) -> str | None:
