@@ -9,7 +9,7 @@ from typing import IO, TYPE_CHECKING, Any
 from .json_text import document
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
 #: Conversations that are packed together: texts of a task's trials repeat each other. The last block may have fewer.
 BLOCK = 16
@@ -18,36 +18,9 @@ _GZIP = zlib.MAX_WBITS | 16
 
 
 class ConversationBlocks:
-    """Packs conversations, several to a block.
+    """Packs the conversations of a run, several to a block, and writes each block as an element of the page.
 
     Only the packed text of the present block is kept in memory.
-
-    Args:
-        take: Takes each block once it is complete.
-    """
-
-    def __init__(self, take: Callable[[bytes], object]) -> None:
-        self._take = take
-        self._block = _Block()
-
-    def add(self, conversation: Mapping[str, Any]) -> None:
-        """Add the next conversation."""
-        self._block.add(document(conversation))
-        if self._block.conversations == BLOCK:
-            self._complete()
-
-    def end(self) -> None:
-        """Complete the last block; there are no more conversations."""
-        if self._block.conversations:
-            self._complete()
-
-    def _complete(self) -> None:
-        self._take(self._block.end())
-        self._block = _Block()
-
-
-class BlockWriter:
-    """Writes the blocks of a run, each as an element of the page.
 
     Args:
         file: The file that the elements are written to.
@@ -56,12 +29,24 @@ class BlockWriter:
 
     def __init__(self, file: IO[bytes], run: int) -> None:
         self._file, self._run = file, run
+        self._block = _Block()
         self._written = 0
 
-    def write(self, block: bytes) -> None:
-        """Write the next block."""
+    def add(self, conversation: Mapping[str, Any]) -> None:
+        """Add the next conversation."""
+        self._block.add(document(conversation))
+        if self._block.conversations == BLOCK:
+            self._write()
+
+    def end(self) -> None:
+        """Write what is left; there are no more conversations."""
+        if self._block.conversations:
+            self._write()
+
+    def _write(self) -> None:
         head = f'<script type="application/octet-stream" id="c{self._run}-{self._written}">'.encode()
-        self._file.write(head + base64.b64encode(block) + b"</script>\n")
+        self._file.write(head + base64.b64encode(self._block.end()) + b"</script>\n")
+        self._block = _Block()
         self._written += 1
 
 

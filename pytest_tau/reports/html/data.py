@@ -8,7 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 from ...analysis.columns import COLUMNS
 from ...errors import ConfigurationError
 from ...runs.groups import distinguish, find_variants, match_groups
-from .blocks import BLOCK, BlockWriter
+from .blocks import BLOCK, ConversationBlocks
 from .conversation import first_difference
 from .gathering import Facts, Gatherer
 from .json_text import without_keys
@@ -42,8 +42,8 @@ def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[
     tables = _Tables()
     shown, gathered = [], list[list[Facts]]()
     for number, run in enumerate(runs):
-        gatherer, writer = Gatherer(run, domains, compared=len(runs) > 1), BlockWriter(file, number)
-        kept, facts = _gather_run(gatherer, writer)
+        gatherer = Gatherer(run, domains, compared=len(runs) > 1)
+        kept, facts = _gather_run(gatherer, ConversationBlocks(file, number))
         records = [one.record for one in facts]
         names = _Names([record.group for record in records])
         shown.append(
@@ -71,7 +71,7 @@ def gather(runs: Sequence[Run], domains: DomainSource, file: IO[bytes]) -> dict[
     }
 
 
-def _gather_run(gatherer: Gatherer, writer: BlockWriter) -> tuple[bool, list[Facts]]:
+def _gather_run(gatherer: Gatherer, blocks: ConversationBlocks) -> tuple[bool, list[Facts]]:
     """Return whether a run has conversations, and the facts of its simulations in order.
 
     Raises:
@@ -80,7 +80,7 @@ def _gather_run(gatherer: Gatherer, writer: BlockWriter) -> tuple[bool, list[Fac
     """
     facts: list[Facts] = []
     try:
-        facts.extend(gatherer.gather(gatherer.run.trials(), writer.write))
+        facts.extend(gatherer.gather(blocks))
     except ConfigurationError:
         if facts:
             raise

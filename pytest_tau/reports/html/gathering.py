@@ -11,17 +11,17 @@ from ...files import digest
 from ...regrade.recognition import recognise_domain, worked_alone
 from ...runs.record import TrialRecord
 from ...runs.results.files import ResultFile
-from .blocks import ConversationBlocks
 from .conversation import conversation, fingerprints
 from .environment_changes import StateHistories
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterator
 
     from ...environment import Domain
     from ...models import Simulation, Task
     from ...regrade.recognition import DomainSource
     from ...runs.reader import Run, StoredTrial
+    from .blocks import ConversationBlocks
 
 
 class Facts(NamedTuple):
@@ -32,7 +32,7 @@ class Facts(NamedTuple):
 
 
 class Gatherer:
-    """Gathers the simulations of a run, or of parts of it.
+    """Gathers the simulations of a run.
 
     Args:
         run: The run.
@@ -41,7 +41,7 @@ class Gatherer:
     """
 
     def __init__(self, run: Run, domains: DomainSource, *, compared: bool) -> None:
-        self.run, self.compared = run, compared
+        self.run, self._compared = run, compared
         self._domains = domains
         self._loaded: dict[str, Domain | str] = {}
         self._recognised: str | None = None
@@ -50,19 +50,17 @@ class Gatherer:
         self._last: tuple[Task, Task] | None = None
         self._histories = StateHistories()
 
-    def gather(self, trials: Iterable[StoredTrial], take: Callable[[bytes], object]) -> Iterator[Facts]:
-        """Yield the facts of simulations, in order.
+    def gather(self, blocks: ConversationBlocks) -> Iterator[Facts]:
+        """Yield the facts of the run's simulations, in order.
 
         Args:
-            trials: The simulations.
-            take: Takes each block of their conversations once it is complete.
+            blocks: Takes the conversations.
 
         Raises:
             ConfigurationError: The run cannot be read.
             OSError: A file cannot be opened, or a block cannot be written.
         """
-        blocks = ConversationBlocks(take)
-        for trial in trials:
+        for trial in self.run.trials():
             name = self._domain_name(trial)
             task, domain = self._one_object(trial.task), self._domain(name)
             _annotate(trial.simulation, task, domain)
@@ -74,7 +72,7 @@ class Gatherer:
     def _facts(self, trial: StoredTrial, domain: str) -> Facts:
         simulation = trial.simulation
         record = TrialRecord.of(simulation, trial.task, domain, trial.test)
-        return Facts(record, fingerprints(simulation.messages) if self.compared else b"")
+        return Facts(record, fingerprints(simulation.messages) if self._compared else b"")
 
     def _one_object(self, task: Task | None) -> Task | None:
         if task is None:
