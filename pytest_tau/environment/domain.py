@@ -369,7 +369,8 @@ class Domain:
     def isolation_problem(self) -> str | None:
         """Return why a simulation would see what an earlier one has changed; None if it would not."""
         sides = (self.spec.agent_db, self.spec.user_db)
-        return next(filter(None, (each.isolation_problem() for each in sides if each is not None)), None)
+        problem = next(filter(None, (each.isolation_problem() for each in sides if each is not None)), None)
+        return None if problem is None else f"domain {self.spec.name!r}: {problem}"
 
     def _after_reference_actions(self, task: Task) -> Environment:
         environment = self.environment(task)

@@ -140,3 +140,21 @@ def test_a_hook_that_exits_is_an_error_of_its_test_alone(run, hook, more) -> Non
     result = run("('cancel', {'order_id': 'o1'})", conftest=HOOK.format(hook=hook, more=more))
     result.stdout.fnmatch_lines(["*2 passed, 1 error*"])
     assert "AssertionError" not in result.stdout.str()
+
+
+def test_the_exit_of_a_fixture_without_trials_is_reported_as_pytest_does(run, pytester) -> None:
+    pytester.makepyfile(
+        test_other="""
+        import pytest
+
+        @pytest.fixture
+        def leaving():
+            raise SystemExit(5)
+
+        def test_leaves(leaving):
+            pass
+        """
+    )
+    result = run("('cancel', {'order_id': 'o1'})", "test_other.py")
+    result.stdout.fnmatch_lines(["E * SystemExit: 5", "*3 passed, 1 error*"])
+    assert "RuntimeError" not in result.stdout.str()

@@ -79,7 +79,7 @@ def domain_of(  # noqa: PLR0913 - the public call; everything but name and tools
     named = _by_name(name, [*tools, *functions])
     kinds = kinds_of(name, named, reads=reads, generic=generic)
     source = _Source(name, named, make, snapshot, restore)
-    source.check(sorted(each for each, kind in kinds.items() if kind == "write"))
+    source.check(writes=sorted(each for each, kind in kinds.items() if kind == "write"))
     return DomainSpec(
         name=name,
         agent_db=_state_type(name, source),
@@ -232,19 +232,19 @@ class _Source:
         restore: Callable[..., Any] | None,
     ) -> None:
         self.name, self.make, self.snapshot, self.restore = name, make, snapshot, restore
-        self.isolation = Isolation(name, make, snapshot) if make is not None and snapshot is not None else None
+        self.isolation: Isolation | None = None
         self.functions = {each: _converting(function) for each, function in functions.items()}
         self.lock = threading.RLock()
         self.active: _SharedSession | None = None  # whose state is the live one
 
-    def check(self, writes: list[str]) -> None:
-        """Refuse a state that one simulation would leave to the next.
+    def check(self, *, writes: list[str]) -> None:
+        """Refuse a state that one simulation would leave to the next; prepare the check of what objects share.
 
         Raises:
             ConfigurationError: It cannot be isolated.
         """
-        if self.isolation is not None:
-            self.isolation.writes = bool(writes)
+        if self.make is not None and self.snapshot is not None:
+            self.isolation = Isolation(self.make, self.snapshot, writes=bool(writes))
         if self.make is None and writes and (self.snapshot is None or self.restore is None):
             raise ConfigurationError(
                 f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "

@@ -31,12 +31,14 @@ def register(config: pytest.Config) -> None:
 def pytest_fixture_setup(
     fixturedef: pytest.FixtureDef[Any], request: pytest.FixtureRequest
 ) -> Generator[None, object, object]:
-    """Make ``SystemExit`` and the like, such as of a hook, an error of its test alone."""
+    """Make ``SystemExit`` and the like, such as of a hook, an error of its trial alone; only for fixtures of trials."""
     try:
         return (yield)
     except (Exception, KeyboardInterrupt, pytest.skip.Exception, pytest.fail.Exception, pytest.exit.Exception):
         raise
     except BaseException as error:
+        if not fixturedef.argname.startswith(("tau_", "_tau_")):
+            raise
         found = RuntimeError(f"{type(error).__name__}: {error}")
         note_fixture_error(fixturedef, request, found)
         raise found from error
