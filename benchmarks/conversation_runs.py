@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -81,7 +82,7 @@ class ConversationRun(NamedTuple):
 
 
 def run_pytest(
-    options: Options, at_once: int, tasks: int | None, workers: int, url: str, trials: int
+    options: Options, at_once: int, tasks: int | None, workers: int, url: str, trials: int, *, shard: str = "1/1"
 ) -> ConversationRun:
     """Run conversations of airline, and check that each of them is stored once.
 
@@ -92,6 +93,7 @@ def run_pytest(
         workers: The number of xdist's workers; 0 for one process.
         url: The address of the model server.
         trials: Trials of each task.
+        shard: The part of them that is run.
 
     Raises:
         RuntimeError: The run broke down, or a simulation is missing or is there twice.
@@ -104,6 +106,7 @@ def run_pytest(
     command += [f"--tau-user-llm={USER}", f"--tau-user-llm-args={args}", "--tau-run-name=run", "-n", str(workers)]
     command += [f"--tau-concurrency={at_once}", "--tau-llm-concurrency=10000", "-qqq"]
     command += [f"--tau-num-tasks={tasks}"] if tasks else []
+    command += [f"--tau-shard={shard}"]
     folder = Path(tempfile.mkdtemp())
     try:
         Path(folder, "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
@@ -116,6 +119,25 @@ def run_pytest(
     finally:
         shutil.rmtree(folder)
     return run
+
+
+def run_halves(
+    options: Options, at_once: int, tasks: int | None, url: str, trials: int
+) -> tuple[ConversationRun, ConversationRun]:
+    """Run both halves of the conversations at the same time, in two processes that know nothing of each other.
+
+    Args:
+        options: As for ``run_pytest``.
+        at_once: Likewise.
+        tasks: Likewise.
+        url: Likewise.
+        trials: Likewise.
+    """
+    with ThreadPoolExecutor(2) as pool:
+        first, second = (
+            pool.submit(run_pytest, options, at_once, tasks, 0, url, trials, shard=shard) for shard in ("1/2", "2/2")
+        )
+        return first.result(), second.result()
 
 
 def check_stored(folder: Path, trials: int) -> None:

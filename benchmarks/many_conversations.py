@@ -5,9 +5,9 @@ from __future__ import annotations
 import importlib.util
 import math
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from .conversation_runs import run_pytest
+from .conversation_runs import run_halves, run_pytest
 from .conversations import MODEL_CALLS
 from .figures import Figure
 from .measuring import alternating
@@ -17,7 +17,7 @@ from .waiting import has_aiohttp
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from .conversation_runs import ConversationRun
+    from .conversation_runs import ConversationRun, Used
     from .figures import Options
 
 
@@ -26,9 +26,10 @@ def waiting_workers(options: Options) -> Iterator[Figure]:
 
     Each run has a baseline with fewer trials of the same tasks, whose models answer at once; all of them run in turn.
     The processor time of a process is the difference to its baseline, so that start, collection, imports and the
-    manifest are not part of it. That of each worker is compared with half of that of the one process, which also shows
-    and keeps the reports; on workers the controller does. The ideal is what the answers take; the wall clock includes
-    the start.
+    manifest are not part of it. That of both workers together is compared with that of the one process, which also
+    shows and keeps the reports; on workers the controller does. It is also compared with that of two processes
+    without pytest-xdist that run one half each at the same time: there, three processes share the machine as well.
+    The ideal is what the answers take; the wall clock includes the start.
     """
     if not _can_run():
         return
@@ -36,30 +37,40 @@ def waiting_workers(options: Options) -> Iterator[Figure]:
     tasks, many, few = (4, 2, 1) if options.quick else (None, 6, 1)
     with model_server(latency) as slow, model_server(0.0) as prompt:
         one, two = partial(run_pytest, options, at_once, tasks, 0), partial(run_pytest, options, at_once // 2, tasks, 2)
-        works: list[Callable[[], ConversationRun]] = [
-            *(partial(one, slow, many), partial(two, slow, many)),
-            *(partial(one, prompt, few), partial(two, prompt, few)),
+        halves = partial(run_halves, options, at_once // 2, tasks)
+        works: list[Callable[[], Any]] = [
+            partial(run, url, trials) for url, trials in ((slow, many), (prompt, few)) for run in (one, two, halves)
         ]
-        alone, workers, alone_few, workers_few = alternating(works, options.count(3, 1))
+        alone, workers, both, alone_few, workers_few, both_few = alternating(works, options.count(3, 1))
     number = alone[0].main.trials
     ideal = math.ceil(number / at_once) * MODEL_CALLS * latency
-    halves = [(full.main.running - base.main.running) / 2 for full, base in zip(alone, alone_few, strict=True)]
-    shares = [
-        [(full.running - base.running) / half for full, base in zip(run.workers, few_run.workers, strict=True)]
-        for run, few_run, half in zip(workers, workers_few, halves, strict=True)
-    ]
-    calls = (number - alone_few[0].main.trials) * MODEL_CALLS
-    yield Figure("a worker to half of one process, processor", "", [max(each) for each in shares], target=1.05)
-    yield Figure("the other worker", "", [min(each) for each in shares])
-    reporting = [
-        (full.main.running - base.main.running) / half
-        for full, base, half in zip(workers, workers_few, halves, strict=True)
-    ]
-    yield Figure("the controller", "", reporting)
+    one_process = _differences([[run.main] for run in alone], [[run.main] for run in alone_few])
+    on_workers = _differences([run.workers for run in workers], [run.workers for run in workers_few])
+    in_halves = _differences(
+        [[run.main for run in pair] for pair in both], [[run.main for run in pair] for pair in both_few]
+    )
+    controller = _differences([[run.main] for run in workers], [[run.main] for run in workers_few])
+    yield _ratio("workers to one process, processor", on_workers, one_process, 1.05)
+    yield _ratio("workers to two processes at once", on_workers, in_halves)
+    yield _ratio("two processes at once to one process", in_halves, one_process)
+    yield _ratio("the controller to one process", controller, one_process)
     yield Figure(f"conversations of a worker, of {number}", "", [float(_most(run)) for run in workers])
-    yield Figure("a model call in one process, processor", "ms", [half * 2 / calls * 1e3 for half in halves])
+    calls = (number - alone_few[0].main.trials) * MODEL_CALLS
+    yield Figure("a model call in one process, processor", "ms", [seconds / calls * 1e3 for seconds in one_process])
     yield Figure(f"one process to the ideal ({ideal:g} s)", "", [run.wall / ideal for run in alone])
     yield Figure("two workers to the ideal", "", [run.wall / ideal for run in workers])
+
+
+def _differences(full: list[list[Used]], base: list[list[Used]]) -> list[float]:
+    """Return what the processes of each run have used of the processor, less what those of its baseline have."""
+    return [
+        sum(each.running for each in used) - sum(each.running for each in base_used)
+        for used, base_used in zip(full, base, strict=True)
+    ]
+
+
+def _ratio(name: str, seconds: list[float], baseline: list[float], target: float | None = None) -> Figure:
+    return Figure(name, "", [a / b for a, b in zip(seconds, baseline, strict=True)], target=target)
 
 
 def many_conversations(options: Options) -> Iterator[Figure]:

@@ -42,6 +42,21 @@ def test_empty(number, first, second):
 """
 
 
+#: The simulations of the tasks, one after the other, without pytest.
+_SIMULATIONS = """
+import asyncio, itertools, sys
+from pathlib import Path
+from pytest_tau import asimulate, load_domain
+
+async def main(number, data=None):
+    domain = load_domain("telecom", Path(data) if data else None)
+    for task in itertools.islice(domain.tasks(None), int(number)):
+        await asimulate(task, domain=domain, agent="gold")
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
 def collection(options: Options) -> Iterator[Figure]:
     """Measure collecting every telecom task four times: a whole process of ``pytest --collect-only``.
 
@@ -122,25 +137,32 @@ def items(options: Options) -> Iterator[Figure]:
     """Measure running every telecom task with ``gold``, with results kept: a whole process of pytest.
 
     The baseline, which alternates with it, runs as many empty parametrised items with two fixtures. Both include
-    Python, pytest and collection.
+    Python, pytest and collection. The simulations alone are run by a loop without pytest, as often, with none but the
+    first task subtracted: empty items and these simulations are what a run costs at least, whatever the plugin does.
     """
     number = 20 if options.quick else _number_of_tasks(options)
     arguments = [*_telecom(options), "--tau-agent", "gold", "-q", "--tau-num-tasks", str(number)]
     with _project() as folder:
         (folder / "test_empty.py").write_text(_EMPTY.format(number=number), encoding="utf-8")
-        tasks, collected, empty = alternating(
+        data = [str(options.data)] if options.data else []
+        tasks, collected, empty, simulated, first = alternating(
             [
                 partial(_pytest, folder, *arguments),
                 partial(_pytest, folder, *arguments, "--collect-only"),
                 partial(_pytest, folder, "-q", "test_empty.py"),
+                *(partial(process, "-c", _SIMULATIONS, each, *data, folder=folder) for each in (str(number), "1")),
             ],
             options.count(5, 1),
         )
     ratios = [a.cpu / b.cpu for a, b in zip(tasks, empty, strict=True)]
     yield Figure("tasks to empty items, processor", "", ratios, target=3.0)
+    simulations = [a.cpu - b.cpu for a, b in zip(simulated, first, strict=True)]
+    least = [(a.cpu + seconds) / a.cpu for a, seconds in zip(empty, simulations, strict=True)]
+    yield Figure("empty items and simulations to empty items", "", least)
     yield _seconds(f"{number} tasks", tasks)
     yield _seconds(f"{number} tasks, collected only", collected)
     yield _seconds(f"baseline: {number} empty items", empty)
+    yield Figure(f"baseline: {number} simulations alone", "s", simulations, simulations)
 
 
 def scaling(options: Options) -> Iterator[Figure]:

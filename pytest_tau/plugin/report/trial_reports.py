@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from ...text import printable
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 
 #: The title of the section about the simulation of a failed test function.
 SIMULATION = "tau simulation"
-_TRIAL, _FAILURE = "tau", "tau_failure"
+#: Keys of the data of a report: JSON in one text, as execnet calls several functions for each value that it sends, and
+#: the attachments, which have bytes.
+_OWN, _ATTACHMENTS = "tau", "tau_attachments"
 
 
 def pytest_runtest_makereport(
@@ -70,24 +73,28 @@ def pytest_report_to_serializable(report: Any) -> Generator[None, Any, Any]:
     if data is None:
         return data
     failure: Any = getattr(report, "longrepr", None)
+    explained = None
     if hasattr(failure, "lines"):
-        lines = [list(line) for line in failure.lines]
-        data[_FAILURE] = [failure.reprcrash.message, lines, failure.style, failure.is_error]
+        explained = [failure.reprcrash.message, [list(line) for line in failure.lines], failure.style, failure.is_error]
     trial = trial_report(report)
-    if trial is not None:
-        data[_TRIAL] = to_data(trial)
+    facts = None if trial is None else to_data(trial)
+    if facts is not None and (attachments := facts.pop("attachments", None)):
+        data[_ATTACHMENTS] = attachments
+    if explained is not None or facts is not None:
+        data[_OWN] = json.dumps([explained, facts])
     return data
 
 
 def pytest_report_from_serializable(data: dict[str, Any]) -> Generator[None, Any, Any]:
     """Restore an explained failure and the facts of a trial from the data of a report."""
-    failure, trial = data.pop(_FAILURE, None), data.pop(_TRIAL, None)
+    explained, facts = json.loads(data.pop(_OWN, "[null, null]"))
+    attachments = data.pop(_ATTACHMENTS, None)
     report = yield
-    if failure is not None:
+    if explained is not None:
         from ..failure_repr import FailureRepr
 
-        message, lines, style, is_error = failure
+        message, lines, style, is_error = explained
         report.longrepr = FailureRepr(message, lines, report.nodeid, style, is_error=is_error)
-    if trial is not None:
-        report.tau = from_data(trial)
+    if facts is not None:
+        report.tau = from_data(facts if attachments is None else {**facts, "attachments": attachments})
     return report
