@@ -55,7 +55,7 @@ class Worker:
         if self._journal.is_cancelled(item):
             return []
         suspects = self._journal.suspects()
-        return [item, *(one for one in queue[1:] if one.nodeid not in suspects)]
+        return [item, *(one for one in queue[1:] if one.nodeid not in suspects)] if suspects else queue
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> bool | None:
