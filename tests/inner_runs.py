@@ -53,7 +53,8 @@ def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_implementations, "varnames", _parameters_of_hook)
     monkeypatch.setattr(fixtures, "getfuncargnames", _parameters_of_fixture)
     monkeypatch.setattr(pytester.HookRecorder, "__init__", _record_interruptions)
-    monkeypatch.setattr(OptionGroup, "addoption", _add_option)
+    if hasattr(OptionGroup, "_addoption_inner"):  # not in older releases
+        monkeypatch.setattr(OptionGroup, "addoption", _add_option)
     monkeypatch.setattr(inspect, "getsource", _source)
     monkeypatch.setattr(code, "getstatementrange_ast", _statement)
 
