@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-from datetime import date
+from collections import deque
+from collections.abc import Set as AbstractSet
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime, timezone
+from decimal import Context, Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
@@ -90,6 +94,8 @@ _TEXT = frozenset({str})
 def canonical(value: Any) -> str:
     """Return a text that is equal exactly if two values are, in order of lists and in type of JSON value.
 
+    Equal decimals, sets and times with a zone have the same text.
+
     Source: τ²-bench v1.0.1, database hash: sorted keys, dates by ``str``; 1, 1.0 and true differ.
     """
     return json.dumps(value, sort_keys=True, default=_canonical_default)
@@ -105,9 +111,37 @@ def digest(model: BaseModel) -> bytes:
 
 
 def _canonical_default(value: Any) -> Any:
-    return plain(value) if isinstance(value, BaseModel) else json_default(value)
+    if isinstance(value, BaseModel):
+        return plain(value)
+    text = value_text(value)
+    return json_default(value) if text is None else text
+
+
+def value_text(value: Any) -> str | None:
+    """Return a text that all equal values share, of a decimal or a time with a zone; None for a value of another type.
+
+    10.5 and 10.50 are equal, and so are 10:00+01:00 and 09:00Z.
+    """
+    if isinstance(value, Decimal):
+        digits = len(value.as_tuple().digits)
+        return "0" if value.is_zero() else str(value.normalize(Context(prec=max(1, digits), traps=[])))
+    if isinstance(value, datetime) and value.utcoffset() is not None:
+        return str(value.astimezone(timezone.utc))
+    return None
 
 
 def json_default(value: Any) -> Any:
-    """Return what stands in JSON for a value that is not JSON: the value of a member of an ``Enum``, or the text."""
-    return value.value if isinstance(value, Enum) else str(value)
+    """Return what stands in JSON for a value that is not JSON.
+
+    Of a member of an ``Enum`` it is the value, of a dataclass its fields, of a set or another container a list: of a
+    set in an order that does not depend on the process. Of all else it is the text.
+    """
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, AbstractSet):
+        return sorted(value, key=canonical)
+    if isinstance(value, deque):
+        return list(value)
+    if is_dataclass(value) and not isinstance(value, type):
+        return {each.name: getattr(value, each.name) for each in fields(value)}
+    return str(value)

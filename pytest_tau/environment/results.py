@@ -31,6 +31,8 @@ def _stringified(value: Any) -> Any:
         return value
     if isinstance(value, BaseModel):
         return plain(value)
+    if isinstance(value, set | frozenset):
+        value = json_default(value)
     if isinstance(value, list | tuple):
         return [_stringified(item) for item in value]
     if isinstance(value, dict):

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, timedelta, timezone
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from pydantic import ValidationError
 
 from pytest_tau.environment import Record, canonical
 from pytest_tau.environment.records import plain
+from pytest_tau.environment.results import result_text
 from pytest_tau.models import clone
 
 
@@ -64,6 +66,28 @@ def test_canonical_texts_of_different_json_values_differ(one: Any, two: Any) -> 
 
 def test_canonical_texts_ignore_the_order_of_keys() -> None:
     assert canonical({"a": 1, "b": 2}) == canonical({"b": 2, "a": 1}) == '{"a": 1, "b": 2}'
+
+
+def test_equal_sets_and_decimals_have_equal_canonical_texts() -> None:
+    assert canonical({"c", "a", "b"}) == canonical(frozenset("bca")) == '["a", "b", "c"]'
+    assert canonical([{3, 1}, {(2, "x")}]) == '[[1, 3], [[2, "x"]]]'
+    equal = [Decimal("10.50"), Decimal("10.5"), Decimal("1.05E+1")]
+    assert {canonical(each) for each in equal} == {'"10.5"'}
+    assert canonical(Decimal("-0.00")) == canonical(Decimal(0))
+    different = ["10.51", "1E+400", "NaN", "-Infinity", "0.1000000000000000000000000000000000000001", "0.1"]
+    assert len({canonical(Decimal(each)) for each in different}) == len(different)
+
+
+def test_equal_times_of_zones_have_equal_canonical_texts() -> None:
+    there = datetime(2026, 1, 5, 10, tzinfo=timezone(timedelta(hours=1)))
+    assert canonical(there) == canonical(there.astimezone(timezone.utc)) == '"2026-01-05 09:00:00+00:00"'
+    assert canonical(there) != canonical(there.replace(tzinfo=None))
+    assert canonical(there) != canonical(there.replace(tzinfo=timezone.utc))
+
+
+def test_decimals_of_tools_and_files_keep_their_digits() -> None:
+    assert result_text([Decimal("10.50")]) == '["10.50"]'
+    assert result_text({"c", "a", "b"}) == '["a", "b", "c"]'
 
 
 def test_dates_are_written_by_str() -> None:

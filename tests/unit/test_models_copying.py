@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections import Counter, OrderedDict, defaultdict, deque
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, NamedTuple
 
@@ -73,6 +75,33 @@ def test_tuples_extra_and_private_values_are_copied() -> None:
     copy.more.append(0)  # type: ignore[attr-defined]
     copy._seen.append(0)
     assert (odd.values, odd.more, odd._seen) == (([1],), [2], [3])  # type: ignore[attr-defined]
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    names: list[str]
+    more: dict[str, set[str]] = field(default_factory=dict)
+
+
+def test_containers_of_all_kinds_and_dataclasses_are_copied() -> None:
+    counts = defaultdict(list, a=[1])
+    values: list[Any] = [{"a"}, bytearray(b"a"), deque([[1]], maxlen=2), counts, OrderedDict(a=[1]), Counter("aab")]
+    values += [Box(["a"], {"b": {"c"}})]
+    for value in values:
+        copy = clone({"value": [value]})["value"][0]
+        assert copy == value
+        assert type(copy) is type(value)
+        assert copy is not value
+    copied = clone(values)
+    copied[2][0].append(2)
+    copied[3]["a"].append(2)
+    copied[3]["new"].append(1)
+    copied[4]["a"].append(2)
+    copied[6].names.append("b")
+    copied[6].more["b"].add("d")
+    assert copied[2].maxlen == 2
+    assert values[2:5] == [deque([[1]]), {"a": [1]}, OrderedDict(a=[1])]
+    assert values[6] == Box(["a"], {"b": {"c"}})
 
 
 def test_what_cannot_change_is_shared() -> None:
