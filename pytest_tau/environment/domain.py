@@ -392,8 +392,9 @@ class Domain:
     @functools.cached_property
     def _databases(self) -> tuple[Database, Database | None]:
         spec = self.spec
-        agent_db = load_database(self.folder, "db", spec.agent_db)
-        return agent_db, load_database(self.folder, "user_db", spec.user_db) if spec.user_db else None
+        # Data in the layout of τ²-bench is large, and written by programs.
+        load = functools.partial(load_database, self.folder, unique_keys=self.folder == spec.folder)
+        return load("db", spec.agent_db), load("user_db", spec.user_db) if spec.user_db else None
 
     def _policy_files(self, name: str | None) -> PolicyFiles:
         policies = self.spec.policies

@@ -110,7 +110,7 @@ def _read(path: Path, name: str) -> Document:
     try:
         data = path.read_bytes()
         if path.suffix == ".json":
-            return _from_json(parse_json(data))
+            return _from_json(parse_json(data, unique_keys=True))
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigurationError(f"{path}: {not_utf8(error)}") from None

@@ -180,6 +180,14 @@ def test_a_policy_that_cannot_be_read_is_a_usage_error(shelf, content):
     shelf.run("--tau-domain", "shelf").usage_error("policy of domain 'shelf': ", str(policy))
 
 
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_record_that_a_database_gives_twice_is_a_usage_error(shelf, workers):
+    emma = '"Emma": {"title": "Emma"}'
+    file = shelf.write("shelf/db.json", f'{{"books": {{\n{emma},\n"Ulysses": {{"title": "Ulysses"}},\n{emma}}}}}')
+    run = shelf.run("--tau-domain", "shelf", *workers)
+    run.usage_error(str(file), 'the key "Emma" is given twice (lines 2 and 4); remove one of them')
+
+
 class TestInitialStatesOfOwnTools:
     """Functions that exist already are not called while tests are collected."""
 
