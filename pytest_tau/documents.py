@@ -131,14 +131,12 @@ def file_text(data: bytes) -> str:
     Raises:
         DocumentError: It is not UTF-8; names the place, and what to do.
     """
+    if data.startswith(_UTF16) or 0 in data[:2]:
+        raise DocumentError("not UTF-8 text: it begins like UTF-16 (line 1, column 1); save it as UTF-8")
     try:
-        text = _decoded(data)
+        return _decoded(data)
     except UnicodeDecodeError as error:
-        utf16 = "it is UTF-16: " if data.startswith(_UTF16) else ""
-        raise DocumentError(f"{not_utf8(error)}; {utf16}save it as UTF-8") from None
-    if "\0" in text[:2]:
-        raise DocumentError("not UTF-8 text: it is UTF-16 without a byte order mark; save it as UTF-8")
-    return text
+        raise DocumentError(f"{describe(error)}{_place(error)}; save it as UTF-8") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -164,11 +162,6 @@ def _repeated(text: str) -> str:
                 where = f"line {one}" if one == other else f"lines {one} and {other}"
                 return f"the key {json.dumps(key, ensure_ascii=False)} is given twice ({where}); remove one of them"
     raise AssertionError("an object has a key twice")
-
-
-def not_utf8(error: UnicodeDecodeError) -> str:
-    """Return that a document is not UTF-8, with the place of the first byte that is not."""
-    return describe(error) + _place(error)
 
 
 def describe(error: Exception, kind: str = "JSON") -> str:
