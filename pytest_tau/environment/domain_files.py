@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from ..documents import DocumentError, file_text, parse_json, read_text, read_toml
-from ..errors import ConfigurationError, TaskFormatError, hides_frames
+from ..errors import ConfigurationError, TaskFormatError, hides_frames, unknown_name
 from ..garbage import without_collections
 from ..models import load_splits, load_task_file
 from ..models.problems import place_and_problems
 from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from ..models import Task
@@ -175,19 +176,53 @@ class PolicyFiles:
     solo: tuple[str, ...] = ()
 
 
-def read_policy(file: Path, domain: str) -> str:
-    """Return the text of a file of a domain's policy.
+class DomainPolicies:
+    """The variants of a domain's policy, read at first use.
 
-    Raises:
-        ConfigurationError: There is no such file, or it cannot be read; names the domain and the file.
+    Args:
+        name: The domain's name.
+        folder: The folder of the files.
+        variants: The files of each variant; the first is the default.
+        join: Joins the files' texts.
     """
-    try:
-        return read_text(file)
-    except FileNotFoundError:
-        problem = f"there is no file {file}: write the text that the agent must follow to it"
-    except (OSError, DocumentError) as error:
-        problem = f"{file}: cannot be read: {error}"
-    raise ConfigurationError(f"policy of domain {domain!r}: {problem}")
+
+    def __init__(
+        self, name: str, folder: Path, variants: Mapping[str, PolicyFiles], join: Callable[[list[str]], str]
+    ) -> None:
+        self._name, self._folder, self._variants, self._join = name, folder, variants, join
+        self._texts: dict[tuple[str | None, bool], str] = {}
+
+    def files(self, variant: str | None) -> PolicyFiles:
+        """Return the files of a variant; None for the default.
+
+        Raises:
+            ConfigurationError: No such variant.
+        """
+        if variant is not None and variant not in self._variants:
+            raise ConfigurationError(f"{unknown_name('policy', variant, self._variants)} of domain {self._name!r}")
+        return self._variants[variant] if variant is not None else next(iter(self._variants.values()))
+
+    def text(self, variant: str | None, *, solo: bool) -> str:
+        """Return the text of a variant; None for the default.
+
+        Raises:
+            ConfigurationError: No such variant, or a file cannot be read; names the domain and the file.
+        """
+        key = (variant, solo)
+        if key not in self._texts:
+            files = self.files(variant)
+            texts = [self._read(self._folder / file) for file in (files.solo if solo else files.normal)]
+            self._texts[key] = self._join(texts)
+        return self._texts[key]
+
+    def _read(self, file: Path) -> str:
+        try:
+            return read_text(file)
+        except FileNotFoundError:
+            problem = f"there is no file {file}: write the text that the agent must follow to it"
+        except (OSError, DocumentError) as error:
+            problem = f"{file}: cannot be read: {error}"
+        raise ConfigurationError(f"policy of domain {self._name!r}: {problem}")
 
 
 def _checked(database: Database, path: Path) -> Database:
