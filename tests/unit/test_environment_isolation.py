@@ -14,6 +14,7 @@ from datetime import date, datetime, timezone
 import pytest
 
 import pytest_tau
+from pytest_tau.environment.functions import isolation
 
 #: The time of a clock that only the test moves: new objects that are made one after the other have the same time.
 MOMENT = [0]
@@ -173,6 +174,22 @@ def test_a_file_that_tools_write_and_make_reads_is_found(tmp_path) -> None:
     assert (
         'share orders/o1/status: in a new one, expected "open", got "cancelled": make= reads what a tool has' in problem
     )
+
+
+def test_a_time_that_both_make_and_tools_take_is_not_shared(monkeypatch) -> None:
+    def touch(shop, order_id: str) -> None:
+        """Touch an order."""
+        MOMENT[0] += 1
+        shop.orders[order_id]["touched"] = MOMENT[0]
+
+    MOMENT[0] = 0
+    make = shop_with(lambda: {"o1": {"touched": MOMENT[0]}})
+    domain = pytest_tau.domain_of("shop", tools=[touch], make=make, snapshot=vars).load()
+    environment = domain.environment()
+    environment.call("touch", {"order_id": "o1"})
+    environment.close()
+    monkeypatch.setattr(isolation.time, "sleep", lambda _seconds: MOMENT.append(MOMENT.pop() + 1))
+    assert domain.isolation_problem() is None
 
 
 @pytest.mark.parametrize("drawn", DRAWN)

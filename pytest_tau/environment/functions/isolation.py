@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 from ...errors import PlainErrors
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 _ADVICE = "build new containers in __init__, or let make= return a copy.deepcopy"
 _OF_CLASS = "; begin the name with an underscore if it is not part of the state, such as a cache"
+#: Seconds until a clock of whole seconds has another time. They are waited before a domain is refused.
+_TICK = 1.1
 _OF_SOURCE = "make= reads what a tool has written: let tools change only the object"
 
 
@@ -104,8 +107,14 @@ class Isolation:
         for part, change in _changes(self._first, state):
             if (part or change.path) in changed:
                 yield part, change, _ADVICE
-            elif not part and _value_at(change) in self._written:
+            elif not part and _value_at(change) in self._written and self._stays(change):
                 yield part, change, _OF_SOURCE
+
+    def _stays(self, change: Change) -> bool:
+        """Return whether a new object has this difference also later: tools and ``make`` may take the same time."""
+        time.sleep(_TICK)
+        later = value_changes("", self._first[""], jsonable(self._snapshot(self._make())))
+        return _value_at(change) in map(_value_at, later)
 
     def _parts(self, target: Any) -> dict[str, Any]:
         """Return the snapshot without a name, and the containers of the object's class, which are not in it."""
