@@ -7,6 +7,7 @@ also if only because a small compressed file unfolds to it.
 
 from __future__ import annotations
 
+import codecs
 import json
 import re
 import sys
@@ -28,6 +29,7 @@ MAX_RATIO: Final = 200
 
 _GZIP: Final = b"\x1f\x8b"
 _CHUNK: Final = 1 << 20
+_UTF16: Final = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 #: A text, the colon of its value if it is a key, and where objects begin and end.
@@ -78,7 +80,7 @@ def read_json(path: Path, *, unique_keys: bool = False) -> Any:
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        return parse_json(_whole(file), unique_keys=unique_keys)
+        return parse_json(file_text(_whole(file)), unique_keys=unique_keys)
 
 
 def parse_toml(text: str | bytes) -> dict[str, Any]:
@@ -110,7 +112,31 @@ def read_toml(path: Path) -> dict[str, Any]:
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        return parse_toml(_whole(file))
+        return parse_toml(file_text(_whole(file)))
+
+
+def read_text(path: Path) -> str:
+    """Return the text of a file, whose lines end in a line feed.
+
+    Raises:
+        DocumentError: As for ``file_text``.
+        OSError: The file cannot be read.
+    """
+    return file_text(path.read_bytes()).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def file_text(data: bytes) -> str:
+    """Return the content of a file as text, without a byte order mark.
+
+    Raises:
+        DocumentError: It is not UTF-8; names the place, and what to do.
+    """
+    if data.startswith(_UTF16) or 0 in data[:2]:
+        raise DocumentError("not UTF-8 text: it begins like UTF-16 (line 1, column 1); save it as UTF-8")
+    try:
+        return _decoded(data)
+    except UnicodeDecodeError as error:
+        raise DocumentError(f"{describe(error)}{_place(error)}; save it as UTF-8") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -136,11 +162,6 @@ def _repeated(text: str) -> str:
                 where = f"line {one}" if one == other else f"lines {one} and {other}"
                 return f"the key {json.dumps(key, ensure_ascii=False)} is given twice ({where}); remove one of them"
     raise AssertionError("an object has a key twice")
-
-
-def not_utf8(error: UnicodeDecodeError) -> str:
-    """Return that a document is not UTF-8, with the place of the first byte that is not."""
-    return describe(error) + _place(error)
 
 
 def describe(error: Exception, kind: str = "JSON") -> str:

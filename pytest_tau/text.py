@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 #: What a CI service takes for a command. GitHub: ``::error::`` at the start of a line, also after blanks, and
 #: ``##[error]`` anywhere in it. Azure: ``##vso[…]``, TeamCity: ``##teamcity[…]``, which are guarded anywhere.
@@ -28,6 +28,11 @@ def shorten(text: str, width: int = 60) -> str:
 def listed(texts: Sequence[str], most: int) -> str:
     """Return texts separated by commas, at most so many, and the number of the others: ``a, b and 3 more``."""
     return ", ".join(texts[:most]) + (f" and {len(texts) - most} more" if len(texts) > most else "")
+
+
+def counted(numbers: Mapping[str, int]) -> str:
+    """Return names with their numbers, in order of the names: ``a, b (3 times)``."""
+    return ", ".join(name if n == 1 else f"{name} ({n} times)" for name, n in sorted(numbers.items()))
 
 
 def shorten_both(one: str, other: str, width: int = 60) -> tuple[str, str]:

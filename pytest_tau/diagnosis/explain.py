@@ -9,9 +9,9 @@ from ..evaluation import components_of
 from ..evaluation.component_reports import BY_USER, NEAREST, NOT_MADE, Line
 from ..evaluation.outside import OUTSIDE, outside_lines
 from ..evaluation.partial import COUNTS, SHARES
-from ..models import RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
+from ..models import LATE_CALLS, RETRIEVAL, AssistantMessage, ToolMessage, UserMessage, any_review, call_as_text
 from ..policy import PolicyReport
-from ..text import listed, plural, shorten
+from ..text import counted, listed, plural, shorten
 from .attacks import attack_report
 from .error_rules import NO_MATCH, NO_MODEL
 from .retrieval import retrieval_lines
@@ -103,6 +103,7 @@ def explain(
     lines += policy_lines(PolicyReport.from_info(simulation.info))
     lines += _cut_off(simulation)
     lines += _tool_faults(simulation)
+    lines += _late_calls(simulation)
     if found := (simulation.info or {}).get(RETRIEVAL):
         lines += retrieval_lines(found)
     lines = _diagnosis(simulation, lines)
@@ -153,6 +154,12 @@ def _tool_faults(simulation: Simulation) -> list[Line]:
     struck = [made for made in simulation.calls if made.result is not None and made.result.fault]
     named = [f"message {made.message_idx} {made.call.name} ({made.result.fault})" for made in struck if made.result]
     return [Line("note", f"tool faults: {listed(named, _MOST_FAULTS)}")] if named else []
+
+
+def _late_calls(simulation: Simulation) -> list[Line]:
+    """Return a line with the calls that the agent made after the conversation."""
+    found = (simulation.info or {}).get(LATE_CALLS)
+    return [Line("note", f"after the conversation, the agent called {counted(found)}: not executed")] if found else []
 
 
 def _cut_off(simulation: Simulation) -> list[Line]:

@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import ConfigurationError, hides_frames, unknown_name
+from ..errors import ConfigurationError, hides_frames
 from ..models.problems import problem_text
 from ..models.task_files import DEFAULT_SPLIT
-from .domain_files import DomainTasks, PolicyFiles, load_database, read_policy
+from .domain_files import DomainPolicies, DomainTasks, PolicyFiles, load_database
 from .environment import Environment
 from .initial_state import InitialStates, apply_initial_state
 from .records import digest
@@ -142,7 +142,7 @@ class Domain:
         self.spec, self.folder, self.tasks_folder = spec, folder, tasks_folder
         self._of_tasks: dict[tuple[bytes, str], Any] = {}
         self._tasks = DomainTasks(spec.name, spec.data_name, tasks_folder)
-        self._policies: dict[tuple[str | None, bool], str] = {}
+        self._policies = DomainPolicies(spec.name, folder, spec.policies, spec.policy_text)
         self._failed_writes: dict[str, str] = {}
         self._initial_states = InitialStates()
         self.tool_texts: ToolTexts | None = None
@@ -249,7 +249,7 @@ class Domain:
             return db.fork().for_replay() if for_replay else db.fork()
 
         def own_policy() -> str:
-            return self._policy(policy, solo=solo)
+            return self._policies.text(policy, solo=solo)
 
         agent = spec.agent_tools(fork(agent_db))
         environment = Environment(
@@ -281,9 +281,9 @@ class Domain:
             raise ConfigurationError(f"domain {self.name!r} has no knowledge base: remove --tau-retrieval")
         if base is not None and policy is not None and policy not in self.spec.policies:
             retrieval, policy = Retrieval(policy), None
-        if solo and (self.spec.user_tools is None or not self._policy_files(policy).solo):
+        if solo and (self.spec.user_tools is None or not self._policies.files(policy).solo):
             raise ConfigurationError(f"domain {self.name!r} cannot be run solo")
-        self._policy_files(policy)
+        self._policies.files(policy)
         return policy, base.retriever(retrieval or Retrieval()) if base else None
 
     @functools.cached_property
@@ -312,7 +312,7 @@ class Domain:
         _ = self._databases
         retriever = self.retriever(policy, retrieval)
         if retriever is None:
-            self._policy(policy, solo=solo)
+            self._policies.text(policy, solo=solo)
         else:
             retriever.check(self.spec.tool_names)
 
@@ -392,19 +392,6 @@ class Domain:
     @functools.cached_property
     def _databases(self) -> tuple[Database, Database | None]:
         spec = self.spec
-        agent_db = load_database(self.folder, "db", spec.agent_db)
-        return agent_db, load_database(self.folder, "user_db", spec.user_db) if spec.user_db else None
-
-    def _policy_files(self, name: str | None) -> PolicyFiles:
-        policies = self.spec.policies
-        if name is not None and name not in policies:
-            raise ConfigurationError(f"{unknown_name('policy', name, policies)} of domain {self.name!r}")
-        return policies[name] if name is not None else next(iter(policies.values()))
-
-    def _policy(self, name: str | None, *, solo: bool) -> str:
-        key = (name, solo)
-        if key not in self._policies:
-            files = self._policy_files(name)
-            texts = [read_policy(self.folder / file, self.name) for file in (files.solo if solo else files.normal)]
-            self._policies[key] = self.spec.policy_text(texts)
-        return self._policies[key]
+        # Data in the layout of τ²-bench is large, and written by programs.
+        load = functools.partial(load_database, self.folder, unique_keys=self.folder == spec.folder)
+        return load("db", spec.agent_db), load("user_db", spec.user_db) if spec.user_db else None

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from ..documents import DocumentError, read_toml
-from ..errors import ConfigurationError, TaskFormatError, hides_frames
+from ..documents import DocumentError, file_text, parse_json, read_text, read_toml
+from ..errors import ConfigurationError, TaskFormatError, hides_frames, unknown_name
+from ..garbage import without_collections
 from ..models import load_splits, load_task_file
 from ..models.problems import place_and_problems
 from ..models.task_files import DEFAULT_SPLIT, SPLITS, is_every_task, unknown_split
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from ..models import Task
@@ -121,18 +123,25 @@ def _task_files(place: Path) -> list[Path]:
     return files or sorted(file for file in place.glob("*.json") if file.name != SPLITS)
 
 
-def load_database(folder: Path, stem: str, model: type[Database]) -> Database:
+def load_database(folder: Path, stem: str, model: type[Database], *, unique_keys: bool = True) -> Database:
     """Return a database of a domain, from ``<stem>.json`` or ``<stem>.toml``.
 
+    Args:
+        folder: The folder of the file.
+        stem: The name of the file.
+        model: The type of the database.
+        unique_keys: Whether a JSON file is searched for objects with a key twice, which takes a third of its time.
+
     Raises:
-        ConfigurationError: There is no such file, it cannot be read, or it does not fit the type; names file and place.
+        ConfigurationError: There is no such file, it cannot be read, it has an object with a key twice, or it does not
+            fit the type; names file and place.
     """
     if not model.in_files:
         return model()
     path = folder / f"{stem}.json"
     try:
         if path.is_file():
-            return _checked(model.model_validate_json(path.read_bytes()), path)
+            return _checked(_from_json(path, model, unique_keys=unique_keys), path)
         path = folder / f"{stem}.toml"
         if not path.is_file():
             raise ConfigurationError(f"{folder}: expected a database, {stem}.json or {stem}.toml")
@@ -144,6 +153,21 @@ def load_database(folder: Path, stem: str, model: type[Database]) -> Database:
         raise ConfigurationError(f"{path}: {error}") from None
 
 
+def _from_json(path: Path, model: type[Database], *, unique_keys: bool) -> Database:
+    """Return a database from a JSON file.
+
+    Raises:
+        DocumentError: It is not UTF-8 or not valid JSON, or has an object with a key twice, of which one would be lost.
+        OSError: It cannot be read.
+        ValidationError: It does not fit the type.
+    """
+    with without_collections():
+        text = file_text(path.read_bytes())
+        if unique_keys:  # pydantic takes the last value without a message
+            parse_json(text, unique_keys=True)
+        return model.model_validate_json(text)
+
+
 @dataclass(frozen=True)
 class PolicyFiles:
     """The files of one variant of a policy, joined in order; ``solo`` for an agent that works alone."""
@@ -152,19 +176,53 @@ class PolicyFiles:
     solo: tuple[str, ...] = ()
 
 
-def read_policy(file: Path, domain: str) -> str:
-    """Return the text of a file of a domain's policy.
+class DomainPolicies:
+    """The variants of a domain's policy, read at first use.
 
-    Raises:
-        ConfigurationError: There is no such file, or it cannot be read; names the domain and the file.
+    Args:
+        name: The domain's name.
+        folder: The folder of the files.
+        variants: The files of each variant; the first is the default.
+        join: Joins the files' texts.
     """
-    try:
-        return file.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        problem = f"there is no file {file}: write the text that the agent must follow to it"
-    except (OSError, UnicodeDecodeError) as error:
-        problem = f"{file}: cannot be read: {error}"
-    raise ConfigurationError(f"policy of domain {domain!r}: {problem}")
+
+    def __init__(
+        self, name: str, folder: Path, variants: Mapping[str, PolicyFiles], join: Callable[[list[str]], str]
+    ) -> None:
+        self._name, self._folder, self._variants, self._join = name, folder, variants, join
+        self._texts: dict[tuple[str | None, bool], str] = {}
+
+    def files(self, variant: str | None) -> PolicyFiles:
+        """Return the files of a variant; None for the default.
+
+        Raises:
+            ConfigurationError: No such variant.
+        """
+        if variant is not None and variant not in self._variants:
+            raise ConfigurationError(f"{unknown_name('policy', variant, self._variants)} of domain {self._name!r}")
+        return self._variants[variant] if variant is not None else next(iter(self._variants.values()))
+
+    def text(self, variant: str | None, *, solo: bool) -> str:
+        """Return the text of a variant; None for the default.
+
+        Raises:
+            ConfigurationError: No such variant, or a file cannot be read; names the domain and the file.
+        """
+        key = (variant, solo)
+        if key not in self._texts:
+            files = self.files(variant)
+            texts = [self._read(self._folder / file) for file in (files.solo if solo else files.normal)]
+            self._texts[key] = self._join(texts)
+        return self._texts[key]
+
+    def _read(self, file: Path) -> str:
+        try:
+            return read_text(file)
+        except FileNotFoundError:
+            problem = f"there is no file {file}: write the text that the agent must follow to it"
+        except (OSError, DocumentError) as error:
+            problem = f"{file}: cannot be read: {error}"
+        raise ConfigurationError(f"policy of domain {self._name!r}: {problem}")
 
 
 def _checked(database: Database, path: Path) -> Database:

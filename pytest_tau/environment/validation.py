@@ -59,11 +59,12 @@ def _check_actions(task: Task, spec: DomainSpec, fail: Callable[[str, str], None
         if action.name not in _toolkit(spec, action.requestor).tool_infos:
             fail(unknown_tool(action, spec), f"evaluation_criteria.actions.{position}.name")
     for position, action in enumerate(actions):
-        called = _toolkit(spec, action.requestor).tool_named(action.name)
+        toolkit = _toolkit(spec, action.requestor)
+        called = toolkit.tool_named(action.name)
         if called is None:
             continue
         field = f"evaluation_criteria.actions.{position}"
-        for problem in _argument_problems(action, _toolkit(spec, action.requestor)):
+        for problem in argument_problems(action.name, action.arguments, toolkit):
             fail(f"{action.name}: {problem}", f"{field}.arguments")
         for problem in unknown_compared(action, called.parameters):
             fail(f"{action.name}: {problem}", f"{field}.compare_args")
@@ -82,13 +83,19 @@ def unknown_compared(action: Action, schema: dict[str, Any]) -> list[str]:
     return [unknown_name("argument", name, known) for name in action.compare_args or () if name not in known]
 
 
-def _argument_problems(action: Action, toolkit: type[Toolkit[Any]]) -> Iterator[str]:
-    """Yield what is wrong with the arguments of a reference action; each assumes that there was nothing before."""
-    called, function = toolkit.tool_named(action.name), toolkit.function(action.name)
+def argument_problems(name: str, arguments: dict[str, Any], toolkit: type[Toolkit[Any]]) -> Iterator[str]:
+    """Yield what is wrong with the arguments of a tool's call; each assumes that there was nothing before.
+
+    Args:
+        name: The name of a tool; nothing is wrong if the toolkit does not have it.
+        arguments: The arguments of the call.
+        toolkit: The toolkit.
+    """
+    called, function = toolkit.tool_named(name), toolkit.function(name)
     if called is not None:
-        yield from misfits(action.arguments, called.parameters)
+        yield from misfits(arguments, called.parameters)
         if function is not None:
-            yield from impossible_values(function, action.arguments)
+            yield from impossible_values(function, arguments)
 
 
 def unknown_tool(action: Action, spec: DomainSpec) -> str:
@@ -145,7 +152,7 @@ def _check_goals(task: Task, spec: DomainSpec, fail: Callable[[str, str], None])
         field = f"user_scenario.script.goals.{position}"
         if goal.tool not in tools:
             fail(f"{unknown_name('tool', goal.tool, tools)} of the user", f"{field}.tool")
-        for problem in misfits(goal.arguments, tools[goal.tool].parameters):
+        for problem in argument_problems(goal.tool, goal.arguments, toolkit):
             fail(f"{goal.tool}: {problem}", f"{field}.arguments")
 
 

@@ -7,7 +7,7 @@ import json
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple
 
-from ..documents import DocumentError, not_utf8, parse_json
+from ..documents import DocumentError, file_text, parse_json
 from ..errors import ConfigurationError
 from ..files import digest
 
@@ -108,12 +108,9 @@ def _is_document(path: Path) -> bool:
 
 def _read(path: Path, name: str) -> Document:
     try:
-        data = path.read_bytes()
+        text = file_text(path.read_bytes())
         if path.suffix == ".json":
-            return _from_json(parse_json(data))
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: {not_utf8(error)}") from None
+            return _from_json(parse_json(text, unique_keys=True))
     except (OSError, DocumentError) as error:
         raise ConfigurationError(f"{path}: {error}") from None
     document_id = PurePosixPath(name).with_suffix("").as_posix()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from ..documents import DocumentError, read_text
 from ..errors import ConfigurationError
 from .variants import FULL
 
@@ -69,6 +70,6 @@ def rendered(documents: Iterable[Document]) -> str:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+        return read_text(path)
+    except (OSError, DocumentError) as error:
         raise ConfigurationError(f"prompt of the knowledge base: {path}: {error}") from None

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from ..environment.arguments import misfits
-from ..environment.validation import unknown_compared, unknown_tool
+from ..environment import Toolkit
+from ..environment.validation import argument_problems, unknown_compared, unknown_tool
 from ..evaluation.outside import undeclared_write
 from ..models import ToolCall
 from ..models.problems import error_text
@@ -33,7 +33,7 @@ def check_actions(task: Task, domain: Domain) -> Iterator[Finding]:
             continue
         if task.user_tools is not None and action.requestor == "user" and action.name not in task.user_tools:
             yield Finding("unknown-action", "error", task.id, f"{called}: not among the task's user_tools")
-        for problem in misfits(action.arguments, tool.parameters):
+        for problem in argument_problems(action.name, action.arguments, toolkit_of(domain, action.requestor)):
             yield Finding("bad-arguments", "error", task.id, f"{called}: {problem}")
         unknown = unknown_compared(action, tool.parameters)
         for problem in unknown:
@@ -71,5 +71,10 @@ def check_declarations(task: Task, domain: Domain) -> Iterator[Finding]:
 
 def tools_of(domain: Domain, requestor: Requestor) -> dict[str, Tool]:
     """Return a side's tools by name, also those that are not offered, which can be found out."""
-    toolkit = domain.spec.agent_tools if requestor == "assistant" else domain.spec.user_tools
-    return toolkit.tools() | toolkit.hidden_tools() if toolkit else {}
+    toolkit = toolkit_of(domain, requestor)
+    return toolkit.tools() | toolkit.hidden_tools()
+
+
+def toolkit_of(domain: Domain, requestor: Requestor) -> type[Toolkit[Any]]:
+    """Return a side's toolkit; one without tools if the side has none."""
+    return (domain.spec.agent_tools if requestor == "assistant" else domain.spec.user_tools) or Toolkit

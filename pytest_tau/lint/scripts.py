@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..environment.arguments import misfits
+from ..environment.validation import argument_problems
 from ..errors import unknown_name
-from .actions import tools_of
+from .actions import toolkit_of, tools_of
 from .findings import Finding
 
 if TYPE_CHECKING:
@@ -32,7 +32,8 @@ def check_script(task: Task, domain: Domain) -> Iterator[Finding]:
         if goal.tool not in tools:
             problems.append(unknown_name("tool of the user", goal.tool, tools))
         else:
-            problems += [f"{goal.tool}: {problem}" for problem in misfits(goal.arguments, tools[goal.tool].parameters)]
+            wrong = argument_problems(goal.tool, goal.arguments, toolkit_of(domain, "user"))
+            problems += [f"{goal.tool}: {problem}" for problem in wrong]
     yield from (Finding("bad-goal", "error", task.id, problem) for problem in problems)
     if not problems and _all_met(task, domain):
         yield Finding("goal-met", "warning", task.id, "the script's goals are met before anything is done")

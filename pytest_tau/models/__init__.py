@@ -29,6 +29,7 @@ from .script import Answer, Goal, Request, Spoken, UserScript
 from .simulations import (
     FAULTS,
     FOREIGN_AGENT,
+    LATE_CALLS,
     LIMITS,
     OUT_OF_TIME,
     RETRIEVAL,
@@ -64,6 +65,7 @@ from .tasks import (
 __all__ = [
     "FAULTS",
     "FOREIGN_AGENT",
+    "LATE_CALLS",
     "LIMITS",
     "OUT_OF_TIME",
     "RETRIEVAL",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -12,7 +13,7 @@ from .messages import Message, ToolCall, ToolMessage
 from .rewards import RewardInfo
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
 TerminationReason: TypeAlias = Literal[
     "user_stop",
@@ -69,6 +70,9 @@ RETRIEVAL = "retrieval"
 #: The entry of a simulation's ``info`` about ``--tau-tool-faults``: the ``rules``, the number of ``calls``, and the
 #: ``faults``, each with ``message_idx``, ``tool``, ``requestor`` and ``kind``.
 TOOL_FAULTS = "tool_faults"
+#: The entry of a simulation's ``info`` about calls of an agent on its own loop that came after the conversation, and
+#: were refused: their number by tool.
+LATE_CALLS = "late_calls"
 #: The entry of a simulation's ``info`` about the simulated user: the ``findings`` of its checks (``check``,
 #: ``message_idx``, ``evidence``), and if they apply, the checks that its persona has ``excused``, ``excluded`` from
 #: rates, the number of ``attempts``, and the ``problem`` that has prevented the checks.
@@ -232,6 +236,17 @@ class Simulation(BaseModel):
     def note_error_kind(self, kind: str) -> None:
         """Record the class of pytest-tau's exception behind ``error``."""
         self.info = {**(self.info or {}), _ERROR_KIND: kind}
+
+    def note_late_calls(self, tools: Sequence[str]) -> None:
+        """Record the tools of calls that came after the conversation and were refused, if there are any so far."""
+        if tools:
+            self.info = {**(self.info or {}), LATE_CALLS: dict(Counter(tools))}
+
+    def note_usage(self, usage: Mapping[Any, ModelUsage]) -> None:
+        """Record the sums over model calls, by role."""
+        self.model_usage = {str(role): used for role, used in usage.items()}
+        self.agent_cost = usage["agent"].cost if "agent" in usage else None
+        self.user_cost = usage["user"].cost if "user" in usage else None
 
     @property
     def turns(self) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from ..models import call_as_text
-from ..protocol import check_template, fill, placeholders, read_text, user_prompts
+from ..protocol import check_template, fill, placeholders, read_prompt, user_prompts
 from .context import Prompting
 from .personas import persona_text
 
@@ -40,7 +40,7 @@ def load_prompt(path: Path | str, side: Side) -> str:
         ConfigurationError: There is no such file, it is not UTF-8 text, is empty, lacks the required placeholder,
             or has an unknown one.
     """
-    text = read_text(Path(path))
+    text = read_prompt(Path(path))
     known = _PLACEHOLDERS[side]
     check_template(text, required=known[:1], known=known, where=str(path))
     return text

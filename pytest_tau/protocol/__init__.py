@@ -1,6 +1,6 @@
 """The protocol of a run: the texts that models read, and the form in which they are sent."""
 
-from .checkout import data_folder, read_checkout, read_text, user_prompts
+from .checkout import data_folder, read_checkout, read_prompt, user_prompts
 from .domain_texts import with_texts
 from .protocol import TAU, Protocol
 from .templates import check_template, fill, literal, placeholders
@@ -21,7 +21,7 @@ __all__ = [
     "load_texts",
     "placeholders",
     "read_checkout",
-    "read_text",
+    "read_prompt",
     "user_prompts",
     "with_texts",
     "write_texts",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..documents import not_utf8
+from ..documents import DocumentError, read_text
 from ..errors import ConfigurationError
 from .annotations import Annotations, UnreadableAnnotationError
 from .prompt_texts import DONE_FUNCTION, MissingTextError, find_done, read_judge, read_prompts
@@ -79,20 +79,20 @@ def user_prompts(data: Path) -> dict[PromptName, str] | None:
     files = [folder / "simulation_guidelines.md", folder / "simulation_guidelines_tools.md"]
     if not all(file.is_file() for file in files):
         return None
-    plain, tools = (f"{literal(read_text(file))}\n\n<scenario>\n{{{{scenario}}}}\n</scenario>" for file in files)
+    plain, tools = (f"{literal(read_prompt(file))}\n\n<scenario>\n{{{{scenario}}}}\n</scenario>" for file in files)
     return {"user": plain, "user_tools": tools}
 
 
-def read_text(path: Path) -> str:
-    """Return the text of a file, without white space at its ends.
+def read_prompt(path: Path) -> str:
+    """Return the prompt in a file, without white space at its ends.
 
     Raises:
         ConfigurationError: It cannot be read, is not UTF-8 text, or is empty.
     """
     try:
-        text = path.read_text(encoding="utf-8-sig").strip()
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path} is {not_utf8(error)}") from None
+        text = read_text(path).strip()
+    except DocumentError as error:
+        raise ConfigurationError(f"{path} is {error}") from None
     except OSError as error:
         raise ConfigurationError(f"{path} cannot be read: {error.strerror or error}") from None
     if not text:

@@ -62,6 +62,7 @@ class Trial:
         behaviour: What makes its simulated user difficult; None for a user that cooperates.
         fault: The exception behind an ending by an error, or behind a missing verdict; None if there was none.
         beginning: The beginning of a stored conversation that it continues; None for a conversation of its own.
+        late_calls: The tools of calls that came after the conversation, and were refused; more may come.
     """
 
     def __init__(
@@ -84,6 +85,7 @@ class Trial:
         self.agent_trial: AgentTrial | None = None
         self.fault: BaseException | None = None
         self.beginning: fork.Beginning | None = None
+        self.late_calls: Sequence[str] = ()
         self._unusable = False
         self.persona = draw_persona(settings.user_persona, seed)
         self._injection: Injection | None = None
@@ -115,7 +117,8 @@ class Trial:
         finally:
             self.environment.close()
         simulation.know_tools({DONE: None, **self.domain.tool_arguments})
-        self._add_usage(simulation)
+        simulation.note_usage(self.models.usage)
+        simulation.note_late_calls(self.late_calls)
         played = Played(self.task, self.domain, self.settings, self.models, agent, user, self.persona)
         simulation.conditions = conditions_of(played)
         if tape:
@@ -268,6 +271,7 @@ class Trial:
         simulation.duration = clock.elapsed
         for participant in participants:
             simulation.replay_differences += getattr(participant, "differences", [])
+            self.late_calls = getattr(participant, "late_calls", self.late_calls)
         await close_all(participants)
 
     def _measure_retrieval(self, simulation: Simulation) -> None:
@@ -277,12 +281,6 @@ class Trial:
         if retriever is not None:
             found = retriever.report(simulation.messages, self.task)
             simulation.info = {**(simulation.info or {}), RETRIEVAL: found}
-
-    def _add_usage(self, simulation: Simulation) -> None:
-        usage = self.models.usage
-        simulation.model_usage = {str(role): used for role, used in usage.items()}
-        simulation.agent_cost = usage["agent"].cost if "agent" in usage else None
-        simulation.user_cost = usage["user"].cost if "user" in usage else None
 
     def _begin(self, clock: Clock) -> Simulation:
         return Simulation(

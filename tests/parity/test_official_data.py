@@ -11,6 +11,7 @@ import pytest
 
 import pytest_tau
 from pytest_tau import Evaluation, SimulationSettings
+from pytest_tau.documents import read_json
 from pytest_tau.evaluation import BUILT_IN_JUDGES
 
 if TYPE_CHECKING:
@@ -30,6 +31,14 @@ def mock(official_data: Path) -> Domain:
 @pytest.fixture(scope="module")
 def telecom(official_data: Path) -> Domain:
     return pytest_tau.load_domain("telecom", data_dir=official_data)
+
+
+def test_no_object_of_the_official_files_has_a_key_twice(official_data: Path) -> None:
+    """So that databases of ``--tau-data`` need not be searched for one."""
+    files = list(official_data.rglob("*.json"))
+    assert files
+    for file in files:
+        read_json(file, unique_keys=True)
 
 
 def digests(environment: Any) -> tuple[str, str]:

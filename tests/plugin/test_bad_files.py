@@ -171,13 +171,28 @@ def pytest_tau_domains():
 """
 
 
-@pytest.mark.parametrize("content", [None, b"\xff"])
-def test_a_policy_that_cannot_be_read_is_a_usage_error(shelf, content):
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        (None, "there is no file"),
+        (b"Lend books.\nBe br\xfcsk.", "not UTF-8 text: invalid start byte (line 2, column 6); save it as UTF-8"),
+        ("Lend books.".encode("utf-16"), "not UTF-8 text: it begins like UTF-16 (line 1, column 1); save it as UTF-8"),
+    ],
+)
+def test_a_policy_that_cannot_be_read_is_a_usage_error(shelf, content, problem):
     conftest, policy = shelf.path / "conftest.py", shelf.path / "shelf" / "policy.md"
     conftest.write_text(conftest.read_text().replace(", policies=POLICIES", ""))
     if content:
         policy.write_bytes(content)
-    shelf.run("--tau-domain", "shelf").usage_error("policy of domain 'shelf': ", str(policy))
+    shelf.run("--tau-domain", "shelf").usage_error("policy of domain 'shelf': ", str(policy), problem)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_a_record_that_a_database_gives_twice_is_a_usage_error(shelf, workers):
+    emma = '"Emma": {"title": "Emma"}'
+    file = shelf.write("shelf/db.json", f'{{"books": {{\n{emma},\n"Ulysses": {{"title": "Ulysses"}},\n{emma}}}}}')
+    run = shelf.run("--tau-domain", "shelf", *workers)
+    run.usage_error(str(file), 'the key "Emma" is given twice (lines 2 and 4); remove one of them')
 
 
 class TestInitialStatesOfOwnTools:

@@ -74,6 +74,42 @@ def test_a_value_that_cannot_be_converted_is_a_usage_error(run) -> None:
     )
 
 
+USER_TOOLS = """
+class Calendar(Database):
+    day: str
+
+class UserTools(Toolkit[Calendar]):
+    @tool("read")
+    def see_day(self, day: dt.date) -> str:
+        '''See a day of the calendar.'''
+        return "free"
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+@pytest.mark.parametrize(("day", "possible"), [("2026-02-30", False), ("2026-02-28", True)])
+def test_a_goal_of_the_script_with_such_a_value_is_a_usage_error(pytester: pytest.Pytester, workers, day, possible):
+    goal = {"tool": "see_day", "arguments": {"day": day}, "expects": ["free"]}
+    script = {"requests": [{"say": "Postpone it."}], "goals": [goal]}
+    action = {"action_id": "1", "name": "postpone", "arguments": {"order_id": "o1", "due": "2026-02-28"}}
+    scenario = {"instructions": "Postpone.", "script": script}
+    task = {"id": "a", "user_scenario": scenario, "evaluation_criteria": {"actions": [action]}}
+    pytester.path.joinpath("tasks.json").write_text(json.dumps([task]))
+    pytester.path.joinpath("db.json").write_text(json.dumps({"due": {"o1": "2026-01-01"}}))
+    pytester.path.joinpath("user_db.json").write_text(json.dumps({"day": "Friday"}))
+    pytester.path.joinpath("policy.md").write_text("Be nice.")
+    domain, hook = TOOLKIT.split("def pytest_tau_domains")
+    hook = hook.replace("agent_tools=Tools", "agent_tools=Tools, user_db=Calendar, user_tools=UserTools")
+    pytester.makeconftest(f"{domain}{USER_TOOLS}\ndef pytest_tau_domains{hook}")
+    result = pytester.runpytest_inprocess("-pno:asyncio", "--tau-domain=shop", "--tau-agent=noop", *workers)
+    if possible:
+        result.assert_outcomes(failed=1)
+        return
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    problem = 'see_day: day: expected a valid date*, got "2026-02-30"'
+    result.stderr.fnmatch_lines([f"*tasks.json: task a: user_scenario.script.goals.0.arguments: {problem}"])
+
+
 def test_a_possible_value_is_none(run) -> None:
     run(order_id="o1", due="2026-02-28").assert_outcomes(failed=1)
 

@@ -278,6 +278,72 @@ def it(trial):
     run.line("refused: tool 'create_task' was called after run() had returned")
 
 
+#: An agent that calls a tool when it is closed, as a thread may do that ``run`` did not wait for.
+CLOSING = """
+@pytest_tau.own_loop
+class it:
+    def __init__(self, trial):
+        self.trial = trial
+    def run(self, text):
+        return "Good-bye."
+    def close(self):
+        for name in ("create_task", "get_users", "create_task"):
+            try:
+                tool(self.trial, name).call()
+            except RuntimeError as error:
+                print("refused:", error)
+"""
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_calls_after_the_conversation_are_reported(own, project, workers):
+    run = own(CLOSING, *workers)
+    run.outcomes(failed=1)
+    if not workers:
+        run.line("refused: tool 'create_task' was called after run() had returned")
+    run.line("after the conversation, the agent called create_task (2 times), get_users: not executed")
+    run.line(
+        "tau: 3 tool calls after the end of a conversation, not executed: create_task (2 times), get_users; await all "
+        "calls, and join all threads, in run()"
+    )
+    assert kept(project)[0]["info"]["late_calls"] == {"create_task": 2, "get_users": 1}
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")])
+def test_a_call_after_the_trial_was_stored_is_in_the_summary(own, project, workers):
+    project.write(
+        "test_later.py",
+        "import threads\ndef test_later():\n    threads.GO.set()\n    threads.LATE[0].join(20)\n    assert threads.REFUSED",
+    )
+    project.write("threads.py", "import threading\nGO, LATE, REFUSED = threading.Event(), [], []")
+    project.write("conftest.py", "import pathlib, sys\nsys.path.insert(0, str(pathlib.Path(__file__).parent))")
+    run = own(
+        """
+@pytest_tau.own_loop
+def it(trial):
+    import threads
+    def late():
+        threads.GO.wait(20)
+        try:
+            tool(trial).call(**WANTED)
+        except RuntimeError:
+            threads.REFUSED.append(True)
+    def run(text):
+        tool(trial).call(**WANTED)
+        threads.LATE.append(threading.Thread(target=late))
+        threads.LATE[0].start()
+        return "Done."
+    return run
+""",
+        "mock",
+        "test_later.py",
+        *workers,
+    )
+    run.outcomes(passed=2)
+    run.line("tau: 1 tool call after the end of a conversation, not executed: create_task; await all calls")
+    assert "late_calls" not in (kept(project)[0]["info"] or {})
+
+
 @pytest.mark.parametrize(
     "source",
     [

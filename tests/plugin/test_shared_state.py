@@ -11,6 +11,7 @@ CONFTEST = """
 import pytest_tau
 
 ORDERS = {"o1": {"status": "open"}}
+MOMENT = [1000]  # a clock that only tools move, so that objects made one after the other have the same time
 NOTES = []
 
 class Shop:
@@ -19,6 +20,7 @@ class Shop:
 def cancel(shop: Shop, order_id: str):
     '''Cancel an order.'''
     shop.orders[order_id]["status"] = "cancelled"
+    MOMENT[0] += 1
 
 def note(shop: Shop, text: str):
     '''Make a note.'''
@@ -43,12 +45,18 @@ SHARED = {
         INIT % "orders, self.notes = dict(ORDERS), []",
         'share orders/o1/status: in a new one, expected "open", got "cancelled": build new containers in __init__',
     ),
+    "default argument": (
+        "    def __init__(self, orders=ORDERS):\n        self.orders, self.notes, self.time = orders, [], MOMENT[0]",
+        "share orders/o1/status: in a new one",
+    ),
 }
 #: Differences between new objects that are no shared state.
 OTHERS = {
     "counted": "    made = []\n" + OWN + "\n        Shop.made.append(1)\n        self.number = len(Shop.made)",
     "a table": "    prices = {'lamp': 3}\n" + OWN,
     "an own cache": "    _cache = {}\n" + OWN + "\n        Shop._cache[id(self)] = 1",
+    "a clock": OWN + "\n        self.time, self.orders['o1']['time'] = MOMENT[0], MOMENT[0]",
+    "keys": OWN + "\n        self.orders[f'o{id(self)}-{MOMENT[0]}'] = {}",
 }
 
 

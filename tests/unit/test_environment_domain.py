@@ -185,7 +185,7 @@ def test_a_fresh_environment_is_in_step(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("{", r"db\.json: Invalid JSON: "),
+        ("{", r"db\.json: not valid JSON: .* \(line 1, column 2\)"),
         ("[]", r"db\.json"),
         (json.dumps(AGENT_DATA | {"counter": "x"}), r"db\.json: counter: "),
         (json.dumps(AGENT_DATA | {"more": 1}), r"db\.json: more: "),
@@ -196,6 +196,36 @@ def test_bad_database_is_reported_with_file_and_place(folder: Path, content: str
     (folder / "db.json").write_text(content, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=told):
         tiny.spec(folder).load().environment()
+
+
+@pytest.mark.parametrize("stem", ["db", "user_db"])
+def test_a_key_that_a_database_has_twice(folder: Path, stem: str) -> None:
+    file = folder / f"{stem}.json"
+    data = file.read_text(encoding="utf-8").rstrip().removesuffix("}")
+    first = next(iter(json.loads(file.read_text(encoding="utf-8"))))
+    file.write_text(f'{data},\n"{first}": {{"lamp": 1}}}}', encoding="utf-8")
+    with pytest.raises(
+        ConfigurationError, match=rf"/{stem}\.json: the key \"{first}\" is given twice \(lines 1 and 2\)"
+    ):
+        tiny.spec(folder).load().environment()
+
+
+def test_a_record_that_a_table_has_twice(folder: Path) -> None:
+    lamp = json.dumps(AGENT_DATA["items"]["lamp"])
+    (folder / "db.json").write_text(f'{{"items": {{"lamp": {lamp}, "lamp": {lamp}}}, "counter": 0}}', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r'/db\.json: the key "lamp" is given twice \(line 1\); remove one'):
+        tiny.spec(folder).load().environment()
+
+
+def test_keys_of_a_large_official_database_are_not_compared(folder: Path) -> None:
+    """Its files are written by programs; ``tests/parity`` checks those of the reference once."""
+    there = folder.parent / "data" / "domains" / "tiny"
+    there.parent.mkdir(parents=True)
+    folder.rename(there)
+    text = json.dumps(AGENT_DATA)
+    (there / "db.json").write_text(f'{{"counter": 7, {text[1:]}', encoding="utf-8")
+    environment = tiny.spec(folder).load(folder.parent / "data").environment()
+    assert environment.dump()["agent"] == AGENT_DATA
 
 
 def test_a_missing_database(folder: Path) -> None:

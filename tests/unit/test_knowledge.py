@@ -168,6 +168,7 @@ def test_bad_argument_is_reported(folder, args, problem):
     [
         ("{", "not valid JSON"),
         ("[]", "expected an object with id, title and content, got list"),
+        ('{"id": "x", "id": "y", "title": "X", "content": ""}', 'the key "id" is given twice'),
         ('{"id": "x", "title": "X"}', "content: missing"),
         ('{"id": "x", "title": 3, "content": ""}', "title: expected a text, got int"),
         ('{"id": " ", "title": "X", "content": ""}', "id: expected a text that is not blank"),

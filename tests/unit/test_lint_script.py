@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from pytest_tau.environment import tool
 from pytest_tau.lint import LintReport, lint_domain
 
 from . import tiny
@@ -110,3 +112,26 @@ def test_a_goal_that_is_met_from_the_start_is_found(lint: Lint) -> None:
     goal = {"tool": "read_phone", "expects": ['"on": FALSE']}
     ((rule, severity, _),) = found(lint({**SCRIPT, "goals": [goal]}))
     assert (rule, severity) == ("goal-met", "warning")
+
+
+class DatedTools(tiny.TinyUserTools):
+    """Tools of a user with a date."""
+
+    @tool("read")
+    def read_day(self, day: date) -> str:
+        """Read a day of the calendar."""
+        return f"{day}: free"
+
+
+def test_a_goal_with_an_impossible_date_is_an_error(tmp_path: Path) -> None:
+    tiny.write(tmp_path)
+    days = ("2026-02-28", "2026-02-30")
+    goals = [{"tool": "read_day", "arguments": {"day": day}, "expects": ["busy"]} for day in days]
+    scenario = {"instructions": PROSE, "script": {**SCRIPT, "goals": goals}}
+    action = tiny.action("read_day", "user", day="2026-02-30")
+    task = tiny.raw_task("t", {"actions": [RENAME, action]}, user_scenario=scenario)
+    (tmp_path / "tasks" / "a.json").write_text(json.dumps([task]))
+    report = tiny.run(lint_domain(tiny.spec(tmp_path, user_tools=DatedTools).load(), None))
+    problems = [(each.rule, each.text) for each in report.findings if "expected a valid date" in each.text]
+    assert [rule for rule, _ in problems] == ["bad-arguments", "bad-goal"]
+    assert all("read_day" in text and 'got "2026-02-30"' in text for _, text in problems)

@@ -12,13 +12,15 @@ import pytest
 import pytest_tau
 from pytest_tau import SimulationSettings
 from pytest_tau.chat import LLM, ChatReply
+from pytest_tau.diagnosis import explain
 from pytest_tau.endpoint import EndpointRequest
 from pytest_tau.integrations import default_model
-from pytest_tau.models import MultiToolMessage, ToolMessage, UserMessage
+from pytest_tau.models import LATE_CALLS, MultiToolMessage, ToolMessage, UserMessage
 from pytest_tau.participants.loading import domain_agent
 from pytest_tau.participants.own_loop.answers import read_answer
 from pytest_tau.participants.replies import as_message
 from pytest_tau.testing import ModelServer
+from pytest_tau.text import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -391,6 +393,50 @@ def test_a_call_after_the_conversation_is_refused() -> None:
         return lambda text: "Good-bye."
 
     task = RETAIL.tasks(split="small")[0]
-    pytest_tau.simulate(task, domain=RETAIL, agent=factory)
+    simulation = pytest_tau.simulate(task, domain=RETAIL, agent=factory)
     with pytest.raises(RuntimeError, match="tool 'get_user_details' was called after run"):
         tools[0].call(user_id="a")
+    assert LATE_CALLS not in (simulation.info or {})
+
+
+@pytest.mark.parametrize("blocking", [True, False], ids=["thread", "task"])
+def test_a_call_after_the_conversation_is_noted_in_the_trial(blocking: bool) -> None:
+    errors: list[str] = []
+
+    class Agent:
+        def __init__(self, trial: AgentTrial) -> None:
+            self.tool = look(trial)
+
+        def run(self, text: str) -> str:
+            return "Good-bye."
+
+        def close(self) -> None:
+            try:
+                self.tool.call(user_id="a") if blocking else asyncio.run(self.tool.acall(user_id="a"))
+            except RuntimeError as error:
+                errors.append(str(error))
+
+    task = RETAIL.tasks(split="small")[0]
+    simulation = pytest_tau.simulate(task, domain=RETAIL, agent=pytest_tau.own_loop(Agent))
+    assert errors == [
+        "tool 'get_user_details' was called after run() had returned: await all calls, and join all threads, in run()"
+    ]
+    assert simulation.termination_reason == "user_stop"
+    assert (simulation.info or {})[LATE_CALLS] == {"get_user_details": 1}
+    assert [message for message in simulation.messages if message.role == "tool"] == []
+    line = "after the conversation, the agent called get_user_details: not executed"
+    assert line in [line.text for line in explain(simulation)]
+
+
+def test_a_call_before_the_conversation_is_not_one_after_it() -> None:
+    @pytest_tau.own_loop
+    def factory(trial: AgentTrial) -> Any:
+        look(trial).call(user_id="a")
+
+    simulation = pytest_tau.simulate(RETAIL.tasks(split="small")[0], domain=RETAIL, agent=factory)
+    assert simulation.termination_reason == "agent_error"
+    assert LATE_CALLS not in (simulation.info or {})
+
+
+def test_numbers_of_names_are_written_where_there_are_several() -> None:
+    assert counted({"b": 3, "a": 1}) == "a, b (3 times)"

@@ -244,7 +244,7 @@ class _Source:
             ConfigurationError: It cannot be isolated.
         """
         if self.make is not None and self.snapshot is not None:
-            self.isolation = Isolation(self.make, self.snapshot, writes=bool(writes))
+            self.isolation = Isolation(self.make, self.snapshot, writes=writes)
         if self.make is None and writes and (self.snapshot is None or self.restore is None):
             raise ConfigurationError(
                 f"domain {self.name!r}: {', '.join(writes)} may change something that the next simulation would see: "
@@ -257,7 +257,7 @@ class _Source:
         if self.make is not None:
             target = self.make()
             if self.isolation is not None:
-                self.isolation.note_first(target)
+                self.isolation.begin()
             return _OwnSession(self, target)
         return _SharedSession(self)
 
@@ -308,12 +308,19 @@ class _OwnSession(Session):
 
     def __init__(self, source: _Source, target: Any) -> None:
         self._source, self._target = source, target
+        self._before: Any = None
 
     def call(self, name: str, arguments: dict[str, Any]) -> Any:
+        isolation = self._source.isolation
+        if isolation is not None and self._before is None and name in isolation.writes:
+            self._before = isolation.before_call(self._target)
         return self._source.call(name, self._target, **arguments)
 
     def snapshot(self) -> Any:
-        return self._source.snapshot(self._target) if self._source.snapshot else None
+        snapshot = self._source.snapshot(self._target) if self._source.snapshot else None
+        if self._source.isolation is not None and self._before is not None:
+            self._source.isolation.note_calls(self._before, snapshot)
+        return snapshot
 
     def merge(self, update: dict[str, Any]) -> None:
         restore = self._source.restore_function()

@@ -13,6 +13,9 @@ from pydantic_core import PydanticSerializationError, to_jsonable_python
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+#: Types whose values are JSON already; most values of a state are these, and need no call.
+_PLAIN = frozenset({str, int, float, bool, type(None)})
+
 
 def jsonable(value: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
     """Return a copy of a value as JSON data; equal values give equal data.
@@ -24,12 +27,15 @@ def jsonable(value: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
     Raises:
         ValueError: There is another object, and no fallback.
     """
-    if value is None or (isinstance(value, str | int | float) and not isinstance(value, Enum)):
+    if type(value) in _PLAIN or (isinstance(value, str | int | float) and not isinstance(value, Enum)):
         return value
     if isinstance(value, dict):
-        return {_key(key): jsonable(part, fallback) for key, part in value.items()}
+        return {
+            key if type(key) is str else _key(key): part if type(part) in _PLAIN else jsonable(part, fallback)
+            for key, part in value.items()
+        }
     if isinstance(value, list | tuple):
-        return [jsonable(part, fallback) for part in value]
+        return [part if type(part) in _PLAIN else jsonable(part, fallback) for part in value]
     if isinstance(value, set | frozenset):  # equal sets may differ in order
         return sorted((jsonable(part, fallback) for part in value), key=lambda part: json.dumps(part, sort_keys=True))
     names = _field_names(value)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import ValidationError
 
-from ...documents import DocumentError, parse_json
+from ...documents import DocumentError, parse_json, read_text
 from ...errors import ConfigurationError
 from ...models import AssistantMessage, ToolMessage, UserMessage, parse_messages
 from ...text import listed, plural
@@ -57,9 +57,9 @@ def read_examples(path: Path) -> tuple[Example, ...]:
 def _examples_of(file: Path) -> Iterator[Example]:
     """Yield the examples of a file."""
     try:
-        lines = file.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        lines = read_text(file).splitlines()
+    except (OSError, DocumentError) as error:
+        reason = error.strerror if isinstance(error, OSError) else str(error)
         raise ConfigurationError(f"{file}: cannot be read: {reason}") from None
     for number, line in enumerate(lines, 1):
         example = _example(line, f"{file}, line {number}") if line.strip() else None

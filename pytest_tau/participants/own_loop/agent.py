@@ -65,6 +65,11 @@ class OwnLoopAgent(Adapter):
         """The error that ends the trial whatever the agent's framework has made of it."""
         return self._trial.fault
 
+    @property
+    def late_calls(self) -> list[str]:
+        """The tools of calls that came after the conversation, and were refused; more may come."""
+        return self._bridge.late_calls
+
     async def respond(self, message: Incoming) -> Reply:
         """Return the next tool calls of ``run``, or the text that it has returned.
 

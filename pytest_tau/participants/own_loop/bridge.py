@@ -79,6 +79,7 @@ class Bridge:
         misuse: The error of a tool call that could not be a part of the conversation.
         answer: The latest answer of the model.
         unmade: The number of calls in the model's answers that the agent did not make, up to its latest text.
+        late_calls: The tools of calls that came after the conversation, and were refused.
     """
 
     def __init__(self, tools: Collection[str]) -> None:
@@ -87,6 +88,7 @@ class Bridge:
         self.misuse: ParticipantError | None = None
         self.answer = ModelAnswer()
         self.unmade = 0
+        self.late_calls: list[str] = []
         # The tools of calls that did not arrive before the model's next answer, and of calls in no answer.
         self._missed: Counter[str] = Counter()
         self._others: Counter[str] = Counter()
@@ -158,14 +160,21 @@ class Bridge:
         return await asyncio.wrap_future(self._submit(name, arguments))
 
     def _submit(self, name: str, arguments: Any) -> Future[ToolOutcome]:
-        if self._loop is None or self._closed:
-            raise RuntimeError(_late(name, "before the conversation began" if self._loop is None else None))
+        if self._loop is None:
+            raise RuntimeError(f"tool {name!r} was called before the conversation began")
+        if self._closed:
+            raise RuntimeError(self._too_late(name))
         call = _Call(name, _plain(arguments), _here() in self._main)
         try:
             self._loop.call_soon_threadsafe(self._arrive, call)
         except RuntimeError:  # the loop is closed
-            raise RuntimeError(_late(name)) from None
+            raise RuntimeError(self._too_late(name)) from None
         return call.future
+
+    def _too_late(self, name: str) -> str:
+        """Note a call after the conversation; return the text of its error."""
+        self.late_calls.append(name)
+        return _late(name)
 
     # On the event loop of the trial.
 
@@ -236,7 +245,7 @@ class Bridge:
 
     def _arrive(self, call: _Call) -> None:
         if self._closed or not self._running:
-            problem = _late(call.name)
+            problem = self._too_late(call.name) if self._closed else _late(call.name)
             if not self._closed:
                 self._note_misuse(problem)
             call.future.set_exception(RuntimeError(problem))
@@ -301,9 +310,8 @@ def _take_text(calls: list[_Call]) -> str | None:
     return text or None
 
 
-def _late(name: str, when: str | None = None) -> str:
-    when = when or "after run() had returned: await all calls, and join all threads, in run()"
-    return f"tool {name!r} was called {when}"
+def _late(name: str) -> str:
+    return f"tool {name!r} was called after run() had returned: await all calls, and join all threads, in run()"
 
 
 def _plain(arguments: Any) -> Any:

@@ -102,17 +102,9 @@ class TaskSelector:
         alike = ambiguous_names(item_id(task.id) for task in [*tasks, *(in_file if file else _all_tasks(domain))])
         tasks = list(tasks)
         settings = config.simulation
-        domain.check_mode(solo=settings.solo, policy=settings.policy, retrieval=settings.retrieval)
-        agent = self._context.source("agent", config)
-        if agent.of_domain:
-            domain_agent(agent.of_domain, domain.spec.agents, agent.name)
-        domain.check_data(settings.policy, settings.retrieval, solo=settings.solo)
-        if settings.policy_rules:
-            load_rules(domain.spec)
-        if (retriever := domain.retriever(settings.policy, settings.retrieval)) is not None:
-            check_retrieval(self.pytest_config, self._context, retriever)
+        self._check_domain(domain, config)
         modify_tasks(self.pytest_config, domain, tasks)
-        if replay := agent.replay:
+        if replay := self._context.source("agent", config).replay:
             tasks = [task for task in tasks if task.id in replay.task_ids]
             if not tasks:
                 raise ConfigurationError(f"{replay.path} has no conversation of any task of {domain.name!r}")
@@ -126,6 +118,19 @@ class TaskSelector:
         chosen = select(tasks, config.task_patterns, config.num_tasks)
         self._check(chosen, domain, config, file)
         return [TaskSpec(task, domain, config, item_id(task.id) in alike) for task in chosen]
+
+    def _check_domain(self, domain: Domain, config: RunConfig) -> None:
+        """Check that the domain has what the settings name, and that its data can be read."""
+        settings = config.simulation
+        domain.check_mode(solo=settings.solo, policy=settings.policy, retrieval=settings.retrieval)
+        agent = self._context.source("agent", config)
+        if agent.of_domain:
+            domain_agent(agent.of_domain, domain.spec.agents, agent.name)
+        domain.check_data(settings.policy, settings.retrieval, solo=settings.solo)
+        if settings.policy_rules:
+            load_rules(domain.spec)
+        if (retriever := domain.retriever(settings.policy, settings.retrieval)) is not None:
+            check_retrieval(self.pytest_config, self._context, retriever)
 
     def _check(self, tasks: list[Task], domain: Domain, config: RunConfig, file: Path | None) -> None:
         """Check the selected tasks against their domain and the settings."""

@@ -18,6 +18,7 @@ from .event_loop import EventLoop
 from .trial_logs import TrialLogs
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     import pytest
@@ -51,6 +52,7 @@ class RunContext:
         log_folder: The folder for the logs of trials; None for no logs.
         unmatched: The patterns of ``--tau-task`` that no task has matched so far.
         tools: The tools of the domains so far, by side and name, if tools fail on purpose.
+        late_calls: The tools of calls that came after their conversations, for each trial; more may come.
     """
 
     config: RunConfig
@@ -65,6 +67,7 @@ class RunContext:
     known_ids: list[str] = field(default_factory=list)
     unmatched: set[str] = field(default_factory=set)
     tools: set[tuple[Requestor, str]] = field(default_factory=set)
+    late_calls: list[Sequence[str]] = field(default_factory=list)
     _domains: dict[str, Domain] = field(default_factory=dict)
     _sources: dict[tuple[str, str | int], ParticipantSource] = field(default_factory=dict)
     log_folder: Path | None = None

@@ -19,6 +19,7 @@ SECTIONS = (
     "fork",
     "participants",
     "serial trials",
+    "late calls",
     "resume",
     "early stop",
     "quarantine",

@@ -237,6 +237,8 @@ class TrialFuture:
                 simulation = await trial.run(agent, user)
                 await self._add_review(simulation)
             self._note_foreign(simulation, agent)
+            simulation.note_late_calls(trial.late_calls)
+            self._context.late_calls.append(trial.late_calls)
             if inputs := inputs_of(self._item):
                 simulation.info = (simulation.info or {}) | {INPUTS: inputs}
             # Other faults, as of a provider, have no frames of a participant's code that would explain them.

@@ -1,1 +1,1 @@
-"""Sections of the terminal summary that are made of the records of all trials alone."""
+"""Sections of the terminal summary that are only shown: no other part of the plugin uses what they are made of."""

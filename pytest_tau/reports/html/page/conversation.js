@@ -356,7 +356,7 @@ function actionsPanel(talk, jump) {
     el("p", { class: "note" }, parts.join(", ")),
     el(
       "table",
-      { class: "beside" },
+      { class: "alignment" },
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Reference"), el("th", { scope: "col" }, "Actual"))),
       el(
         "tbody",
