@@ -1,8 +1,8 @@
 """The records of a large run in a file next to its simulations, so that they are not made of all conversations again.
 
-They are used only for the very content that they were made of, by the very code that made them: the first line has the
-digests of the files of simulations and reviews, of the modules that make records, and of the other lines. If any of
-them differs, the file is ignored.
+They are used only for the content that they were made of, by the code that made them: the first line has the digests of
+the files of simulations and reviews, of the modules that make records (with pydantic's version), and of the other
+lines. If any of them differs, the file is ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from dataclasses import fields
 from importlib import resources
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
+from pydantic import VERSION, TypeAdapter
 
 from ..files import atomic_open
 from ..models import ModelUsage
@@ -80,7 +80,7 @@ def read_cache(folder: Path) -> list[TrialRecord] | None:
 
 
 def cache_line(record: TrialRecord) -> bytes | None:
-    """Return a record as a line; None if what is read from it would not be equal, as with a number that is none."""
+    """Return a record as a line; None if the record that is read from it is another one, as with NaN."""
     try:
         line = json.dumps(_values(record)).encode()
         return line + b"\n" if _record(line) == record else None
@@ -89,14 +89,14 @@ def cache_line(record: TrialRecord) -> bytes | None:
 
 
 def _values(record: TrialRecord) -> list[Any]:
-    """Return the values of all fields, also those that ``as_dict`` leaves away, in their order."""
+    """Return the values of all fields, in their order; ``as_dict`` omits some."""
     values = [getattr(record, name) for name in _NAMES]
     values[_USAGE] = {role: used.model_dump(exclude_defaults=True) for role, used in record.usage.items()}
     return values
 
 
 def _record(line: bytes) -> TrialRecord:
-    """Return the record that the values of a line are those of."""
+    """Return the record with the values of a line."""
     values = _LINE.validate_json(line)
     for place in _TUPLES:
         values[place] = tuple(values[place])
@@ -105,7 +105,7 @@ def _record(line: bytes) -> TrialRecord:
 
 
 def write_cache(folder: Path, content: str, lines: Sequence[bytes]) -> None:
-    """Store the records of a run, in place of those that are there.
+    """Store the records of a run; a file of earlier ones is replaced.
 
     Args:
         folder: The run's.
@@ -131,6 +131,7 @@ def _head(content: str, *lines: bytes) -> bytes:
 def _code_digest() -> str:
     """Return the digest of the source of all that makes records: also a comment makes another one."""
     found = _digest()
+    found.update(VERSION.encode())
     for place, text in sorted(maker_sources()):
         found.update(f"{place}\0".encode() + text)
     return found.hexdigest()
