@@ -146,7 +146,7 @@ class TrialRecord:
     @property
     def ran(self) -> bool:
         """Return whether the trial counts in rates and means: it has a verdict and is not excluded."""
-        return self.counted_as in ("passed", "failed")
+        return not self.excluded and self.outcome in ("passed", "failed")
 
     @property
     def known_cost(self) -> float:
@@ -191,7 +191,7 @@ class TrialRecord:
         """Return the record as JSON, without fields that have their default."""
         values = {each.name: getattr(self, each.name) for each in fields(self)}
         values["usage"] = {role: used.model_dump(exclude_defaults=True) for role, used in self.usage.items()}
-        values |= {name: list(values[name]) for name in _TUPLES}
+        values |= {name: list(values[name]) for name in TUPLES}
         return {
             name: value
             for name, value in values.items()
@@ -208,7 +208,7 @@ class TrialRecord:
         """
         known = {each.name for each in fields(cls)}
         kept = {name: value for name, value in values.items() if name in known}
-        kept |= {name: tuple(kept.get(name, ())) for name in _TUPLES}
+        kept |= {name: tuple(kept.get(name, ())) for name in TUPLES}
         kept["usage"] = {role: ModelUsage.model_validate(used) for role, used in kept.get("usage", {}).items()}
         return cls(**kept)
 
@@ -274,7 +274,7 @@ class TrialRecord:
 
 
 #: Fields that are lists in JSON.
-_TUPLES = ("failed_checks", "saw_reference", "outside_tools", "user_faults")
+TUPLES = ("failed_checks", "saw_reference", "outside_tools", "user_faults")
 #: Fields that are written whatever their values.
 _ALWAYS = frozenset({"domain", "task_id", "trial", "outcome", "reward", "termination_reason"})
 #: Fields that are written if they are known, even 0 or empty.

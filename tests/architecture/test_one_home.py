@@ -19,6 +19,7 @@ NAMES = {
     layout.SIMULATION_FILES,
     layout.WORKER_FILES,
     layout.RECORDS,
+    layout.RECORD_CACHE,
     layout.RESULTS_INDEX,
     layout.TEST_PREFIX,
 }

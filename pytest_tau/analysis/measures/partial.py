@@ -13,10 +13,14 @@ from ..paired import FEWEST_TASKS
 from ..statistics import difference_interval, mean_interval, share_interval
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import TypeAlias
 
     from ...runs.record import TrialRecord
     from ..statistics import Interval
+
+    #: The partial credit of a trial, by name.
+    _Partial: TypeAlias = Mapping[str, float | None]
 
 
 class PartialMean(NamedTuple):
@@ -70,7 +74,8 @@ def difference_lines(
     Args:
         pairs: The trials of each task, in the earlier run and in the later one.
     """
-    found = {name: _means_of_both(name, pairs) for name in SHARES}
+    measured = [tuple([each.partial for each in side if each.ran] for side in pair) for pair in pairs]
+    found = {name: _means_of_both(name, measured) for name in SHARES}
     tasks = found.pop("progress")
     if not tasks:
         return []
@@ -86,11 +91,9 @@ def difference_lines(
     return [line, *([f"partial credit: {', '.join(others)}"] if others else [])]
 
 
-def _means_of_both(
-    name: str, pairs: Sequence[tuple[Collection[TrialRecord], Collection[TrialRecord]]]
-) -> list[tuple[float, float]]:
+def _means_of_both(name: str, tasks: Iterable[tuple[list[_Partial], ...]]) -> list[tuple[float, float]]:
     """Return the means of each task that has numbers in both runs, in the earlier run and in the later one."""
-    means = [(_mean(name, earlier), _mean(name, later)) for earlier, later in pairs]
+    means = [(_mean(name, earlier), _mean(name, later)) for earlier, later in tasks]
     return [(before, after) for before, after in means if before is not None and after is not None]
 
 
@@ -104,9 +107,9 @@ def _interval(tasks: Collection[tuple[float, float]]) -> Interval | None:
     return difference_interval([after - before for before, after in tasks]) if len(tasks) >= FEWEST_TASKS else None
 
 
-def _mean(name: str, records: Iterable[TrialRecord]) -> float | None:
-    found = [each.partial[name] for each in records if each.partial.get(name) is not None and each.ran]
-    return fmean(value for value in found if value is not None) if found else None
+def _mean(name: str, trials: Iterable[_Partial]) -> float | None:
+    found = [value for each in trials if (value := each.get(name)) is not None]
+    return fsum(found) / len(found) if found else None
 
 
 def partial_parts(records: Sequence[TrialRecord]) -> list[str]:

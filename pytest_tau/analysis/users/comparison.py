@@ -43,9 +43,9 @@ def _rate(records: Sequence[TrialRecord]) -> str:
 
 
 def _faults(before: Sequence[TrialRecord], after: Sequence[TrialRecord]) -> list[str]:
-    both = [UserFaults.of(side) for side in (before, after)]
-    if not any(each.faulty for each in both):
+    if not any(record.user_faults and record.outcome != "error" for record in (*before, *after)):
         return []
+    both = [UserFaults.of(side) for side in (before, after)]
     texts = []
     for each in both:
         rates = f"pass^1 {_shown(each.rate)} with them, {_shown(each.valid_rate)} without them"

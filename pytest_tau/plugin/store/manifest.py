@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from .run_counts import RunCounts
 
 #: How sessions end that did not run to their end.
-_INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
+INTERRUPTED = (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR)
 
 
 def build_manifest(session: pytest.Session, run: RunConfig, paths: RunPaths, counts: RunCounts) -> dict[str, Any]:
@@ -271,7 +271,7 @@ class ManifestEnd:
 
             # Every verdict is reported by now; if this fails, only the time of the end is lost.
             with contextlib.suppress(OSError, TauError):
-                self._end(folder, complete=exitstatus not in _INTERRUPTED)
+                self._end(folder, complete=exitstatus not in INTERRUPTED)
 
     def _end(self, folder: Path, *, complete: bool) -> None:
         from ...runs.manifest import read_manifest, write_manifest as write_file
