@@ -7,6 +7,8 @@ import math
 import re
 from typing import Any
 
+from pydantic_core import to_json
+
 #: What looks like a key, where an error's text quotes a request or an answer to one.
 _KEY = re.compile(
     r"(?P<kept>://)[^/@\s]+(?=@)"
@@ -42,14 +44,25 @@ def clipped(text: str, longest: int | None) -> str:
     return f"{text[:longest]} … and {len(text) - longest:,} more characters"
 
 
+def json_bytes(value: Any) -> bytes:
+    """Return a document as JSON in UTF-8, with null instead of numbers that JSON lacks."""
+    try:
+        return to_json(value, inf_nan_mode="null")
+    except ValueError:  # text that is not Unicode, or a depth that pydantic refuses
+        return _ascii(value).encode()
+
+
 def document(value: Any) -> str:
     """Return a document for the page: ASCII, and harmless inside of a script element."""
-    try:
-        text = json.dumps(value, allow_nan=False, separators=(",", ":"))
-    except ValueError:
-        text = json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
     # Only strings have these characters, and there an escape means the same.
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+    return _ascii(value).replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _ascii(value: Any) -> str:
+    try:
+        return json.dumps(value, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        return json.dumps(_finite(value), allow_nan=False, separators=(",", ":"))
 
 
 def _finite(value: Any) -> Any:

@@ -6,9 +6,11 @@ read of them, and says what is wrong.
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
+from pydantic_core import from_json
 
 from ...models import Simulation
 from ..jsonl import read_lines
@@ -26,12 +28,15 @@ if TYPE_CHECKING:
 _MOST_TASKS = 1000
 
 
+#: What is before the task of a line, its last value, and how many of these texts are tried.
+_TASK, _MOST_NESTED = b', "task": {', 10
+
+
 class _Line(Simulation):
-    """A line as ``simulation_line`` writes it."""
+    """A line as ``simulation_line`` writes it, without its task."""
 
     test: str
     domain: str
-    task: dict[str, Any]
     ticks: Any = None
 
 
@@ -46,7 +51,7 @@ def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
     Raises:
         OSError: The file cannot be read.
     """
-    tasks: dict[str, tuple[dict[str, Any], Task]] = {}
+    tasks: dict[bytes, Task] = {}
     for place, line in read_lines(file):
         found = _parsed(line, str(place), tasks) if len(line) <= LARGEST else None
         yield found
@@ -54,11 +59,13 @@ def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
             return
 
 
-def _parsed(line: bytes, name: str, tasks: dict[str, tuple[dict[str, Any], Task]]) -> StoredSimulation | None:
+def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulation | None:
+    found, text = _split(line.rstrip())
+    if found is None:
+        return None
     try:
-        found = _Line.model_validate_json(line)
-        task = _task(found.task, tasks)
-    except (ValidationError, EntryError):
+        task = _task(text, tasks)
+    except (ValueError, EntryError):
         return None
     info = found.info or {}
     if OWN in info or found.ticks is not None:
@@ -69,11 +76,25 @@ def _parsed(line: bytes, name: str, tasks: dict[str, tuple[dict[str, Any], Task]
     return StoredSimulation(name, simulation, task, solo=info.get("solo") is True, domain=found.domain, test=found.test)
 
 
-def _task(raw: dict[str, Any], tasks: dict[str, tuple[dict[str, Any], Task]]) -> Task:
-    known = tasks.get(task_id := str(raw.get("id")))
-    if known is not None and known[0] == raw:
-        return known[1]
-    if len(tasks) == _MOST_TASKS:
-        tasks.clear()
-    tasks[task_id] = raw, read_task(raw)
-    return tasks[task_id][1]
+def _split(line: bytes) -> tuple[_Line | None, bytes]:
+    """Return a line without its task, None if it is not as a run writes it, and the text of its task.
+
+    Trials repeat the task, so it is parsed on its own. What is before it is valid only if the task was found where it
+    begins: its arguments may have a ``task``, too.
+    """
+    place = len(line) if line.endswith(b"}}") else 0
+    for _ in range(_MOST_NESTED):
+        if (place := line.rfind(_TASK, 0, place)) < 0:
+            break
+        with contextlib.suppress(ValidationError):
+            return _Line.model_validate_json(line[:place] + b"}"), line[place + len(_TASK) - 1 : -1]
+    return None, b""
+
+
+def _task(text: bytes, tasks: dict[bytes, Task]) -> Task:
+    if text not in tasks:
+        if len(tasks) == _MOST_TASKS:
+            tasks.clear()
+        # As deep as it is in its line: the parser refuses values that are nested too deep.
+        tasks[text] = read_task(from_json(b"[%b]" % text)[0])
+    return tasks[text]
