@@ -14,6 +14,7 @@ from ...evaluation.grading import profile_named
 from ...evaluation.partial import COUNTS, SHARES
 from ...models import RETRIEVAL, AssistantMessage, UserMessage, paired_calls, review_of
 from ...models.reviews import REVIEW_KEYS
+from ...regrade.recognition import worked_alone
 from .alignment import align
 from .checks import located_checks
 from .environment_changes import StateHistories
@@ -44,7 +45,7 @@ def conversation(
         histories: Of other trials of the run; None for a single conversation.
     """
     calls, verdict = paired_calls(simulation.messages), simulation.reward_info
-    history = _history(simulation, task, domain, histories or StateHistories())
+    history = _history(simulation, calls, task, domain, histories or StateHistories())
     grading = _grading(verdict)
     actions = _reference_actions(verdict, task)
     rows = align(actions, [made.call for made in calls], grading)
@@ -52,7 +53,7 @@ def conversation(
     return {
         "messages": _messages(simulation.messages),
         "calls": [_call(made, history.changes.get(position, [])) for position, made in enumerate(calls)],
-        "checks": located_checks(Evidence(simulation, rows, history, grading)),
+        "checks": located_checks(Evidence(simulation, calls, rows, history, grading)),
         "actions": [_action(action) for action in actions],
         "rows": [row._asdict() for row in rows],
         "differences": [_difference(difference) for difference in differences[:_MOST_CHANGES]],
@@ -116,12 +117,16 @@ def _retrieval(found: dict[str, Any] | None) -> dict[str, Any] | None:
 
 
 def _history(
-    simulation: Simulation, task: Task | None, domain: Domain | str, histories: StateHistories
+    simulation: Simulation,
+    calls: Sequence[PairedCall],
+    task: Task | None,
+    domain: Domain | str,
+    histories: StateHistories,
 ) -> StateHistory:
     missing = "the task is not known" if task is None else domain if isinstance(domain, str) else None
     if task is None or isinstance(domain, str):
         return StateHistory(note=f"Changes to the environment are not shown: {missing}.")
-    return histories.of(simulation, task, domain)
+    return histories.of(simulation, calls, task, domain, solo=worked_alone(simulation, domain))
 
 
 def _grading(verdict: RewardInfo | None) -> Grading:
