@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from json.encoder import encode_basestring
 from typing import Any
 
 from pydantic_core import to_json
@@ -34,12 +35,14 @@ def value_text(value: Any, longest: int | None = None) -> str:
         value: The value.
         longest: Characters after which it is cut off.
     """
-    return clipped(_ENCODER.encode(value), longest)
+    # Most values are texts, which need no further calls.
+    text = encode_basestring(value) if type(value) is str else _ENCODER.encode(value)
+    return text if longest is None else clipped(text, longest)
 
 
-def clipped(text: str, longest: int | None) -> str:
+def clipped(text: str, longest: int) -> str:
     """Return the text, or its beginning with the number of characters that were cut off."""
-    if longest is None or len(text) <= longest:
+    if len(text) <= longest:
         return text
     return f"{text[:longest]} … and {len(text) - longest:,} more characters"
 

@@ -13,6 +13,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from ...models import Simulation
+from ...models.copying import copy_with
 from ..jsonl import read_lines
 from .entries import OWN, StoredSimulation, read_task
 from .messages import EntryError, with_unique_ids
@@ -40,7 +41,7 @@ class _Line(Simulation):
     ticks: Any = None
 
 
-_FIELDS = frozenset(Simulation.model_fields)
+_OTHERS = _Line.model_fields.keys() - Simulation.model_fields
 
 
 def own_simulations(file: Path) -> Iterator[StoredSimulation | None]:
@@ -70,10 +71,19 @@ def _parsed(line: bytes, name: str, tasks: dict[bytes, Task]) -> StoredSimulatio
     info = found.info or {}
     if OWN in info or found.ticks is not None:
         return None
-    values = {name: value for name, value in found.__dict__.items() if name in _FIELDS}
-    simulation = Simulation.model_construct(found.model_fields_set & _FIELDS, **values)
-    with_unique_ids(simulation.messages)
-    return StoredSimulation(name, simulation, task, solo=info.get("solo") is True, domain=found.domain, test=found.test)
+    with_unique_ids(found.messages)
+    solo = info.get("solo") is True
+    return StoredSimulation(name, _simulation(found), task, solo=solo, domain=found.domain, test=found.test)
+
+
+def _simulation(line: _Line) -> Simulation:
+    """Return the simulation of a line, without the other fields of the line."""
+    fields = dict(line.__dict__)
+    for name in _OTHERS:
+        del fields[name]
+    simulation = copy_with(line, fields, kind=Simulation)
+    simulation.__pydantic_fields_set__.difference_update(_OTHERS)
+    return simulation
 
 
 def _split(line: bytes) -> tuple[_Line | None, bytes]:
